@@ -87,7 +87,7 @@ export const de: LanguageRules = {
     comments: 'kommentare?n?',
     rights: 'alle rechte vorbehalten',
     machine:
-      'javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
+      'dieses (video|audio) (kann|ist) (leider )?nicht|um dieses video (abzuspielen|anzusehen)|javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
     affiliates: 'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',
     appearedFirst: '(der )?(beitrag|artikel) .+ erschien zuerst auf',
     moreInBrackets: 'mehr',

@@ -85,7 +85,7 @@ export const en: LanguageRules = {
     credits: String.raw`(additional )?(reporting|writing|editing) by|edited by|compiled by|[^.]{0,90}contributed (reporting|to this)|\(reporting by|[^.]{0,60}reported from [^.]{0,60}\.`,
     comments: 'comments?|leave a (reply|comment)',
     rights: 'all rights reserved',
-    machine: String.raw`(this|the) \S+ requires javascript|(please )?enable javascript|javascript is|your (web)?browser|this (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|advertisement|story continues`,
+    machine: String.raw`this video (can ?not|is not|isn)|to play this (video|audio)|media caption|(watch|listen)( now)?:|(this|the) \S+ requires javascript|(please )?enable javascript|javascript is|your (web)?browser|this (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|advertisement|story continues`,
     affiliates: String.raw`affiliate(d|-)?([- ]| and\/or referral )?links?|(may|might) (earn|receive|get|erhalten).{0,40}(commission|provision)`,
     appearedFirst: 'the (post|article) .+ (appeared first on|first appeared on)',
     moreInBrackets: 'more',

@@ -84,7 +84,7 @@ export const fr: LanguageRules = {
     credits: '',
     comments: 'commentaires?|réactions?',
     rights: 'tous droits réservés',
-    machine: String.raw`javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
+    machine: String.raw`cette vidéo (ne peut|n.est)|pour (lire|regarder) cette vidéo|javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
     affiliates: 'commission sur les (achats|ventes)',
     appearedFirst: '(l.article|cet article|le billet) .+ est apparu en premier sur',
     moreInBrackets: 'la suite',

@@ -85,7 +85,7 @@ export const nl: LanguageRules = {
     credits: '',
     comments: 'reacties?',
     rights: 'alle rechten voorbehouden',
-    machine: String.raw`javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
+    machine: String.raw`deze (video|audio) (kan|is) niet|om deze (video|audio) (af te spelen|te bekijken)|(bekijk|beluister)( ook)? (de|het|hier) \S{0,20}(video|podcast|fragment)|javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
     affiliates: '',
     appearedFirst: '(het )?(bericht|artikel) .+ verscheen eerst op',
     moreInBrackets: 'meer|lees meer',

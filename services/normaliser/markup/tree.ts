@@ -25,6 +25,8 @@ const UNREAD = new Set(
     ' ',
   ),
 )
+/** Of these, the elements that play a video or a sound. They are kept, without content. */
+const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 
 /** Characters that are kept of an attribute. Addresses that are longer are refused. */
@@ -59,6 +61,10 @@ export function parsePage(html: string): Page {
     onopentag(name, attributes) {
       const isJsonLd = name === 'script' && JSON_LD.test(attributes.type ?? '')
       if (unread > 0 || (UNREAD.has(name) && !isJsonLd)) {
+        if (unread === 0 && PLAYERS.has(name)) {
+          handler.onopentag(name, shortened(attributes))
+          handler.onclosetag()
+        }
         unread += 1
         return
       }
@@ -104,6 +110,12 @@ function shortened(attributes: Record<string, string>): Record<string, string> {
 export function isElement(node: Node): node is Element {
   return node.type === 'tag'
 }
+
+/** Whether an element plays a video or a sound. An `iframe` may also show an advertisement. */
+export function isPlayer({ name, attribs }: Element): boolean {
+  return PLAYERS.has(name) && (name === 'video' || name === 'audio' || PLAYED.test(attribs.src ?? attribs.data ?? ''))
+}
+const PLAYED = /video|audio|podcast|player|youtu|vimeo|dailymotion|brightcove|jwplatform|soundcloud|spotify/i
 
 /** The position of an element in reading order; -1 is the root. */
 export const positionOf = (element: Element) => element.startIndex ?? -1

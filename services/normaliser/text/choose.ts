@@ -1,7 +1,7 @@
 import { anyOf } from '../languages/index.ts'
 import type { TextRules } from '../languages/language-rules.ts'
 import type { Block } from '../markup/blocks.ts'
-import { type Element, isElement, isWithin, positionOf, upwards } from '../markup/tree.ts'
+import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
 export const linkShare = (block: Block) => block.linked / block.text.length
 export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
@@ -36,6 +36,7 @@ export function chooseBlocks(
   takeInLinkedSentences(blocks, chosen)
   trimEnds(blocks, chosen, isHeadline)
   dropShortLines(blocks, chosen)
+  dropTeasers(blocks, chosen, isHeadline)
   dropEmptyHeadings(blocks, chosen)
   return chosen
 }
@@ -132,6 +133,53 @@ function dropShortLines(blocks: Block[], chosen: boolean[]): void {
   }
 }
 const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
+
+/** Most characters of a teaser without its heading. */
+const TEASER = 400
+/** With a greater share of the text, teasers are the article: a list of tips, say. */
+const TEASERS_SHARE = 0.3
+/** Headings that are looked at; live blogs have thousands. */
+const TEASERS = 100
+
+/**
+ * Drops boxes in the text that announce another article, a video or a sound: a heading that is a
+ * link, with a sentence or two below it.
+ */
+function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
+  const headings = [...blocks.keys()].filter(at => {
+    const block = blocks[at]!
+    return linkShare(block) >= 0.8 && isHeading(block) && !isHeadline(block) && leadsAway(block.element)
+  })
+  const teasers = new Set(headings.slice(0, TEASERS).flatMap(at => boxAround(blocks, at)))
+  const lengthOf = (test: (at: number) => boolean) =>
+    blocks.reduce((sum, { text }, at) => (chosen[at] && test(at) ? sum + text.length : sum), 0)
+  if (lengthOf(at => teasers.has(at)) > TEASERS_SHARE * lengthOf(() => true)) return
+  for (const at of teasers) chosen[at] = false
+}
+
+/** The positions of the blocks in the largest element around a heading that has little more text. */
+function boxAround(blocks: Block[], heading: number): number[] {
+  let [first, last, room] = [heading, heading, TEASER]
+  let box: number[] = []
+  for (const around of upwards(blocks[heading]!.element)) {
+    const isInside = (at: number) => room >= 0 && blocks[at] !== undefined && isWithin(blocks[at].element, around)
+    while (isInside(first - 1)) room -= blocks[--first]!.text.length
+    while (isInside(last + 1)) room -= blocks[++last]!.text.length
+    if (room < 0) return box
+    box = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  }
+  return box
+}
+
+/** Whether the first link around or in a heading leads to another page. */
+function leadsAway(heading: Element): boolean {
+  const around = [...upwards(heading)].find(({ name }) => name === 'a')
+  let link = around?.attribs.href
+  walk(heading, element => {
+    if (element.name === 'a') link ??= element.attribs.href
+  })
+  return link !== undefined && !link.startsWith('#')
+}
 
 /** Drops headings without text below them: their text was left out. */
 function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {

@@ -120,3 +120,37 @@ t.test('a page without text has none, and no page makes it throw', async t => {
     t.same(readPageText(parsePage(html)).paragraphs.length <= 1, true, html)
   }
 })
+
+t.test('boxes that announce another article, a video or a sound are no text; a list of such boxes is', async t => {
+  const teaser = (title: string, text: string) =>
+    `<div class="c1"><h2><a href="/media/${title.length}">${title}</a></h2><div><p>${text}</p></div></div>`
+  const announced = 'In het fragment vertelt een bewoner hoe hoog het water vorige week stond in zijn straat.'
+  const html = (between: string) => page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${between}${paragraphs}</article>`)
+  t.same(read(html(teaser('Fragment: zo hoog stond het water', announced))), [LEAD, ...BODY])
+  const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map(title =>
+    teaser(`${title} voor bij hoog water`, announced + title),
+  )
+  const list = read(page(`<article><h1>${TITLE}</h1>${tips.join('')}</article>`))
+  t.equal(list.filter(text => text.startsWith('In het fragment')).length, 3)
+})
+
+t.test('the title and the note of a video are no text', async t => {
+  const note = 'De dijkgraaf legt in deze video uit waarom de dijken langs de rivier hoger moeten worden.'
+  const videos = [
+    `<div class="x1"><video src="/a.mp4"></video><div class="x2">${note}</div></div>`,
+    `<div class="x1"><div><iframe src="https://www.youtube.example/embed/1"></iframe></div><p>${note}</p></div>`,
+    '<p>This video cannot be played on your device, or it has been taken down.</p>',
+    '<p>Deze video kan niet worden afgespeeld in uw browser, probeer een andere.</p>',
+  ]
+  for (const video of videos) {
+    t.same(
+      read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${video}${paragraphs}</article>`)),
+      [LEAD, ...BODY],
+      video,
+    )
+  }
+  const alone = read(
+    page(`<article><h1>${TITLE}</h1><div><iframe src="/ad"></iframe><p>${BODY[0]}</p></div>${paragraphs}</article>`),
+  )
+  t.equal(alone[0], BODY[0], 'an advertisement beside a paragraph')
+})

@@ -1,6 +1,7 @@
+import { DomUtils } from 'htmlparser2'
 import { allWords } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
-import { type Element, isElement, label, upwards } from '../markup/tree.ts'
+import { type Element, isElement, isPlayer, label, upwards } from '../markup/tree.ts'
 
 /**
  * The outermost elements of a tree that are certainly no part of the article. The text counts more
@@ -12,7 +13,7 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
   prune(root, pruned, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
   const alike = aroundLikeShown(root, pruned)
   pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
-  pruneLight(root, pruned, isFurniture)
+  pruneLight(root, pruned, element => isFurniture(element) || isPlayerBox(element))
   return pruned
 }
 
@@ -86,7 +87,7 @@ const NAMES: Record<string, string> = {
     follow-us addthis whatsapp`,
   offers: `newsletter news-letter (sign-?up) inlinesignup subscri(be|ption)
     paywall pay-wall regwall register (login) (log-in) (piano)
-    premium-?(box|layer|offer|promo) intro-body__premium donat support-us (cta) call-to-action push-notification`,
+    premium-?(box|layer|offer|promo) intro-body__ identity-(intro|screen) donat support-us (cta) call-to-action push-notification`,
   adverts: `(ads?) advert ad-?(slot|unit|container|wrapper|placeholder|banner|block)
     sponsor affiliate taboola outbrain plista (promo) promo-?(box|bar|block|tion) product-callout`,
   others: `related recommend recirc (trending) popular most-?(read|viewed|shared|commented)
@@ -101,7 +102,7 @@ const NAMES: Record<string, string> = {
   pictures: `caption (credits?)
     image-?(info|source|copyright|description|credit) photo-?(credit|info|source|caption) credit-?photo copyright
     slide-?(show|count|r) gallery carousel lightbox (player) factbox
-    video-?(title|info|data|js|overlay|player) podcast-?(player|box|promo) audio-?(player|article)`,
+    (video|media|audio)-?(title|headline|info|data|js|overlay|player|text|teaser|summary|description|duration|note) podcast-?(player|box|promo) audio-?(player|article)`,
   asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
   unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden visuallyhidden (popup) (modal) (tooltip)
     (overlay)`,
@@ -137,6 +138,16 @@ export function isConsent(element: Element): boolean {
 /** Navigation, sharing, offers, captions, bylines and the like. */
 export function isFurniture(element: Element): boolean {
   return ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || FURNITURE.test(roleNames(element))
+}
+
+/** Most characters of the title and the note that stand with a video or a sound. */
+const PLAYER_NOTE = 200
+
+/** Whether an element is a player with its title and note, and nothing else. */
+function isPlayerBox(element: Element): boolean {
+  const inside = element.children.filter(isElement)
+  const plays = inside.some(child => isPlayer(child) || child.children.some(one => isElement(one) && isPlayer(one)))
+  return plays && element.name !== 'p' && DomUtils.innerText(element).trim().length <= PLAYER_NOTE
 }
 
 /** The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. */

@@ -42,7 +42,7 @@ const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden
 const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
 /** Characters of text from which on all hidden parts stay hidden, so that they cost no time. */
 const LARGE = 50_000
-const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
+const LEFT_OUT = new Set(['head', 'title', 'meta', 'link', 'base', 'video', 'audio', 'iframe', 'embed', 'object'])
 
 interface DomElement {
   querySelectorAll(selector: string): Iterable<{ attributes: Iterable<{ name: string }> }>
@@ -107,7 +107,7 @@ function writeElement(element: Element, writing: Writing): string {
   // Readability removes images without a source, and counts images to tell galleries from text.
   if (name === 'img') return '<img src="x.jpg">'
   if (name === 'br' || name === 'hr' || name === 'input') return `<${name}>`
-  if (HEAD.has(name) || !NAME.test(name)) return ''
+  if (LEFT_OUT.has(name) || !NAME.test(name)) return ''
   const written = attributes(element, !writing.wrappers.has(element))
   return `<${name} ${PLACE}${positionOf(element)}${written}>${write(element, writing)}</${name}>`
 }
