@@ -54,7 +54,8 @@ const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
  * `foldOutlet`; none of them is a person.
  */
 export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
-  const text = bare(oneLine(statement.slice(0, BYLINE_LIMIT * 4)).slice(0, BYLINE_LIMIT))
+  const parted = statement.slice(0, BYLINE_LIMIT * 4).replace(/\s\u200B|\u200B\s/g, ', ')
+  const text = bare(oneLine(parted).slice(0, BYLINE_LIMIT))
   const names = parts(text)
     .map(withoutAgency)
     .map(trim)

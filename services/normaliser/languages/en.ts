@@ -61,7 +61,7 @@ export const en: LanguageRules = {
     surnamePrefixes: '',
     outletArticles: 'the',
     beforeAgency: 'the|with',
-    offices: String.raw`red newsroom news\s?desk \w*desk \w*team staff editorial editors \w*admin administrator webmaster
+    offices: String.raw`(?:news\s?)?wire red newsroom news\s?desk \w*desk \w*team staff editorial editors \w*admin administrator webmaster
       moderator publisher guest anonymous unknown advertorial sponsored partnercontent brand\s?story ltd inc magazine?s?
       television radio news media press online tv sport www blog forum podcast agency agencies author user all\srights
       comments`,

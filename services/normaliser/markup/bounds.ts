@@ -31,7 +31,7 @@ export function boundMarkup(markup: string): string {
     else if (tag.end === -1 || !isWithinLimits(counts)) return kept.join('') + html.slice(keptUntil, at)
     else if (!DRAWINGS.has(tag.name) && nest(counts.open, tag)) at = behindKept(html, tag)
     else {
-      kept.push(html.slice(keptUntil, at), ' ')
+      kept.push(html.slice(keptUntil, at), closedInstead(counts.open, tag))
       keptUntil = behindRemoved(html, tag)
       at = keptUntil
     }
@@ -71,6 +71,16 @@ function behindRemoved(html: string, { name, closing, end }: Tag): number {
   const drawing = closing ? undefined : DRAWINGS.get(name)
   return drawing === undefined ? end + 1 : find(html, drawing, end)
 }
+
+/**
+ * The end tag in place of a removed one: the end tag of any heading closes an open heading (HTML
+ * Standard, 13.2.6.4.7). Else a space.
+ */
+function closedInstead(open: string[], { name, closing }: Tag): string {
+  const heading = closing && HEADING.test(name) ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at)) : undefined
+  return heading !== undefined && nest(open, { name: heading, closing, end: -1 }) ? `</${heading}>` : ' '
+}
+const HEADING = /^h[1-6]$/
 
 interface Tag {
   /** In lower case. */

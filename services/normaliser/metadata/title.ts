@@ -1,3 +1,4 @@
+import { decodeHTML } from 'entities'
 import { getDomainWithoutSuffix } from 'tldts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
@@ -53,7 +54,7 @@ export function titleCandidates(
   const order = isForSearch(structured, meta, clean) ? [shown, stated, ...rest] : usual
   const ranked = order.flatMap(({ source, text }) => {
     if (text === null) return []
-    const value = clean(text, titlesBeside(text, [structured, headline, social, fed, document], clean))
+    const value = clean(unescaped(text), titlesBeside(text, [structured, headline, social, fed, document], clean))
     return [{ source, value, against: againstTitle(value, own) }]
   })
   return withBetterForm(ranked)
@@ -94,6 +95,12 @@ function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<strin
   const labels = [outlet.domain, meta.url].map(of => getDomainWithoutSuffix(of, { allowPrivateDomains: true }))
   return new Set(labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''))
 }
+
+/**
+ * Decodes references to characters that a system escaped twice. Those of markup stay: headlines
+ * about HTML have them.
+ */
+const unescaped = (title: string) => title.replace(/&(?!amp;|lt;|gt;)#?\w{1,10};/g, reference => decodeHTML(reference))
 
 const NONE: ReadonlySet<string> = new Set()
 

@@ -127,11 +127,8 @@ t.test('boxes that announce another article, a video or a sound are no text; a l
   const announced = 'In het fragment vertelt een bewoner hoe hoog het water vorige week stond in zijn straat.'
   const html = (between: string) => page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${between}${paragraphs}</article>`)
   t.same(read(html(teaser('Fragment: zo hoog stond het water', announced))), [LEAD, ...BODY])
-  const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map(title =>
-    teaser(`${title} voor bij hoog water`, announced + title),
-  )
-  const list = read(page(`<article><h1>${TITLE}</h1>${tips.join('')}</article>`))
-  t.equal(list.filter(text => text.startsWith('In het fragment')).length, 3)
+  const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map((title, at) => teaser(`${title} bij hoog water`, BODY[at]!))
+  t.same(read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${tips.join('')}</article>`)), [LEAD, ...BODY])
 })
 
 t.test('the title and the note of a video are no text', async t => {

@@ -1,0 +1,272 @@
+import t from 'tap'
+import { composeArticle } from '../../services/normaliser/compose/article.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+
+/**
+ * Public reports of people who extract pages, with inputs of our own. Four of 31 went wrong
+ * when they were first tried, at 57d7bef5; none does now.
+ */
+interface Report {
+  source: string
+  situation: string
+  url?: string
+  head?: string
+  body?: string
+  jsonLd?: object
+  expected: { title?: string; authors?: string[]; published?: string | null; body?: string | string[] }
+  /** What came out when the report was first tried, where that was wrong. */
+  before?: string
+}
+
+const TITLE = 'Brug in Temse blijft dicht voor vrachtwagens'
+const PROSE = [
+  'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens van meer dan 3,5 ton.',
+  'Dat heeft het agentschap dinsdag bekendgemaakt na een inspectie van de pijlers onder het wegdek.',
+  'Vrachtwagens moeten omrijden via de tunnel bij Antwerpen, wat volgens chauffeurs drie kwartier langer duurt.',
+  'De burgemeester vraagt de regering om de brug zo snel mogelijk te herstellen, want winkels lijden eronder.',
+]
+const paragraphs = PROSE.map(text => `<p>${text}</p>`).join('\n')
+const ld = (more: object) => ({ '@context': 'https://schema.org', '@type': 'NewsArticle', headline: TITLE, ...more })
+
+const REPORTS: Report[] = [
+  {
+    source: 'postlight/parser#762',
+    situation: 'an abbr shows the time alone, its title has the day',
+    body: `<h1>${TITLE}</h1><p>Posted at <abbr class="published" title="2025-04-25T00:23:00-04:00">12:23:00 AM</abbr></p>${paragraphs}`,
+    expected: { published: '2025-04-25T04:23:00.000Z' },
+  },
+  {
+    source: 'kepano/defuddle#251',
+    situation: 'JSON-LD gives the day in words',
+    jsonLd: ld({ datePublished: 'Oct 20, 2025' }),
+    expected: { published: '2025-10-20T00:00:00.000Z' },
+  },
+  {
+    source: 'kepano/defuddle#251',
+    situation: 'the date stands beside the box of the headline, not beside the headline',
+    body: `<div class="a1"><div><h1>${TITLE}</h1></div></div><div class="b7"><div><div>20 oktober 2025</div></div></div>${paragraphs}`,
+    expected: { published: '2025-10-20T00:00:00.000Z' },
+  },
+  {
+    source: 'codelucas/newspaper#1028',
+    situation: 'numbers in an address that are no day',
+    url: 'https://dagkoerier.example/tech/kali-linux-2026-1-release',
+    expected: { published: null },
+  },
+  {
+    source: 'adbar/htmldate#195',
+    situation: 'a meta tag states the change, JSON-LD the publication',
+    head: '<meta property="article:modified_time" content="2026-11-20T10:00:00Z"><meta name="dateModified" content="2026-11-20T10:00:00Z">',
+    jsonLd: ld({ datePublished: '2026-11-18T08:30:15+01:00', dateModified: '2026-11-20T11:00:00+01:00' }),
+    expected: { published: '2026-11-18T07:30:15.000Z' },
+  },
+  {
+    source: 'adbar/htmldate#154',
+    situation: 'JSON-LD states when the article was created and when it was published',
+    jsonLd: ld({ dateCreated: '2026-11-17T01:06:41Z', datePublished: '2026-11-18T15:42:33Z' }),
+    expected: { published: '2026-11-18T15:42:33.000Z' },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#209',
+    situation: 'the day of the printed issue in the address, another one in the meta tag',
+    url: 'https://dagkoerier.example/2026/11/18/brug-temse-dicht-912343.html',
+    head: '<meta property="article:published_time" content="2026-11-16T09:53:00Z">',
+    expected: { published: '2026-11-16T09:53:00.000Z' },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#83',
+    situation: 'names in capitals, one with the letters of "by"',
+    body: `<h1>${TITLE}</h1><div class="byline">By ABBY GOODNOUGH, THOMAS KAPLAN and ROBERT PEAR</div>${paragraphs}`,
+    expected: { authors: ['ABBY GOODNOUGH', 'THOMAS KAPLAN', 'ROBERT PEAR'] },
+  },
+  {
+    source: 'codelucas/newspaper#132',
+    situation: 'an initial with a point, a hyphen in a surname',
+    head: '<meta name="author" content="Tyler G. Jones and Jessica Silver-Greenberg">',
+    expected: { authors: ['Tyler G. Jones', 'Jessica Silver-Greenberg'] },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#180',
+    situation: 'a river of newer articles with their authors and ages',
+    body: `<main><h1>${TITLE}</h1><div class="byline">door <a href="/a">Dirk Kool</a></div>${paragraphs}</main><ul class="river">${['Jan Rus', 'Els Haar', 'Josh Constant'].map((name, at) => `<li><h4><a href="/n/${at}">Ander bericht ${at}</a></h4><span class="byline">${at + 1} uur geleden <a>${name}</a></span></li>`).join('')}</ul>`,
+    expected: { authors: ['Dirk Kool'] },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#346',
+    situation: 'JSON-LD names the broadcaster as the author, the page a reporter',
+    jsonLd: ld({ author: [{ '@type': 'Organization', name: 'Vlaamse Omroep Corporatie' }] }),
+    body: `<h1>${TITLE}</h1><div data-component="Byline"><p>Door <a href="/tom">Tom Lauwers</a></p></div>${paragraphs}`,
+    expected: { authors: ['Tom Lauwers'] },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#106',
+    situation: 'an office beside the author, and a promotion',
+    body: `<h1>${TITLE}</h1><div class="byline"><span class="byline__author">Karel Tulp</span><span class="byline__title">Dagkoerier Staff</span></div><div class="promo"><span class="byline">Promoted By Sterk Bier</span></div>${paragraphs}`,
+    expected: { authors: ['Karel Tulp'] },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#16',
+    situation: 'the link to write to the author, and an address',
+    body: `<h1>${TITLE}</h1><div class="byline"><span class="author">Kristien Deman</span> | <a class="author-email" href="mailto:k@x.example">Email the author</a> | <span>kdeman@dagkoerier.example</span></div>${paragraphs}`,
+    expected: { authors: ['Kristien Deman'] },
+  },
+  {
+    source: 'AndyTheFactory/newspaper4k#522',
+    situation: 'the wire of another outlet is no person',
+    head: '<meta name="author" content="CNN Wire">',
+    expected: { authors: [] },
+    before: 'CNN Wire',
+  },
+  {
+    source: 'flairNLP/fundus#214',
+    situation: 'authors in a list within a list',
+    jsonLd: ld({ author: [[{ '@type': 'Person', name: 'Max Weber' }]] }),
+    expected: { authors: ['Max Weber'] },
+  },
+  {
+    source: 'flairNLP/fundus#684',
+    situation: 'a place behind the name and a zero-width space',
+    jsonLd: ld({ author: { '@type': 'Person', name: 'Jordi Pons \u200bBarcelona' } }),
+    expected: { authors: ['Jordi Pons'] },
+    before: 'Jordi Pons Barcelona',
+  },
+  {
+    source: 'adbar/trafilatura#71',
+    situation: 'the h1 is the name of the blog',
+    body: `<h1><a href="/">dagkoerier</a></h1><h2>${TITLE}</h2>${paragraphs}`,
+    head: `<title>${TITLE} - dagkoerier</title>`,
+    expected: { title: TITLE },
+  },
+  {
+    source: 'adbar/trafilatura#295',
+    situation: 'the first heading is the menu’s, the headline has a class name',
+    body: `<h1>Main menu</h1><div class="article-title">${TITLE}</div>${paragraphs}`,
+    head: `<title>${TITLE} | Dagkoerier</title>`,
+    expected: { title: TITLE },
+  },
+  {
+    source: 'adbar/trafilatura#4',
+    situation: 'a heading is closed by the end tag of another',
+    body: `<h2 class="indication">In andere talen</h3><ul><li><a href="/fr">Le pont reste fermé aux camions</a></li></ul><h1>${TITLE}</h1>${paragraphs}`,
+    head: `<title>${TITLE} | Dagkoerier</title>`,
+    expected: { title: TITLE, body: PROSE },
+    before: 'no text',
+  },
+  {
+    source: 'mozilla/readability#776',
+    situation: 'each paragraph in a box of its own, advertisements between',
+    body: `<article><h1>${TITLE}</h1>${PROSE.map((text, at) => `<div class="RichText r${at}"><p>${text}</p></div><div class="ad"><iframe src="/ad"></iframe></div>`).join('')}</article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'mozilla/readability#379, adbar/trafilatura#304',
+    situation: 'the article is split into sections for advertisements',
+    body: `<h1>${TITLE}</h1>${[0, 2].map(at => `<div class="longform--container"><div class="longform--content"><p>${PROSE[at]}</p><p>${PROSE[at + 1]}</p></div></div><aside><p>Advertentie</p></aside>`).join('')}`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'obsidianmd/obsidian-clipper#308',
+    situation: 'most of a sentence is a link',
+    body: `<article><h1>${TITLE}</h1><p>${PROSE[0]}</p><p>Dat <a href="/1">heeft het agentschap dinsdag bekendgemaakt na een inspectie van de pijlers onder het</a> wegdek.</p><p>${PROSE[2]}</p><p>${PROSE[3]}</p></article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'adbar/trafilatura#112',
+    situation: 'an offer of a newsletter is longer than the first section',
+    body: `<h1>${TITLE}</h1><div class="body-description">${paragraphs}</div><div class="signup-box"><h3>Nieuwsbrief</h3><p>Elke ochtend het nieuws uit uw streek in uw mailbox, met de beste verhalen van onze redactie, gratis en zonder verplichting, ook in het weekend.</p></div>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'mediacloud/metadata-lib#86',
+    situation: 'headlines of other articles below the last paragraph',
+    body: `<article><h1>${TITLE}</h1>${paragraphs}<h2>Laatste nieuws</h2><ul><li><a href="/1">Thaise minister stapt op na ruzie over begroting</a></li><li><a href="/2">Inflatie daalt verder in november</a></li></ul></article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'andreskrey/readability.php#84',
+    situation: 'the first paragraph has a class of its own',
+    body: `<article><h1>${TITLE}</h1><p class="zn-body__paragraph speakable">${PROSE[0]}</p><div class="l-container">${PROSE.slice(
+      1,
+    )
+      .map(text => `<div class="zn-body__paragraph">${text}</div>`)
+      .join('')}</div></article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'mozilla/readability#125',
+    situation: 'a caption in a paragraph of its own, without its picture',
+    body: `<article><h1>${TITLE}</h1><p>${PROSE[0]}</p><p class="image-credit-wrap"><span class="js-wrapper"><span class="cutline js-caption">Een vrachtwagen wacht voor de brug over de Schelde in Temse, op een foto van vorige week.</span> <span class="credit">(Foto: Jan Peeters, Belga)</span></span></p>${PROSE.slice(
+      1,
+    )
+      .map(text => `<p>${text}</p>`)
+      .join('')}</article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'adbar/trafilatura#80',
+    situation: 'a teaser in bold with a link, between paragraphs',
+    body: `<article><h1>${TITLE}</h1><p>${PROSE[0]}</p><p><strong>Meer over dit onderwerp - </strong><a href="/1">Scheepvaart mijdt de Schelde al een maand</a></p>${PROSE.slice(
+      1,
+    )
+      .map(text => `<p>${text}</p>`)
+      .join('')}</article>`,
+    expected: { body: PROSE },
+  },
+  {
+    source: 'vanilla/vanilla#4171, wallabag/wallabag#151',
+    situation: 'Open Graph escapes the title twice, the page does it once',
+    head: '<title>Brug &amp;amp; sluis &amp;#39;dicht&amp;#39;</title><meta property="og:title" content="Brug &amp;amp; sluis &amp;#39;dicht&amp;#39;">',
+    body: `<h1>Brug &amp; sluis &#39;dicht&#39;</h1>${paragraphs}`,
+    expected: { title: "Brug & sluis 'dicht'" },
+  },
+  {
+    source: 'aredotna/ervell#1319',
+    situation: 'only titles that are escaped twice',
+    head: '<title>Brug &amp;#x2019;dicht&amp;#x2019; voor vrachtwagens</title>',
+    body: paragraphs,
+    expected: { title: 'Brug ’dicht’ voor vrachtwagens' },
+    before: 'Brug &#x2019;dicht&#x2019; voor vrachtwagens',
+  },
+  {
+    source: 'scrapinghub/dateparser#960, #68',
+    situation: 'a French month that is a number too, and one without its accent',
+    body: `<h1>${TITLE}</h1><div class="c4">Publié le jeu. 3 sept. 2026 à 10h34</div>${paragraphs}`,
+    expected: { published: '2026-09-03T08:34:00.000Z' },
+  },
+  {
+    source: 'scrapinghub/dateparser#68',
+    situation: 'a French month without its accent',
+    body: `<h1>${TITLE}</h1><div class="c4">Publié le 12 Fev 2026 à 10:34</div>${paragraphs}`,
+    expected: { published: '2026-02-12T09:34:00.000Z' },
+  },
+]
+
+const OUTLET: StoredPage['outlet'] = {
+  ...{ name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', timeZone: 'Europe/Brussels' },
+  ...{ languages: ['nl'], feeds: [], sitemaps: [] },
+}
+
+for (const report of REPORTS) {
+  t.test(`${report.source}: ${report.situation}`, async t => {
+    const { url = 'https://dagkoerier.example/a/1', head = '', body, jsonLd, expected } = report
+    const data = jsonLd === undefined ? '' : `<script type="application/ld+json">${JSON.stringify(jsonLd)}</script>`
+    const title = head.includes('<title>') ? '' : `<title>${TITLE} | De Dagkoerier</title>`
+    const html = `<!doctype html><html lang="nl"><head>${title}${head}${data}</head><body>${body ?? `<h1>${TITLE}</h1>${paragraphs}`}</body></html>`
+    const page = { pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html', body: Buffer.from(html) }
+    const composition = await composeArticle(
+      {
+        ...page,
+        fetchedAt: new Date(),
+        entry: null,
+        outlet: { ...OUTLET, languages: ['nl'], feeds: [], sitemaps: [] },
+      },
+      new Date('2026-11-25T12:00:00Z'),
+    )
+    if (composition.kind !== 'article') throw new Error(composition.detail)
+    const { article } = composition
+    if (expected.title !== undefined) t.equal(article.title, expected.title)
+    if (expected.authors !== undefined) t.same(article.authors, expected.authors)
+    if (expected.published !== undefined) t.equal(article.publishedAt?.toISOString() ?? null, expected.published)
+    if (expected.body !== undefined) t.same(article.body?.split('\n\n'), expected.body)
+  })
+}
