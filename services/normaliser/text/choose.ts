@@ -157,7 +157,7 @@ function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Blo
   for (const at of teasers) chosen[at] = false
 }
 
-/** The positions of the blocks in the largest element around a heading that has little more text. */
+/** The blocks of the largest element around a heading that has little more text, by position. */
 function boxAround(blocks: Block[], heading: number): number[] {
   let [first, last, room] = [heading, heading, TEASER]
   let box: number[] = []
