@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FeedEntry } from '../../shared/outlets/page.ts'
+import { feedEntry } from '../../test/normaliser/pages.ts'
 import { authorChoice } from './authors/authors.ts'
 import { dateChoice } from './dates/published.ts'
 import { parsePage } from './markup/tree.ts'
@@ -8,16 +8,7 @@ import { titleChoice } from './metadata/title.ts'
 
 const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', timeZone: 'Europe/Amsterdam' }
 const NOW = new Date('2026-11-22T12:00:00Z')
-const ENTRY: FeedEntry = {
-  url: 'https://dagkoerier.example/a',
-  guid: null,
-  title: 'Brug dicht',
-  summary: null,
-  content: null,
-  authors: ['Jan Smit'],
-  published: '2026-11-03T14:05:00+01:00',
-  language: null,
-}
+const ENTRY = feedEntry({ title: 'Brug dicht', authors: ['Jan Smit'], published: '2026-11-03T14:05:00+01:00' })
 const metaOf = (html: string) => readMetadata(parsePage(html), 'https://dagkoerier.example/a')
 const jsonLd = (more: object) =>
   `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', ...more })}</script>`

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
-import type { StoredPage } from '../../shared/outlets/page.ts'
+import { storedPage } from '../../test/normaliser/pages.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
 t.setTimeout(120_000)
@@ -8,25 +8,7 @@ t.setTimeout(120_000)
 t.jobs = 3
 
 const worker = new URL('../../test/normaliser/misbehaving-composer.ts', import.meta.url)
-const page = (url: string): StoredPage => ({
-  pageId: 1n,
-  url,
-  finalUrl: url,
-  status: 200,
-  contentType: null,
-  body: Buffer.from('body'),
-  fetchedAt: new Date(),
-  entry: null,
-  outlet: {
-    name: 'N',
-    domain: 'n.example',
-    country: 'NL',
-    languages: ['nl'],
-    timeZone: 'UTC',
-    feeds: [],
-    sitemaps: [],
-  },
-})
+const page = (url: string) => storedPage('body', { url, contentType: null })
 
 t.test(
   'a page that hangs, eats memory, throws or ends its thread fails alone, and the next one gets a thread',

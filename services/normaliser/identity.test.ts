@@ -8,14 +8,7 @@ const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas
 const key = 'dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 
 /** The page as named, without a redirect unless given. */
-function sight(parts: {
-  url?: string
-  finalUrl?: string
-  canonical?: string
-  amp?: string
-  guid?: string
-  languages?: Languages
-}) {
+function sight(parts: { url?: string; finalUrl?: string; canonical?: string; amp?: string; languages?: Languages }) {
   const url = parts.url ?? article
   return identify({ url, finalUrl: url, outlet, ...parts })
 }
@@ -41,7 +34,6 @@ t.test('decision 37: the same article by several ways is one', async t => {
     ['feed proxy', { url: 'https://feeds.proxy.example/~r/dk/~3/abc', finalUrl: article }],
     ['canonical link, relative', { url: 'https://www.dagkoerier.example/-/123456', canonical: article.slice(30) }],
     ['canonical link on a sister host', { url: 'https://regio.dagkoerier.example/artikel/123456', canonical }],
-    ['another GUID', { guid: 'urn:new-scheme:1' }],
   ]
   for (const [name, way] of ways) t.ok(one({}, way), name)
   t.ok(
@@ -158,11 +150,6 @@ t.test('decision 37: redirects that end where many articles end do not make them
     t.notOk(one({ finalUrl }, { url: other, finalUrl }), finalUrl)
     t.equal(sight({ finalUrl }).url, article)
   }
-})
-
-t.test('decision 37: distinct articles with one GUID are several', async t => {
-  const guid = 'https://www.dagkoerier.example/'
-  t.notOk(one({ guid }, { guid, url: 'https://www.dagkoerier.example/nieuws/2026/11/een-heel-ander-stuk~a99' }))
 })
 
 t.test('decision 37: two blogs of one provider, two ports of one machine are different sites', async t => {

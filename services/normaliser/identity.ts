@@ -18,11 +18,6 @@ interface Sighting {
   canonical?: string | null
   /** `<link rel="amphtml">` */
   amp?: string | null
-  /**
-   * Not used as an identity: outlets change their GUID schemes, and some give one GUID to many
-   * articles.
-   */
-  guid?: string | null
   /** Without it, links to other languages are told by their addresses alone. */
   languages?: Languages
   outlet: Pick<Outlet, 'domain'>
@@ -40,7 +35,8 @@ export interface Identity {
 
 /**
  * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
- * share any address are one article. Titles and GUIDs do not count. An address that is wrongly
+ * share any address are one article. Titles and GUIDs do not count: some outlets give one GUID to
+ * many articles. An address that is wrongly
  * refused costs a duplicate. One that is wrongly believed merges an outlet's articles into one. So
  * addresses of front pages, sections, interstitials and other languages are not believed.
  *

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { composeArticle } from '../../services/normaliser/compose/article.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
+import { storedPage } from './pages.ts'
 
 /**
  * Public reports of people who extract pages, with inputs of our own. Four of 31 went wrong
@@ -241,27 +241,13 @@ const REPORTS: Report[] = [
   },
 ]
 
-const OUTLET: StoredPage['outlet'] = {
-  ...{ name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', timeZone: 'Europe/Brussels' },
-  ...{ languages: ['nl'], feeds: [], sitemaps: [] },
-}
-
 for (const report of REPORTS) {
   t.test(`${report.source}: ${report.situation}`, async t => {
     const { url = 'https://dagkoerier.example/a/1', head = '', body, jsonLd, expected } = report
     const data = jsonLd === undefined ? '' : `<script type="application/ld+json">${JSON.stringify(jsonLd)}</script>`
     const title = head.includes('<title>') ? '' : `<title>${TITLE} | De Dagkoerier</title>`
     const html = `<!doctype html><html lang="nl"><head>${title}${head}${data}</head><body>${body ?? `<h1>${TITLE}</h1>${paragraphs}`}</body></html>`
-    const page = { pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html', body: Buffer.from(html) }
-    const composition = await composeArticle(
-      {
-        ...page,
-        fetchedAt: new Date(),
-        entry: null,
-        outlet: { ...OUTLET, languages: ['nl'], feeds: [], sitemaps: [] },
-      },
-      new Date('2026-11-25T12:00:00Z'),
-    )
+    const composition = await composeArticle(storedPage(html, { url }), new Date('2026-11-25T12:00:00Z'))
     if (composition.kind !== 'article') throw new Error(composition.detail)
     const { article } = composition
     if (expected.title !== undefined) t.equal(article.title, expected.title)

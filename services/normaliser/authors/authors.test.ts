@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { feedEntry } from '../../../test/normaliser/pages.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { authorChoice } from './authors.ts'
@@ -114,19 +114,7 @@ function authors({ jsonLd, head = '', body = '', feed }: Said): string[] {
       ? ''
       : `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', headline: 'Brug over de Maas dicht', author: jsonLd })}</script>`
   const html = `<html><head><title>Brug over de Maas dicht</title>${head}${data}</head><body><h1>Brug over de Maas dicht</h1>${body}</body></html>`
-  const entry: FeedEntry | null =
-    feed === undefined
-      ? null
-      : {
-          url: '',
-          guid: null,
-          title: null,
-          summary: null,
-          content: null,
-          authors: feed,
-          published: null,
-          language: null,
-        }
+  const entry = feed === undefined ? null : feedEntry({ authors: feed })
   return authorChoice(readMetadata(parsePage(html), 'https://www.dagkoerier.example/a'), entry, outlet)?.value ?? []
 }
 

@@ -1,8 +1,9 @@
 import iconv from 'iconv-lite'
 import t from 'tap'
 import { snippetOf } from '../../../shared/articles/snippet.ts'
-import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../../test/normaliser/interstitials.ts'
+import { feedEntry, storedPage } from '../../../test/normaliser/pages.ts'
 import { type Composition, composeArticle } from './article.ts'
 
 t.setTimeout(120_000)
@@ -14,36 +15,11 @@ const SECOND =
 const THIRD =
   'Vrachtwagens moeten omrijden via de tunnel onder de Schelde bij Antwerpen, wat drie kwartier langer duurt.'
 
-const ENTRY: FeedEntry = {
-  url: ANNOUNCED_AT,
-  guid: '4711',
-  title: ANNOUNCED,
-  summary: `<p>${LEAD}</p>`,
-  content: null,
-  authors: [],
-  published: 'Tue, 17 Nov 2026 09:30:00 +0100',
-  language: 'nl-BE',
-}
-
-const PAGE: StoredPage = {
-  pageId: 1n,
-  url: ANNOUNCED_AT,
-  finalUrl: ANNOUNCED_AT,
-  status: 200,
-  contentType: 'text/html; charset=utf-8',
-  body: Buffer.from(markup(LEAD, SECOND, THIRD)),
-  fetchedAt: NOW,
-  entry: ENTRY,
-  outlet: {
-    name: 'De Dagkoerier',
-    domain: 'dagkoerier.example',
-    country: 'BE',
-    languages: ['nl'],
-    timeZone: 'Europe/Brussels',
-    feeds: [],
-    sitemaps: [],
-  },
-}
+const ENTRY = feedEntry({
+  ...{ url: ANNOUNCED_AT, guid: '4711', title: ANNOUNCED, summary: `<p>${LEAD}</p>` },
+  ...{ published: 'Tue, 17 Nov 2026 09:30:00 +0100', language: 'nl-BE' },
+})
+const PAGE = storedPage(markup(LEAD, SECOND, THIRD), { url: ANNOUNCED_AT, entry: ENTRY })
 
 function markup(...paragraphs: string[]): string {
   const text = paragraphs.map(paragraph => `<p>${paragraph}</p>`).join('')

@@ -121,13 +121,12 @@ function withoutTitle(interstitial: InterstitialKind | null): Composition {
   }
 }
 
-function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
+function identityOf({ url, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
   return identify({
     url,
     finalUrl: meta.url,
     canonical: meta.canonical,
     amp: meta.amp,
-    guid: entry?.guid ?? null,
     languages: { own: language, twins: meta.twins },
     outlet,
   })

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { feedEntry, storedPage } from '../../../test/normaliser/pages.ts'
 import { loadModels } from '../languages/detection.ts'
 import { AUTHOR_NAMES } from '../metadata/signs.ts'
 import { composeArticle } from './article.ts'
@@ -82,18 +83,8 @@ const HOSTILE: Record<string, { html: string; entry?: Partial<FeedEntry> }> = {
   },
 }
 
-const stored = (html: string, entry: Partial<FeedEntry> = {}): StoredPage => ({
-  ...{ pageId: 1n, url: URL, finalUrl: URL, status: 200, contentType: 'text/html', fetchedAt: new Date() },
-  body: Buffer.from(html),
-  entry: {
-    ...{ url: URL, guid: null, title: 'Brug over de Maas dicht', summary: null, content: null, authors: [] },
-    ...{ published: null, language: null, ...entry },
-  },
-  outlet: {
-    ...{ name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'NL', languages: ['nl'] },
-    ...{ timeZone: 'Europe/Amsterdam', feeds: [], sitemaps: [] },
-  },
-})
+const stored = (html: string, entry: Partial<FeedEntry> = {}) =>
+  storedPage(html, { url: URL, entry: feedEntry({ title: 'Brug over de Maas dicht', ...entry }) })
 
 /**
  * ms of processor time, which a busy machine does not lengthen. Each page takes well under a

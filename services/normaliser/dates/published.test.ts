@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { feedEntry } from '../../../test/normaliser/pages.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { dateChoice } from './published.ts'
@@ -22,25 +22,12 @@ function published(said: Said): string | null {
     said.jsonLd === undefined ? '' : `<script type="application/ld+json">${JSON.stringify(said.jsonLd)}</script>`
   const html = `<html lang="nl"><head><title>Brug over de Maas dicht</title>${said.head ?? ''}${jsonLd}</head>
     <body><h1>Brug over de Maas dicht</h1>${said.body ?? ''}</body></html>`
-  const entry: FeedEntry | null = said.feed === undefined ? null : { ...NO_ENTRY, published: said.feed }
+  const entry = said.feed === undefined ? null : feedEntry({ published: said.feed })
   const outlet = { timeZone: said.timeZone ?? 'Europe/Amsterdam' }
-  return (
-    (
-      dateChoice(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)?.value ?? null
-    )?.toISOString() ?? null
-  )
+  const found = dateChoice(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)
+  return found?.value.toISOString() ?? null
 }
 
-const NO_ENTRY: FeedEntry = {
-  url: URL_,
-  guid: null,
-  title: null,
-  summary: null,
-  content: null,
-  authors: [],
-  published: null,
-  language: null,
-}
 const article = (datePublished: string, more: object = {}) => ({ '@type': 'NewsArticle', datePublished, ...more })
 const meta = (name: string, content: string) => `<meta property="${name}" content="${content}">`
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { StoredPage } from '../../../shared/outlets/page.ts'
+import { feedEntry, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
 import { composeArticle } from '../compose/article.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
@@ -76,25 +76,12 @@ function interstitialOf(
   return recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
 }
 
-const stored = (html: string, title: string): StoredPage => ({
-  pageId: 1n,
-  url: `${URL_}?utm_source=rss`,
-  finalUrl: `${URL_}?utm_source=rss`,
-  status: 200,
-  contentType: 'text/html; charset=utf-8',
-  body: Buffer.from(html),
-  fetchedAt: NOW,
-  entry: { url: URL_, guid: '1', title, summary: null, content: null, authors: [], published: null, language: null },
-  outlet: {
-    name: 'De Dagkoerier',
-    domain: 'dagkoerier.example',
-    country: 'BE',
-    languages: ['nl', 'fr', 'de', 'lb', 'en'],
-    timeZone: 'Europe/Brussels',
-    feeds: [],
-    sitemaps: [],
-  },
-})
+const stored = (html: string, title: string) =>
+  storedPage(html, {
+    url: `${URL_}?utm_source=rss`,
+    entry: feedEntry({ url: URL_, title }),
+    outlet: { ...OUTLET, languages: ['nl', 'fr', 'de', 'lb', 'en'] },
+  })
 
 for (const golden of GOLDEN) {
   t.test(`a short article (${golden.language}) is whole with any title in its feed`, async t => {

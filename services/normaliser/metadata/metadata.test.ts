@@ -182,22 +182,16 @@ t.test('canonical links that contradict each other say nothing', async t => {
 const MEGABYTES = 10_000_000
 const hostile: Record<string, string> = {
   'nested divs': '<div>'.repeat(MEGABYTES / 5),
-  'nested inline elements': '<b><i class="author">'.repeat(MEGABYTES / 25),
   'end tags without a start': `${'<div>'.repeat(300_000)}${'</p>'.repeat(MEGABYTES / 5)}`,
   'one tag that never ends': `<a ${'b=c '.repeat(MEGABYTES / 4)}`,
   entities: `<p>${'&amp;'.repeat(MEGABYTES / 5)}`,
-  'a comment that never ends': `<!--${'<!--'.repeat(MEGABYTES / 4)}`,
   'a title that never ends': `<title>${'&lt;b&gt;'.repeat(MEGABYTES / 9)}`,
-  'marks without end': '<span class="author date">x'.repeat(MEGABYTES / 26),
   'meta tags without end': '<meta name="author" content="x">'.repeat(MEGABYTES / 32),
-  'JSON-LD nested deep': `<script type="application/ld+json">${'['.repeat(MEGABYTES)}</script>`,
   'JSON-LD nested deep and whole': `<script type="application/ld+json">${'{"author":'.repeat(100_000)}1${'}'.repeat(100_000)}</script>`,
   'JSON-LD of ten megabytes': `<script type="application/ld+json">{"@type":"NewsArticle","articleBody":"${'tekst '.repeat(MEGABYTES / 6)}"}</script>`,
-  'JSON-LD of blanks': `<script type="application/ld+json">{"a":1}${' '.repeat(3_000_000)}{</script>`,
   'many pieces of JSON-LD': '<script type="application/ld+json">{"@type":"NewsArticle","headline":"x"}</script>'.repeat(
     MEGABYTES / 90,
   ),
-  quotes: '"datePublished"'.repeat(MEGABYTES / 15),
 }
 for (const [name, html] of Object.entries(hostile)) {
   t.test(`ten hostile megabytes, ${name}, are read within seconds`, async t => {

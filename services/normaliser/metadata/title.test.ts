@@ -1,20 +1,11 @@
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { feedEntry } from '../../../test/normaliser/pages.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from './metadata.ts'
 import { titleChoice } from './title.ts'
 
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
-const entry = (title: string): FeedEntry => ({
-  url: 'https://dagkoerier.example/a',
-  guid: null,
-  title,
-  summary: null,
-  content: null,
-  authors: [],
-  published: null,
-  language: null,
-})
+const entry = (title: string) => feedEntry({ title })
 const titled = (head: string, body = '', fed: string | null = null, of = outlet) =>
   titleChoice(
     readMetadata(parsePage(`<html><head>${head}</head><body>${body}</body></html>`), 'https://dagkoerier.example/a'),

@@ -1,0 +1,24 @@
+import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
+
+/** Pages of an invented outlet, as the normaliser receives them. */
+
+const URL = 'https://dagkoerier.example/a/1'
+
+export const OUTLET: StoredPage['outlet'] = {
+  ...{ name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', languages: ['nl'] },
+  ...{ timeZone: 'Europe/Brussels', feeds: [], sitemaps: [] },
+}
+
+export const feedEntry = (given: Partial<FeedEntry> = {}): FeedEntry => ({
+  ...{ url: URL, guid: null, title: null, summary: null, content: null, authors: [] },
+  ...{ published: null, language: null, ...given },
+})
+
+export function storedPage(body: string | null, given: Partial<StoredPage> = {}): StoredPage {
+  const { url = URL } = given
+  return {
+    ...{ pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html; charset=utf-8' },
+    body: body === null ? null : Buffer.from(body),
+    ...{ fetchedAt: new Date('2026-11-20T12:00:00Z'), entry: null, outlet: OUTLET, ...given },
+  }
+}
