@@ -3,7 +3,8 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { readStatus } from '../shared/status/status.ts'
-import { metricsOfStart } from './terminal/metrics.ts'
+import { metricsOfStart } from './start/services.ts'
+import { causesNow } from './terminal/causes.ts'
 import { statusTable } from './terminal/status-table.ts'
 
 await runCommand(
@@ -21,7 +22,10 @@ await runCommand(
     try {
       const status = await readStatus(pool, queues, config)
       const metrics = await metricsOfStart(config)
-      print(options.json === true ? JSON.stringify({ ...status, metrics }) : statusTable(status, metrics))
+      const causes = await causesNow(config, pool, { thoroughly: false })
+      print(
+        options.json === true ? JSON.stringify({ ...status, metrics, causes }) : statusTable(status, metrics, causes),
+      )
     } finally {
       await queues.close()
       await pool.end()

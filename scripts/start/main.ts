@@ -11,11 +11,15 @@ import type { ServerName } from '../../infra/embedded/starting.ts'
 import type { Program } from '../../infra/embedded/supervision/supervise.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { RUNNING, runningLines } from '../../shared/config/beside.ts'
-import type { Config } from '../../shared/config/config.ts'
+import { type Config, readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { keyOf, watchCauses } from '../../shared/status/watch.ts'
+import { causesBefore, serversAway } from '../terminal/causes.ts'
 import { loadOutlets, serveSample } from './outlets.ts'
 import {
   checkCatalogue,
@@ -34,6 +38,8 @@ import { createProgress, type Progress, readCounts, showSearches } from './show.
  */
 
 const LOOK_MS = 15_000
+/** Causes are looked for once a minute. */
+const LOOKS_FOR_CAUSES = 4
 
 await runCommand(
   {
@@ -49,6 +55,7 @@ await runCommand(
     const dataDir = await openDataDirectory(config.DATA_DIR, `npm start (process ${process.pid})`)
     try {
       await checkPort(config)
+      for (const { text } of await causesBefore(config)) say(text)
       if (config.OUTLETS !== '') await checkCatalogue(config.OUTLETS)
       await run({ config, dataDir, say, print, signal: ended })
     } catch (error) {
@@ -124,7 +131,7 @@ async function run(start: Start): Promise<void> {
   })
   // What `npm run backup` needs is there afterwards, also without a network.
   void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
-  await follow(pool, progress, signal)
+  await follow(start, env, pool, report, progress)
 }
 
 /** Embedded servers replace those whose address is not configured. */
@@ -185,9 +192,26 @@ function prometheusSettings(metrics: readonly string[]): string {
   return `${JSON.stringify(settings, null, 2)}\n`
 }
 
-/** Shows the progress until the end. */
-async function follow(pool: Pool, progress: Progress, signal: AbortSignal): Promise<void> {
-  for (;;) {
+/** Shows the progress until the end, and says what is wrong when it begins to be. */
+async function follow(
+  { signal }: Start,
+  env: NodeJS.ProcessEnv,
+  pool: Pool,
+  report: (sentence: string) => void,
+  progress: Progress,
+): Promise<void> {
+  const config = readConfig(env)
+  await using open = new AsyncDisposableStack()
+  const queues = openQueues(config, createLogger('start', 'silent'))
+  open.defer(() => queues.close())
+  const watch = watchCauses({ pool, queues, config, missing: () => serversAway(config, pool, queues) })
+  let told = new Set<string>()
+  for (let looks = 0; ; looks++) {
+    if (looks % LOOKS_FOR_CAUSES === 0) {
+      const causes = await watch.look().catch(() => [])
+      for (const cause of causes) if (!told.has(keyOf(cause))) report(cause.text)
+      told = new Set(causes.map(keyOf))
+    }
     await pause(LOOK_MS, undefined, { signal })
     await readCounts(pool).then(progress.show, () => {})
   }

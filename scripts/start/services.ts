@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
-import { errorCode, Problem, readIfThere, writeWhole } from '../../infra/embedded/files.ts'
+import { errorCode, Problem, readIfThere, readRecord, writeWhole } from '../../infra/embedded/files.ts'
 import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
+import { PORTS, RUNNING } from '../../shared/config/beside.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { createKey, findKey } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -145,4 +147,23 @@ export async function checkRights(report: (sentence: string) => void): Promise<v
 export function reachable(host: string): string {
   if (['0.0.0.0', '::', ''].includes(host)) return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/**
+ * Addresses of the metrics of an `npm start` that runs on `DATA_DIR` and on the same database.
+ * Empty when none runs: other processes name their port in the first line of their log.
+ */
+export async function metricsOfStart({
+  DATA_DIR: dataDir,
+  DATABASE_URL: url,
+}: Pick<Config, 'DATA_DIR' | 'DATABASE_URL'>): Promise<Record<string, string>> {
+  const running = parseEnv((await readIfThere(join(dataDir, RUNNING))) ?? '')
+  if (running.DATABASE_URL !== url) return {}
+  const ports = await readRecord(join(dataDir, PORTS))
+  return Object.fromEntries(
+    SERVICES.flatMap(name => {
+      const port = ports[name]
+      return typeof port === 'number' ? [[name, `${metricsAddress(running, port)}/metrics`]] : []
+    }),
+  )
 }

@@ -1,6 +1,6 @@
 import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
-import type { ArchiveIndexFigures, Machines, PostgresServers, VectorNodes } from '../../shared/status/figures.ts'
+import type { ArchiveIndexFigures, Cause, Machines, PostgresServers, VectorNodes } from '../../shared/status/figures.ts'
 import type { Status } from '../../shared/status/status.ts'
 import { ACTIVE } from '../../shared/vectors/cluster.ts'
 
@@ -8,8 +8,9 @@ import { ACTIVE } from '../../shared/vectors/cluster.ts'
  * The status for people: one short table.
  *
  * @param metrics address of each service's metrics
+ * @param causes what is wrong
  */
-export function statusTable(status: Status, metrics: Record<string, string>): string {
+export function statusTable(status: Status, metrics: Record<string, string>, causes: Cause[]): string {
   const number = (n: number) => n.toLocaleString('en')
   const rows: [string, string][] = [
     ['articles', `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`],
@@ -31,15 +32,9 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, blocked ${status.outlets.blocked}, failing ${status.outlets.failing}`,
     ],
-    ...(status.held.sentence === null
-      ? []
-      : [['  held', `${counted(status.held.outlets, 'outlet')}: ${status.held.sentence}`] satisfies [string, string]]),
-    ...status.kept.map(({ domain, sentence }): [string, string] => [
-      `  ${printableLine(domain)}`,
-      printableLine(sentence),
-    ]),
     ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),
+    ...causes.map(({ level, text }): [string, string] => [level === 'bad' ? 'WRONG' : 'look at', printableLine(text)]),
     ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))

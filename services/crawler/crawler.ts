@@ -4,6 +4,8 @@ import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
+import { observeDisk } from '../../shared/status/surroundings.ts'
+import { logCauses } from '../../shared/status/watch.ts'
 import { createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
 import { HELD, introducesItself } from './fetch/connector.ts'
@@ -29,9 +31,17 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   observeOutlets(pool, config)
   observeFleet(pool, queues)
   observeMachines(pool, config)
+  observeDisk(config.DATA_DIR)
 
+  const missing = () =>
+    missingAmong({
+      postgres: () => pool.query('select 1'),
+      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+    })
+  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
   return {
     async stop() {
+      await causes.close()
       stopping.abort()
       const grace = setTimeout(() => {
         ending.abort()
@@ -46,10 +56,6 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
       await queues.close()
       await pool.end()
     },
-    missing: () =>
-      missingAmong({
-        postgres: () => pool.query('select 1'),
-        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-      }),
+    missing,
   }
 }

@@ -10,6 +10,8 @@ import { MAINTENANCE, startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines, observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
+import { observeDisk } from '../../shared/status/surroundings.ts'
+import { logCauses } from '../../shared/status/watch.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { openEmbeddingCollections, watchCollections } from './collections.ts'
 import { startDueDispatcher } from './due-dispatcher.ts'
@@ -52,24 +54,28 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
   await startMaintenance(boss, pool, log)
   observeFleet(pool, queues)
   observeMachines(pool, config)
+  observeDisk(config.DATA_DIR)
   observeVectorNodes(pool, config)
 
+  const missing = () =>
+    missingAmong({
+      postgres: () => pool.query('select 1'),
+      vectors: () => vectors.ping(),
+      model: async () => {
+        const obstacle = embeddingCollections.obstacle()
+        if (obstacle) throw new Error(obstacle.reason)
+      },
+      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+    })
+  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
   return {
     async stop() {
+      await causes.close()
       await Promise.allSettled([dueDispatcher.close(), watch.close(), worker.close()])
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
       await pool.end()
     },
-    missing: () =>
-      missingAmong({
-        postgres: () => pool.query('select 1'),
-        vectors: () => vectors.ping(),
-        model: async () => {
-          const obstacle = embeddingCollections.obstacle()
-          if (obstacle) throw new Error(obstacle.reason)
-        },
-        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-      }),
+    missing,
   }
 }
 

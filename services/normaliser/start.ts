@@ -13,6 +13,8 @@ import { usesRedis } from '../../shared/queues/redis.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
+import { observeDisk } from '../../shared/status/surroundings.ts'
+import { logCauses } from '../../shared/status/watch.ts'
 import { openComposer } from './composer.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
@@ -68,8 +70,16 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const sweeper = startSweeper(pool, queues, log)
   observeFleet(pool, queues)
   observeMachines(pool, config)
+  observeDisk(config.DATA_DIR)
+  const missing = () =>
+    missingAmong({
+      postgres: () => pool.query('select 1'),
+      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+    })
+  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
   return {
     async stop() {
+      await causes.close()
       await sweeper.close()
       await work.stop()
       await composer.close()
@@ -77,11 +87,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       await indexer.close()
       await pool.end()
     },
-    missing: () =>
-      missingAmong({
-        postgres: () => pool.query('select 1'),
-        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-      }),
+    missing,
   }
 }
 

@@ -17,6 +17,11 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
  * service has. The number alone does not: in containers most processes have the same one.
  */
 const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
+/**
+ * Number of the newest migration that this checkout knows. The names of connections bear it, so
+ * that a process of an older checkout is seen.
+ */
+export const SCHEMA = 28
 
 /**
  * When our host vanishes, the server ends our connections, and with them our locks, after some 25
@@ -77,7 +82,7 @@ export function createPool(
   const queryTimeout = options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)
   const pool = new pg.Pool({
     connectionString: url,
-    application_name: `perscope ${name} #${PROCESS_MARK}`,
+    application_name: `perscope ${name} #${PROCESS_MARK} m${SCHEMA}`,
     max: options.max ?? 8,
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
     idleTimeoutMillis: 30_000,

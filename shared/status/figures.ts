@@ -43,6 +43,8 @@ export interface Running {
    * runs, or none reaches the database.
    */
   processes: Record<Services, number>
+  /** Of these, the processes whose checkout has an older schema than this one. */
+  older: Record<Services, number>
   /** Hosts being visited. */
   visits: number
   /** Requests with keys in the present minute of each key, and the number of these keys. */
@@ -274,6 +276,43 @@ export interface OutletOrigins {
 }
 
 /**
+ * Something that is wrong: what, why, and the first thing to do. The words are the same wherever it
+ * is told.
+ */
+export interface Cause {
+  /** Name of the check that found it. */
+  check: string
+  /** `bad`: a check of `npm run doctor` has failed. `warn`: it may fail soon, or little is lost. */
+  level: 'bad' | 'warn'
+  text: string
+}
+
+/** What one process sees around it. A part that could not be read, or does not apply, is null. */
+export interface Surroundings {
+  /** The disk of DATA_DIR, in bytes. */
+  disk: { folder: string; free: number; total: number; daysLeft: number | null } | null
+  memory: { free: number; total: number }
+  /** Seconds by which this machine's clock is ahead of the database's. */
+  clockAhead: number | null
+  /**
+   * Hosts of feeds whose names were asked for, and how many did not resolve. `lie`: a name that
+   * nobody has, and that resolved all the same.
+   */
+  names: { asked: number; failed: number; example: string; lie: string | null } | null
+  /** Numbers of the newest migrations. */
+  schema: { database: number; checkout: number } | null
+  /** Whether the database refuses writes because its disk is full. */
+  databaseFull: boolean | null
+  certificates: { of: string; daysLeft: number }[]
+  /** Major versions of Postgres, by what has them. */
+  postgres: Record<string, number>
+}
+
+/** Whether the normaliser, or the embedder, is behind: its oldest work has waited for long. */
+export const pagesAreLate = ({ pages }: Flow<unknown>): boolean => pages.oldest > 600
+export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean => embeddings.oldest > 1_800
+
+/**
  * The figures of `/status/figures`, as JSON carries them: times are ISO 8601. A part that could not
  * be read is null, and `unread` names it.
  */
@@ -291,7 +330,10 @@ export interface Figures<Time = string> {
   quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
   /** The last 24 hours, the present one last. */
   lag: LagHour[] | null
+  around: Surroundings | null
   /** Dependencies that this process does not reach. */
   missing: string[]
   unread: string[]
+  /** What is wrong, the worst first. */
+  causes: Cause[]
 }

@@ -1,7 +1,7 @@
 import { readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { Flow, Lag, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
-import { countOf } from './machines.ts'
+import { countOf, olderOf } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
 // ever removed. Every article has its row in
@@ -77,6 +77,7 @@ interface FlowRow {
 
 const READ_RUNNING = `
   select ${countOf('crawler')}, ${countOf('normaliser')}, ${countOf('embedder')}, ${countOf('api')},
+         ${olderOf('crawler')}, ${olderOf('normaliser')}, ${olderOf('embedder')}, ${olderOf('api')},
          (select count(*) from hosts where leased_until > now())::int as visits,
          (select coalesce(sum(used), 0) from rate_windows where started_at > now() - interval '1 minute')::int as requests,
          (select count(*) from rate_windows where started_at > now() - interval '1 minute')::int as keys
@@ -84,13 +85,19 @@ const READ_RUNNING = `
 
 /** The fleet at this moment. */
 export async function readRunning(db: Pick<Pool, 'query'>): Promise<Running> {
-  const { rows } = await db.query<Running['processes'] & Omit<Running, 'processes'>>({
-    name: 'status-running',
-    text: READ_RUNNING,
-  })
-  const { crawler, normaliser, embedder, api, visits, requests, keys } = rows[0]!
-  return { processes: { crawler, normaliser, embedder, api }, visits, requests, keys }
+  const { rows } = await db.query<RunningRow>({ name: 'status-running', text: READ_RUNNING })
+  const row = rows[0]!
+  const { crawler, normaliser, embedder, api, visits, requests, keys } = row
+  const older = {
+    ...{ crawler: row.crawler_older, normaliser: row.normaliser_older },
+    ...{ embedder: row.embedder_older, api: row.api_older },
+  }
+  return { processes: { crawler, normaliser, embedder, api }, older, visits, requests, keys }
 }
+
+type RunningRow = Running['processes'] &
+  Omit<Running, 'processes' | 'older'> &
+  Record<`${keyof Running['older']}_older`, number>
 
 /** Articles that are read: 200 an hour are enough for a median and a 95th percentile. */
 const SAMPLE = 5_000

@@ -6,7 +6,7 @@ import {
   readIndexState,
 } from '../../search/indexer.ts'
 import type { Config } from '../config/config.ts'
-import type { Pool } from '../postgres/pool.ts'
+import { type Pool, SCHEMA } from '../postgres/pool.ts'
 import { type RedisSettings, readRedis } from '../queues/redis.ts'
 import { readVectorNodes } from '../vectors/cluster.ts'
 import type { QdrantSettings } from '../vectors/qdrant.ts'
@@ -46,6 +46,12 @@ export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettin
  */
 export function countOf(service: string): string {
   return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int as ${service}`
+}
+
+/** SQL: of these, the processes of a checkout with an older schema. */
+export function olderOf(service: string): string {
+  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
+            and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < ${SCHEMA})::int as ${service}_older`
 }
 
 const READ_HOSTS = `

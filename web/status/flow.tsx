@@ -1,6 +1,6 @@
 import type { Figures, Flow, LagHour, Running } from '../../shared/status/figures.ts'
+import { embeddingsAreLate, pagesAreLate } from '../../shared/status/figures.ts'
 import { number, plural, span } from './numbers.ts'
-import { embeddingsAreLate, pagesAreLate } from './problems.ts'
 
 const WORDS: Record<State, string> = {
   good: 'running',

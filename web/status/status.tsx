@@ -6,7 +6,7 @@ import { LastDay } from './last-day.tsx'
 import { MachineSection } from './machines.tsx'
 import { ago, number, plural, span } from './numbers.ts'
 import { Outlets } from './outlets.tsx'
-import { type Problem, problemOfFailure, problemsOf } from './problems.ts'
+import { type Problem, problemOfFailure } from './problems.ts'
 import { useFigures, type Watch } from './use-figures.ts'
 
 /** The page for operators: how the fleet is doing, at a glance. */
@@ -63,7 +63,7 @@ export function Status() {
 /** null: nothing is known yet. */
 function problemsNow({ figures, failure }: Watch) {
   if (failure !== null) return [problemOfFailure(failure)]
-  return figures === null ? null : problemsOf(figures)
+  return figures?.causes ?? null
 }
 
 /** The header shows it already. */

@@ -6,10 +6,13 @@ import { outletHealth } from '../../../shared/outlets/health.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { openQueues, type Queues } from '../../../shared/queues/queues.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
+import { causesOf } from '../../../shared/status/causes.ts'
 import type { Figures, OutletHealth } from '../../../shared/status/figures.ts'
 import { countQuarantine, listQuarantine, readFlow, readLag, readRunning } from '../../../shared/status/flow.ts'
-import { type MachineSettings, readMachines } from '../../../shared/status/machines.ts'
+import { readMachines } from '../../../shared/status/machines.ts'
 import { withDelayed } from '../../../shared/status/status.ts'
+import { readSurroundings } from '../../../shared/status/surroundings.ts'
+import { createStalls, spentBudgets, unsetOf } from '../../../shared/status/watch.ts'
 import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -144,7 +147,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
  * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
  * less often.
  */
-const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
+const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, around: 30_000, lag: 60_000 }
 const NEWEST = 50
 
 /**
@@ -155,10 +158,11 @@ export function openFigures(parts: {
   pool: Pool
   queues: Pick<Queues, 'counts'>
   readiness: Readiness
-  config: MachineSettings
+  config: Config
   service: string
 }): () => Promise<Figures<Date>> {
   const { pool, queues, readiness, config, service } = parts
+  const stalls = createStalls()
   const read = {
     flow: remembered(FRESH.flow, () => readFlow(pool)),
     running: remembered(FRESH.flow, () => readRunning(pool)),
@@ -170,6 +174,7 @@ export function openFigures(parts: {
       newest: await listQuarantine(pool, NEWEST),
     })),
     lag: remembered(FRESH.lag, () => readLag(pool)),
+    around: remembered(FRESH.around, () => readSurroundings(config, pool)),
     missing: remembered(FRESH.flow, async () => [
       ...Object.keys(await readiness.required()),
       ...Object.keys(await readiness.semantic()),
@@ -183,7 +188,7 @@ export function openFigures(parts: {
       if (found === null) unread.push(name)
       return found
     }
-    const [flow, running, machines, counts, outlets, quarantine, lag, missing] = await Promise.all([
+    const [flow, running, machines, counts, outlets, quarantine, lag, around, missing] = await Promise.all([
       part('flow', read.flow()),
       part('running', read.running()),
       part('machines', read.machines()),
@@ -191,15 +196,19 @@ export function openFigures(parts: {
       part('outlets', read.outlets()),
       part('quarantine', read.quarantine()),
       part('lag', read.lag()),
+      part('around', read.around()),
       part('missing', read.missing()),
     ])
-    return {
+    const figures = {
       at: new Date().toISOString(),
-      ...{ service, flow, running, machines, outlets, quarantine, lag },
+      ...{ service, flow, running, machines, outlets, quarantine, lag, around },
       queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
       missing: missing ?? [],
       unread: unread.sort(),
     }
+    const spent = spentBudgets(outlets ?? [], config)
+    const stalled = counts === null ? [] : stalls(counts, Date.now())
+    return { ...figures, causes: causesOf({ ...figures, spent, stalled, unset: unsetOf(config) }) }
   }
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PORTS, RUNNING, runningLines } from '../../shared/config/beside.ts'
-import { metricsOfStart } from '../terminal/metrics.ts'
+import { metricsOfStart } from '../start/services.ts'
 
 t.test('metrics are those of the npm start that runs on the same folder and database', async t => {
   const dataDir = t.testdir()

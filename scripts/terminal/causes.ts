@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import type { Config } from '../../shared/config/config.ts'
+import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { readCatalogue } from '../../shared/outlets/catalogue.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { missingAmong } from '../../shared/process/health.ts'
+import { openQueues, type Queues } from '../../shared/queues/queues.ts'
+import { usesRedis } from '../../shared/queues/redis.ts'
+import { causesOf, type Facts } from '../../shared/status/causes.ts'
+import type { Cause } from '../../shared/status/figures.ts'
+import { readSurroundings } from '../../shared/status/surroundings.ts'
+import { createRestarts, createStalls, readFacts, unsetOf } from '../../shared/status/watch.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+
+/** ms that Qdrant and the model may take to answer. */
+const PATIENCE = 2_000
+
+/** Names of the servers that do not answer this machine. */
+export async function serversAway(config: Config, pool: Pool, queues: Pick<Queues, 'counts'>): Promise<string[]> {
+  const unset = unsetOf(config)
+  const vectors = openVectorStore(config, PATIENCE)
+  const missing = await missingAmong({
+    postgres: () => pool.query('select 1'),
+    ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+    ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
+    ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
+  })
+  return Object.keys(missing)
+}
+
+async function askModel(config: Config): Promise<void> {
+  const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: PATIENCE })
+  await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
+}
+
+/** ms after which messages that nobody takes count as stalled, for a command that looks once. */
+const LOOK_AGAIN = 10_000
+
+/**
+ * Looks once, or twice where messages wait that nobody takes.
+ *
+ * @param complete adds facts that only this machine knows
+ */
+export async function causesNow(
+  config: Config,
+  pool: Pool,
+  options: { thoroughly: boolean; complete?: (facts: Facts) => void },
+): Promise<Cause[]> {
+  const queues = openQueues(config, createLogger('doctor', 'silent'))
+  const memory = { restarts: createRestarts(), stalls: createStalls() }
+  const watched = { pool, queues, config, missing: () => serversAway(config, pool, queues) }
+  try {
+    const facts = await readFacts(watched, memory, options.thoroughly)
+    const waits = Object.values(facts.queues ?? {}).some(({ waiting, active }) => waiting > 0 && active === 0)
+    if (options.thoroughly && waits) {
+      await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN))
+      const counts = await queues.counts().catch(() => ({}))
+      facts.stalled = memory.stalls(counts, Date.now() + 3_600_000)
+    }
+    options.complete?.(facts)
+    return causesOf(facts)
+  } finally {
+    await queues.close().catch(() => {})
+  }
+}
+
+/** What is wrong before `npm start` begins: its disk, memory, the names of its outlets. */
+export async function causesBefore(config: Config): Promise<Cause[]> {
+  const hosts = config.OUTLETS === '' ? [] : await hostsIn(config.OUTLETS).catch(() => [])
+  const around = await readSurroundings(config, null, { hosts })
+  return causesOf({ ...NOTHING, at: new Date().toISOString(), around })
+}
+
+/** Facts of a machine without a database. */
+export const NOTHING = {
+  ...{ flow: null, running: null, machines: null, queues: null, outlets: null, quarantine: null },
+  ...{ missing: [], unread: [] },
+}
+
+async function hostsIn(catalogue: string): Promise<string[]> {
+  const { outlets } = readCatalogue(await readFile(catalogue, 'utf8'))
+  return outlets.flatMap(({ feeds }) => feeds.slice(0, 1).map(url => new URL(url).hostname))
+}

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse } from 'yaml'
+import { causesOf, type Facts, FIRST } from './causes.ts'
+import type { Machines, OutletHealth, PostgresServers, Surroundings } from './figures.ts'
+import { createRestarts, createStalls } from './watch.ts'
+
+const AT = '2026-03-01T12:00:00.000Z'
+const AROUND: Surroundings = {
+  disk: { folder: '/data', free: 5e10, total: 1e11, daysLeft: null },
+  memory: { free: 4e9, total: 8e9 },
+  clockAhead: 0.1,
+  names: { asked: 5, failed: 1, example: 'gone.example', lie: null },
+  schema: { database: 28, checkout: 28 },
+  databaseFull: false,
+  certificates: [{ of: 'QDRANT_URL', daysLeft: 60 }],
+  postgres: { 'embedded server': 18, tools: 18, Compose: 18 },
+}
+const NONE = { crawler: 0, normaliser: 0, embedder: 0, api: 0 }
+const FINE = {
+  at: AT,
+  flow: {
+    articles: 10,
+    embedded: 9,
+    embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
+    pages: { waiting: 3, due: 1, stored: 1, failed: 0, oldest: 5 },
+    index: { segments: 1, backlog: 2 },
+    newest: '2026-03-01T11:59:00.000Z',
+  },
+  running: {
+    processes: { crawler: 1, normaliser: 1, embedder: 1, api: 2 },
+    older: NONE,
+    visits: 0,
+    requests: 0,
+    keys: 0,
+  },
+  machines: null,
+  queues: {},
+  outlets: [],
+  quarantine: { counts: [], newest: [] },
+  around: AROUND,
+  missing: [],
+  unread: [],
+} satisfies Facts
+
+const texts = (changed: Partial<Facts>) => causesOf({ ...FINE, ...changed }).map(({ text }) => text)
+const around = (changed: Partial<Surroundings>) => texts({ around: { ...AROUND, ...changed } })
+
+const outletOf = (domain: string, more: Partial<OutletHealth<string>> = {}): OutletHealth<string> => ({
+  ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
+  ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
+  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },
+  ...more,
+})
+const failing = (domain: string, error: string) => outletOf(domain, { health: 'failing', error })
+const gaps = (hours: number) => ({
+  count: 2,
+  from: AT,
+  to: new Date(Date.parse(AT) - hours * 3_600_000).toISOString(),
+})
+const fall = { shares: [], falls: [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }] }
+
+t.test('a fleet at work has no causes', async t => {
+  t.strictSame(texts({}), [])
+})
+
+t.test('each cause says what is wrong, and the first thing to do', async t => {
+  const { flow, running } = FINE
+  const kept = { pages: 4, of: 10, reason: 'challenge' }
+  const cases: [Partial<Facts>, string | RegExp][] = [
+    [{ missing: ['postgres'] }, /^Postgres does not answer: start Postgres/],
+    [{ missing: ['vectors'] }, /because Qdrant does not answer: start Qdrant/],
+    [{ missing: ['model'] }, /because the model does not answer: start the model server/],
+    [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
+    [{ missing: ['vectors'], unset: ['QDRANT_URL'] }, /^There is no search by meaning, because QDRANT_URL is not set/],
+    [{ running: { ...running, processes: { ...running.processes, normaliser: 0 } } }, /^No normaliser is connected/],
+    [
+      { running: { ...running, older: { ...NONE, api: 2 } } },
+      /^2 processes of the api are of an older version: restart/,
+    ],
+    [{ restarting: ['crawler'] }, 'The crawler restarts again and again: read its log.'],
+    [{ stalled: ['embed'] }, /^Messages wait in embed, and nobody takes them: restart/],
+    [{ flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } }, /^No article has come in for 3 h: "npm run outlets/],
+    [
+      { flow: { ...flow, pages: { ...flow.pages, oldest: 720 } } },
+      /waited for the normaliser for 12 min: start another/,
+    ],
+    [
+      { flow: { ...flow, embeddings: { ...flow.embeddings, oldest: 7_200 } } },
+      /waited for the embedder for 2 h: start another embedder/,
+    ],
+    [
+      { outlets: [failing('a.example', '404 Not Found')] },
+      /^All feeds of a\.example are gone: "npm run outlets -- check"/,
+    ],
+    [
+      { outlets: [failing('a.example', 'the name does not resolve (EAI_AGAIN)')] },
+      /^No name of an outlet resolves \(a\.example: .*EAI_AGAIN\)\): check the network/,
+    ],
+    [
+      { outlets: [failing('a.example', 'the connection failed (ENETUNREACH)')] },
+      /^No outlet can be reached .*: check the network/,
+    ],
+    [
+      { outlets: [failing('a.example', 'the name does not resolve'), outletOf('b.example')] },
+      /^1 outlet cannot be read \(a\.example: the name does not resolve\)/,
+    ],
+    [{ outlets: [outletOf('a.example', { kept })] }, /^a\.example: 4 of 10 pages .*ask the outlet/],
+    [{ outlets: [outletOf('a.example', { error: 'held: set it' })] }, '1 outlet: held: set it'],
+    [{ outlets: [outletOf('a.example', { gaps: gaps(3) })] }, /^Feeds of 1 outlet rolled on unseen/],
+    [{ outlets: [outletOf('a.example', { origins: fall })] }, /worse sources than before: a\.example:/],
+    [{ spent: ['pages of a.example'] }, /^Today's budget of pages of a\.example is used up: raise/],
+    [
+      { quarantine: { counts: [{ kind: 'page', reason: 'timeout', n: 2, ours: true }], newest: [] } },
+      /^2 pages or articles in quarantine failed on our side: "npm run queues/,
+    ],
+    [{ unread: ['flow'] }, /^Could not be read in time: flow:/],
+  ]
+  for (const [changed, expected] of cases) {
+    const [text = '', ...others] = texts(changed)
+    t.match(text, expected)
+    t.same(others, [], text)
+  }
+  t.same(texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }), [], 'an old gap is no news')
+})
+
+t.test('what one process sees around it', async t => {
+  const disk = (free: number, daysLeft: number | null = null) => ({
+    disk: { folder: '/data', free, total: 1e11, daysLeft },
+  })
+  const cases: [Partial<Surroundings>, RegExp][] = [
+    [disk(1e6), /^The disk of \/data is full \(1 MB of 100 GB are free\): free some space/],
+    [disk(4e9), /^The disk of \/data is soon full/],
+    [disk(5e10, 3), /^The disk of \/data is full in 3 days/],
+    [{ databaseFull: true }, /^Postgres cannot write, because its disk is full: free some space/],
+    [{ memory: { free: 1e8, total: 8e9 } }, /^The machine has 100 MB of 8 GB of memory left/],
+    [{ clockAhead: -720 }, /^The clock of this machine is 12 min behind the database's: set both clocks/],
+    [
+      { names: { asked: 5, failed: 5, example: 'a.example', lie: null } },
+      /^No name of an outlet resolves, as a\.example/,
+    ],
+    [{ names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } }, /answers falsely: it knows x\.invalid/],
+    [{ schema: { database: 26, checkout: 28 } }, /^The database is at migration 26, .* 28: run "npm run migrate"/],
+    [{ schema: { database: 30, checkout: 28 } }, /: update this checkout\.$/],
+    [{ certificates: [{ of: 'QDRANT_URL', daysLeft: 4.2 }] }, /^The certificate of QDRANT_URL ends in 5 days/],
+    [{ certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] }, /has ended: give the server a new one/],
+    [{ postgres: { 'embedded server': 18, tools: 17 } }, /several versions here \(embedded server 18, tools 17\)/],
+  ]
+  for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
+})
+
+const ALONE: PostgresServers = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }
+const STANDBY = { name: 'b', host: '10.0.0.12', state: 'streaming', sync: true, lagBytes: 900, lagSeconds: 0.2 }
+const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
+const ARCHIVE = { failing: false, file: null, failedAt: null, archivedAt: null }
+const ONE: Machines = {
+  hosts: [{ host: '::1', crawler: 1, normaliser: 1, embedder: 1, api: 1 }],
+  postgres: ALONE,
+  vectors: { nodes: [], unreachable: [], shards: [] },
+  redis: { host: '::1', role: 'master', replicas: [] },
+  archiveIndex: null,
+}
+
+t.test('each server that needs somebody is named', async t => {
+  const postgres = (changed: Partial<PostgresServers>) => ({ postgres: { ...ALONE, ...changed } })
+  const shards = [{ shard: 0, copies: [{ node: 'a', state: 'Dead' }] }]
+  const index = { indices: 2, articles: 9_000_000, backlog: 0, health: { nodes: 3, active: 4, unassigned: 0 } }
+  const cases: [Partial<Machines>, RegExp][] = [
+    [{}, /^$/],
+    [postgres({ standbys: [STANDBY], slots: [SLOT], archive: ARCHIVE }), /^$/],
+    [postgres({ role: 'standby' }), /^The database is a standby, so nothing can be written: lead/],
+    [postgres({ standbys: [{ ...STANDBY, lagSeconds: 90 }] }), /^The standby 10\.0\.0\.12 is 2 min behind/],
+    [postgres({ standbys: [{ ...STANDBY, lagBytes: 3e9, lagSeconds: null }] }), /is 3 GB behind/],
+    [postgres({ slots: [{ ...SLOT, heldBytes: 6e9 }] }), /^Postgres keeps 6 GB of log for slot b/],
+    [postgres({ slots: [{ ...SLOT, lost: true }] }), /^The standby of slot b has to be made anew/],
+    [postgres({ archive: { ...ARCHIVE, failing: true } }), /^Postgres cannot archive its log: read/],
+    [{ vectors: { nodes: ['a', 'b'], unreachable: ['b'], shards } }, /^Qdrant does not reach b.*\n1 copy of vectors/],
+    [{ redis: { host: 'r', role: 'replica', replicas: [] } }, /is a replica, so nothing can be queued/],
+    [
+      { redis: { host: 'm', role: 'master', replicas: [{ host: 'r', online: false, lagBytes: 0 }] } },
+      /^1 replica of Redis cannot follow/,
+    ],
+    [{ archiveIndex: { ...index, backlog: 600_000 } }, /^600000 articles are due for the archive index: run/],
+    [{ archiveIndex: { ...index, health: { nodes: 2, active: 2, unassigned: 2 } } }, /^OpenSearch misses 2 copies/],
+    [{ archiveIndex: { ...index, health: null } }, /^OpenSearch does not say/],
+  ]
+  for (const [changed, expected] of cases) t.match(texts({ machines: { ...ONE, ...changed } }).join('\n'), expected)
+})
+
+t.test('the worst causes come first', async t => {
+  const levels = causesOf({ ...FINE, spent: ['pages of a.example'], missing: ['postgres'] }).map(({ level }) => level)
+  t.same(levels, ['bad', 'warn'])
+})
+
+t.test('a service that restarts, and a queue that nobody serves, are seen over several looks', async t => {
+  const restarts = createRestarts()
+  for (let look = 0; look < 3; look++) t.same(restarts([`perscope crawler #${look}`, 'perscope api #1'], look), [])
+  t.same(restarts(['perscope crawler #3', 'perscope api #1'], 4), ['crawler'])
+  t.same(restarts(['perscope crawler #3'], 700_000), [], 'what is long past is forgotten')
+  const stalls = createStalls()
+  const waiting = { embed: { waiting: 2, active: 0, delayed: 0, failed: 0 } }
+  t.same(stalls(waiting, 0), [])
+  t.same(stalls(waiting, 130_000), ['embed'])
+  t.same(stalls({ embed: { ...waiting.embed, active: 1 } }, 140_000), [])
+})
+
+t.test('the annotation of an alert says the first thing to do in the same words', async t => {
+  const rules: { alert?: string; annotations?: { summary: string } }[] = parse(
+    readFileSync(new URL('../../infra/monitoring/rules/perscope.yml', import.meta.url), 'utf8'),
+  ).groups.flatMap((group: { rules: object[] }) => group.rules)
+  const summary = (name: string) => rules.find(({ alert }) => alert === name)?.annotations?.summary ?? ''
+  const alerts: Record<string, keyof typeof FIRST> = {
+    ...{ PerscopeServiceGone: 'service', PerscopeProcessRestarts: 'restarts', PerscopeApiNotReady: 'database' },
+    ...{ PerscopeNoArticles: 'quiet', PerscopeNormaliserBehind: 'normaliser', PerscopeEmbedderBehind: 'embedder' },
+    ...{ PerscopeQueueStuck: 'queue', PerscopeQuarantine: 'quarantine', PerscopeOutletsFailing: 'outlets' },
+    ...{ PerscopeFeedGaps: 'gaps', PerscopeOutletOverBudget: 'budget', PerscopeOutletOriginsFell: 'sources' },
+    ...{ PerscopeDiskFull: 'disk', PerscopeDiskSoonFull: 'disk', PerscopeStandbyBehind: 'lagging' },
+    ...{ PerscopeSlotHoldsLog: 'slot', PerscopeLogNotArchived: 'archiving', PerscopeVectorNodeGone: 'nodes' },
+    ...{ PerscopeArchiveIndexBehind: 'fill' },
+  }
+  for (const [alert, first] of Object.entries(alerts)) {
+    t.ok(summary(alert).endsWith(`: ${FIRST[first]}.`), `${alert}: "${summary(alert)}" ends with "${FIRST[first]}"`)
+  }
+})

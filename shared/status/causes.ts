@@ -1,0 +1,395 @@
+import { counted } from '../log/counted.ts'
+import {
+  type ArchiveIndexFigures,
+  type Cause,
+  embeddingsAreLate,
+  type Figures,
+  type Flow,
+  keptInWords,
+  type Machines,
+  type OutletHealth,
+  type PostgresServers,
+  pagesAreLate,
+  type Surroundings,
+} from './figures.ts'
+
+/**
+ * What can be wrong, and the first thing to do about it. Each sentence says what and why, then
+ * what to do. `npm start`, `npm run status`, `npm run doctor`, `/status`, the logs and the
+ * annotations of alerts use these words.
+ */
+export const FIRST = {
+  database: 'start Postgres, or mend DATABASE_URL',
+  standby: 'lead DATABASE_URL to the primary, or promote this server',
+  schema: 'run "npm run migrate"',
+  checkout: 'update this checkout',
+  clock: 'set both clocks by a time server',
+  disk: 'free some space there, or move its data to a larger disk',
+  memory: 'end other programs, or give the machine more',
+  names: 'check the network of this machine and its name server (/etc/resolv.conf)',
+  lie: 'use another name server, or log in to the network',
+  network: 'check the network of this machine and its firewall',
+  qdrant: 'start Qdrant, or mend QDRANT_URL',
+  model: 'start the model server, or mend EMBEDDINGS_URL',
+  unset: 'set it, or leave search by meaning out',
+  queues: 'start Redis, or mend REDIS_URL',
+  service: 'start one, or read its log',
+  older: 'restart it from the present checkout',
+  restarts: 'read its log',
+  queue: 'restart the service that takes them, and read its log',
+  quiet: '"npm run outlets -- list" shows which feeds answer',
+  normaliser: 'start another normaliser, or read its log',
+  embedder: 'start another embedder, or see whether the model answers',
+  outlets: '"npm run outlets -- list" says why',
+  gone: '"npm run outlets -- check" looks for new feeds',
+  gaps: 'lower POLL_INTERVAL_MAX, or see whether a crawler was away',
+  sources: '"npm run outlets -- list" shows the fields, "npm run explain -- URL" one article',
+  budget: 'raise the CRAWL_OUTLET_… that is used up, if the outlet is in order',
+  quarantine: '"npm run queues -- list" shows why',
+  certificate: 'give the server a new one',
+  versions: 'bring them to one major version',
+  archiving: 'read the log of Postgres, and mend archive_command',
+  slot: 'start its standby, or drop the slot',
+  lagging: 'see whether it has the processors and the network to follow',
+  nodes: 'start the nodes that are away',
+  archive: 'start the nodes of OpenSearch, or mend OPENSEARCH_URL',
+  fill: 'run "npm run reindex -- --archive"',
+  reading: 'see whether Postgres is overloaded',
+} as const
+
+/** What the causes are made of. */
+export type Facts = Pick<
+  Figures<Date | string>,
+  'at' | 'flow' | 'running' | 'machines' | 'queues' | 'outlets' | 'quarantine' | 'around' | 'missing' | 'unread'
+> & {
+  /** Budgets of a day that outlets have used up: `pages of a.example`. */
+  spent?: string[]
+  /** Settings without which there is no search by meaning, and which are empty. */
+  unset?: string[]
+  /** Services that restart again and again. */
+  restarting?: string[]
+  /** Queues whose messages nobody takes. */
+  stalled?: string[]
+}
+
+/** What is wrong, the worst first. */
+export function causesOf(facts: Facts): Cause[] {
+  const found = [
+    ...ofDependencies(facts),
+    ...(facts.around === null ? [] : ofSurroundings(facts.around)),
+    ...ofServices(facts),
+    ...ofMachines(facts.machines),
+    ...(facts.flow === null ? [] : ofFlow(facts.flow, facts.at)),
+    ...ofOutlets(facts),
+    ...ofRest(facts),
+  ]
+  return found.sort((a, b) => RANK[a.level] - RANK[b.level])
+}
+
+const RANK = { bad: 0, warn: 1 }
+const sentence = (what: string, first: string) => `${what}: ${first}.`
+const bad = (check: string, what: string, first: string): Cause => ({
+  ...{ check, level: 'bad' },
+  text: sentence(what, first),
+})
+const warn = (check: string, what: string, first: string): Cause => ({
+  ...{ check, level: 'warn' },
+  text: sentence(what, first),
+})
+
+function ofDependencies({ missing, unset = [] }: Facts): Cause[] {
+  const meaning = (check: 'qdrant' | 'model', name: string) =>
+    bad(check, `Search by meaning is out of order, because ${name} does not answer`, FIRST[check])
+  return [
+    ...(missing.includes('postgres') ? [bad('database', 'Postgres does not answer', FIRST.database)] : []),
+    ...(missing.includes('redis') ? [bad('queues', 'The Redis of the queues does not answer', FIRST.queues)] : []),
+    ...(missing.includes('vectors') && !unset.includes('QDRANT_URL') ? [meaning('qdrant', 'Qdrant')] : []),
+    ...(missing.includes('model') && !unset.includes('EMBEDDINGS_URL') ? [meaning('model', 'the model')] : []),
+    ...(unset.length > 0
+      ? [warn('qdrant', `There is no search by meaning, because ${unset.join(' and ')} is not set`, FIRST.unset)]
+      : []),
+  ]
+}
+
+const SECONDS_AHEAD = 5
+const DAYS_LEFT = 7
+const CERTIFICATE_DAYS = 14
+/** With less free space a disk counts as full: Postgres needs room for its log. */
+const FULL_BYTES = 64 * 1024 * 1024
+const FULL_SHARE = 0.05
+const MEMORY_SHARE = 0.05
+
+function ofSurroundings(around: Surroundings): Cause[] {
+  const { databaseFull, names } = around
+  return [
+    ...ofSchema(around),
+    ...(databaseFull === true ? [bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk)] : []),
+    ...ofDisk(around),
+    ...ofMachine(around),
+    ...(names !== null && names.lie !== null
+      ? [bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie)]
+      : []),
+    ...(names !== null && names.failed > 0 && names.failed === names.asked
+      ? [bad('names', `No name of an outlet resolves, as ${names.example}`, FIRST.names)]
+      : []),
+    ...around.certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
+    ...ofVersions(around),
+  ]
+}
+
+function ofSchema({ schema }: Surroundings): Cause[] {
+  if (schema === null || schema.database === schema.checkout) return []
+  const at = `The database is at migration ${schema.database}, and this checkout is at ${schema.checkout}`
+  return [bad('migrations', at, schema.database < schema.checkout ? FIRST.schema : FIRST.checkout)]
+}
+
+function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Cause[] {
+  const away = Math.abs(clockAhead ?? 0)
+  const how = (clockAhead ?? 0) > 0 ? 'ahead of' : 'behind'
+  return [
+    ...(free < total * MEMORY_SHARE
+      ? [warn('memory', `The machine has ${bytes(free)} of ${bytes(total)} of memory left`, FIRST.memory)]
+      : []),
+    ...(away > SECONDS_AHEAD
+      ? [bad('clock', `The clock of this machine is ${span(away)} ${how} the database's`, FIRST.clock)]
+      : []),
+  ]
+}
+
+function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): Cause {
+  if (daysLeft <= 0) return bad('certificates', `The certificate of ${of} has ended`, FIRST.certificate)
+  const days = counted(Math.ceil(daysLeft), 'day')
+  return warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
+}
+
+function ofVersions({ postgres }: Surroundings): Cause[] {
+  const majors = Object.entries(postgres)
+  if (new Set(majors.map(([, major]) => major)).size <= 1) return []
+  const listed = majors.map(([of, major]) => `${of} ${major}`).join(', ')
+  return [warn('versions', `Postgres has several versions here (${listed})`, FIRST.versions)]
+}
+
+function ofDisk({ disk }: Surroundings): Cause[] {
+  if (disk === null) return []
+  const { folder, free, total, daysLeft } = disk
+  const left = `${bytes(free)} of ${bytes(total)} are free`
+  if (free < FULL_BYTES) return [bad('disk', `The disk of ${folder} is full (${left})`, FIRST.disk)]
+  if (daysLeft !== null && daysLeft < DAYS_LEFT)
+    return [warn('disk', `The disk of ${folder} is full in ${span(daysLeft * 86_400)} (${left})`, FIRST.disk)]
+  if (free < total * FULL_SHARE) return [warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)]
+  return []
+}
+
+function ofServices({ running, restarting = [], stalled = [] }: Facts): Cause[] {
+  const services = ['crawler', 'normaliser', 'embedder'] as const
+  return [
+    ...services
+      .filter(name => running?.processes[name] === 0)
+      .map(name => bad('services', `No ${name} is connected to the database`, FIRST.service)),
+    ...(running === null ? [] : Object.entries(running.older))
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) =>
+        warn(
+          'services',
+          `${counted(count, 'process', 'processes')} of the ${name} ${count === 1 ? 'is' : 'are'} of an older version`,
+          FIRST.older,
+        ),
+      ),
+    ...restarting.map(name => bad('services', `The ${name} restarts again and again`, FIRST.restarts)),
+    ...stalled.map(name => bad('queues', `Messages wait in ${name}, and nobody takes them`, FIRST.queue)),
+  ]
+}
+
+/** Seconds after which an operator should look. */
+const QUIET = 3_600
+
+function ofFlow(flow: Flow<Date | string>, at: string): Cause[] {
+  const quiet = flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
+  return [
+    ...(quiet > QUIET ? [warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet)] : []),
+    ...(pagesAreLate(flow)
+      ? [warn('normaliser', `A page has waited for the normaliser for ${span(flow.pages.oldest)}`, FIRST.normaliser)]
+      : []),
+    ...(embeddingsAreLate(flow)
+      ? [warn('embedder', `Articles have waited for the embedder for ${span(flow.embeddings.oldest)}`, FIRST.embedder)]
+      : []),
+  ]
+}
+
+/** Seconds for which a gap of a feed is news, as in the alert. */
+const GAP_SHOWN = 21_600
+
+function ofOutlets({ outlets, at, spent = [] }: Facts): Cause[] {
+  if (outlets === null) return []
+  const held = outlets.filter(({ error }) => error?.startsWith('held:'))
+  const fallen = outlets.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain)
+  const since = Date.parse(at) - GAP_SHOWN * 1_000
+  const rolled = outlets.filter(({ gaps }) => gaps !== null && new Date(gaps.to).getTime() > since).length
+  return [
+    ...(held[0]?.error
+      ? [{ check: 'outlets', level: 'bad', text: `${counted(held.length, 'outlet')}: ${held[0].error}` } as const]
+      : []),
+    ...ofFailing(outlets),
+    ...outlets.flatMap(({ domain, kept }): Cause[] =>
+      kept === null ? [] : [{ check: 'outlets', level: 'warn', text: `${domain}: ${keptInWords(kept)}.` }],
+    ),
+    ...spent.map(what => warn('outlets', `Today's budget of ${what} is used up`, FIRST.budget)),
+    ...(rolled > 0
+      ? [
+          warn(
+            'outlets',
+            `Feeds of ${counted(rolled, 'outlet')} rolled on unseen, so articles may be missing`,
+            FIRST.gaps,
+          ),
+        ]
+      : []),
+    ...(fallen.length > 0
+      ? [warn('outlets', `Articles are read from worse sources than before: ${listed(fallen)}`, FIRST.sources)]
+      : []),
+  ]
+}
+
+/** All outlets that fail for one reason of ours are one cause: the network, not the outlets. */
+function ofFailing(outlets: readonly OutletHealth<Date | string>[]): Cause[] {
+  const failing = outlets.filter(({ health }) => health === 'failing')
+  const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
+  const others = failing.filter(outlet => !gone.includes(outlet))
+  const example = others[0]
+  const said = example === undefined ? '' : `${example.domain}: ${example.error ?? 'no reason given'}`
+  const ofAll = (pattern: RegExp) =>
+    others.length > 0 && failing.length === outlets.length && others.every(({ error }) => pattern.test(error ?? ''))
+  return [
+    ...gone.map(({ domain }) => warn('outlets', `All feeds of ${domain} are gone`, FIRST.gone)),
+    ...(ofAll(/does not resolve/) ? [bad('names', `No name of an outlet resolves (${said})`, FIRST.names)] : []),
+    ...(ofAll(/connection failed|in time/)
+      ? [bad('network', `No outlet can be reached (${said})`, FIRST.network)]
+      : []),
+    ...(others.length > 0 && !ofAll(/does not resolve|connection failed|in time/)
+      ? [warn('outlets', `${counted(others.length, 'outlet')} cannot be read (${said})`, FIRST.outlets)]
+      : []),
+  ]
+}
+
+const NAMED = 3
+const listed = (domains: string[]) =>
+  [
+    ...domains.slice(0, NAMED),
+    ...(domains.length > NAMED ? [counted(domains.length - NAMED, 'other outlet')] : []),
+  ].join(', ')
+
+function ofRest({ quarantine, unread, missing }: Facts): Cause[] {
+  const ours = quarantine?.counts.filter(({ ours }) => ours).reduce((sum, { n }) => sum + n, 0) ?? 0
+  return [
+    ...(ours > 0
+      ? [
+          warn(
+            'quarantine',
+            `${counted(ours, 'page or article', 'pages or articles')} in quarantine failed on our side`,
+            FIRST.quarantine,
+          ),
+        ]
+      : []),
+    ...(unread.length > 0 && !missing.includes('postgres')
+      ? [warn('database', `Could not be read in time: ${unread.join(', ')}`, FIRST.reading)]
+      : []),
+  ]
+}
+
+/** A standby that is so far behind answers no fresh page (the alerts have the same limits). */
+const LAG_BYTES = 256_000_000
+const LAG_SECONDS = 60
+/** Log of a follower that does not take it fills the disk in the end. */
+const HELD_BYTES = 5_000_000_000
+/** So many articles are due for the archive index when nobody fills it. */
+const DUE_ARTICLES = 500_000
+
+/** What is wrong among machines and servers. */
+function ofMachines(machines: Machines | null): Cause[] {
+  if (machines === null) return []
+  const { postgres, vectors, redis, archiveIndex } = machines
+  return [
+    ...(postgres === null ? [] : ofPostgres(postgres)),
+    ...ofVectors(vectors),
+    ...ofRedis(redis),
+    ...(archiveIndex === null ? [] : ofArchive(archiveIndex)),
+  ]
+}
+
+function ofPostgres({ role, standbys, slots, archive }: PostgresServers): Cause[] {
+  const late = standbys.filter(
+    ({ lagBytes, lagSeconds }) => (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS,
+  )
+  return [
+    ...(role === 'standby'
+      ? [bad('database', 'The database is a standby, so nothing can be written', FIRST.standby)]
+      : []),
+    ...late.map(({ host, name, lagBytes, lagSeconds }) => {
+      const behind = lagSeconds === null ? bytes(lagBytes ?? 0) : span(lagSeconds)
+      return warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
+    }),
+    ...slots
+      .filter(({ lost }) => lost)
+      .map(({ name }) => warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot)),
+    ...slots
+      .filter(({ heldBytes }) => heldBytes > HELD_BYTES)
+      .map(({ name, heldBytes }) =>
+        warn('machines', `Postgres keeps ${bytes(heldBytes)} of log for slot ${name}`, FIRST.slot),
+      ),
+    ...(archive?.failing ? [warn('machines', 'Postgres cannot archive its log', FIRST.archiving)] : []),
+  ]
+}
+
+function ofVectors(vectors: Machines['vectors']): Cause[] {
+  const idle = vectors?.shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active') ?? []
+  const away = vectors?.unreachable ?? []
+  return [
+    ...(away.length > 0 ? [warn('machines', `Qdrant does not reach ${away.join(', ')}`, FIRST.nodes)] : []),
+    ...(idle.length > 0
+      ? [warn('machines', `${counted(idle.length, 'copy', 'copies')} of vectors cannot answer`, FIRST.nodes)]
+      : []),
+  ]
+}
+
+function ofRedis(redis: Machines['redis']): Cause[] {
+  if (redis?.role === 'replica')
+    return [bad('queues', 'The Redis of the queues is a replica, so nothing can be queued', FIRST.queues)]
+  const away = redis?.replicas.filter(({ online }) => !online) ?? []
+  return away.length > 0
+    ? [warn('machines', `${counted(away.length, 'replica')} of Redis cannot follow`, FIRST.nodes)]
+    : []
+}
+
+function ofArchive({ backlog, health }: ArchiveIndexFigures): Cause[] {
+  const missing = health?.unassigned ?? 0
+  return [
+    ...(health === null ? [warn('machines', 'OpenSearch does not say how the archive index is', FIRST.archive)] : []),
+    ...(missing > 0
+      ? [
+          warn(
+            'machines',
+            `OpenSearch misses ${counted(missing, 'copy', 'copies')} of shards of the archive index`,
+            FIRST.nodes,
+          ),
+        ]
+      : []),
+    ...(backlog > DUE_ARTICLES
+      ? [warn('machines', `${counted(backlog, 'article')} are due for the archive index`, FIRST.fill)]
+      : []),
+  ]
+}
+
+/** Bytes in one unit of thousands: `512 B`, `1.2 MB`. */
+function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const unit = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
+  return `${short(n / 1_000 ** unit)} ${units[unit]}`
+}
+
+/** Seconds in one unit: `40 s`, `12 min`, `3.5 h`, `9 days`. */
+function span(seconds: number): string {
+  if (seconds < 90) return `${short(seconds)} s`
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`
+  return seconds < 129_600 ? `${short(seconds / 3_600)} h` : `${short(seconds / 86_400)} days`
+}
+
+const short = (n: number) => (n < 10 ? `${Math.round(n * 10) / 10}` : `${Math.round(n)}`)

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { totalmem } from 'node:os'
+import { connect, TLSSocket } from 'node:tls'
+import type { Config } from '../config/config.ts'
+import { gauge, shared } from '../log/registry.ts'
+import { type Pool, SCHEMA } from '../postgres/pool.ts'
+import { withTimeLimit } from '../resilience/time-limit.ts'
+import type { Surroundings } from './figures.ts'
+
+type SurroundingsConfig = Pick<
+  Config,
+  'DATA_DIR' | 'QDRANT_URL' | 'EMBEDDINGS_URL' | 'OPENSEARCH_URL' | 'PUBLIC_URL' | 'TLS_CA_FILE'
+>
+
+/** ms that one question may take. */
+const PATIENCE = 4_000
+/** Names of outlets that are asked for. */
+const NAMES = 5
+
+/**
+ * What this process sees around it: its disk, memory, clock, the names of outlets, the schema.
+ *
+ * @param pool null: without a database
+ * @param options.hosts of feeds, where the database is not asked for them
+ * @param options.thoroughly also tries whether Postgres can write, and reads certificates
+ */
+export async function readSurroundings(
+  config: SurroundingsConfig,
+  pool: Pool | null,
+  options: { hosts?: string[]; thoroughly?: boolean } = {},
+): Promise<Surroundings> {
+  const orNull = <T>(reading: Promise<T> | undefined): Promise<T | null> =>
+    withTimeLimit(
+      Promise.resolve(reading ?? null).catch(() => null),
+      PATIENCE * 2,
+      () => null,
+    )
+  const thoroughly = options.thoroughly === true
+  const [disk, clockAhead, names, schema, databaseFull, certificates] = await Promise.all([
+    orNull(readDisk(config.DATA_DIR)),
+    orNull(pool === null ? undefined : readClock(pool)),
+    orNull(readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => [])))),
+    orNull(pool === null ? undefined : readSchema(pool)),
+    orNull(pool === null || !thoroughly ? undefined : isFull(pool)),
+    orNull(thoroughly ? readCertificates(config, pool) : undefined),
+  ])
+  const memory = { free: process.availableMemory(), total: process.constrainedMemory() || totalmem() }
+  memory.total = Math.min(memory.total, totalmem())
+  return {
+    ...{ disk, memory, clockAhead, names, schema, databaseFull },
+    ...{ certificates: certificates ?? [], postgres: {} },
+  }
+}
+
+/** The first reading of each folder: the pace at which its disk fills is measured from there. */
+const first = new Map<string, { free: number; at: number }>()
+/** ms of readings that tell a pace. */
+const LEAST_MEASURED = 1_800_000
+
+async function readDisk(folder: string): Promise<Surroundings['disk']> {
+  if (!existsSync(folder)) return null
+  const { bavail, blocks, bsize } = await statfs(folder)
+  const [free, total, now] = [bavail * bsize, blocks * bsize, Date.now()]
+  const before = first.get(folder) ?? { free, at: now }
+  first.set(folder, before)
+  const taken = before.free - free
+  const daysLeft =
+    now - before.at < LEAST_MEASURED || taken <= 0 ? null : ((now - before.at) * free) / taken / 86_400_000
+  return { folder, free, total, daysLeft }
+}
+
+/** Shows the disk of DATA_DIR: its alert says how many days are left. */
+export function observeDisk(folder: string): void {
+  const disk = shared(() => readDisk(folder))
+  gauge('disk_free_bytes', 'Free space on the disk of DATA_DIR.', [], disk, (set, one) => {
+    if (one !== null) set({}, one.free)
+  })
+  gauge('disk_bytes', 'Size of the disk of DATA_DIR.', [], disk, (set, one) => {
+    if (one !== null) set({}, one.total)
+  })
+}
+
+/** Seconds by which our clock is ahead of the database's, at the middle of the question. */
+async function readClock(pool: Pool): Promise<number> {
+  const asked = Date.now()
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+  return ((asked + Date.now()) / 2 - rows[0]!.now.getTime()) / 1_000
+}
+
+async function readSchema(pool: Pool): Promise<Surroundings['schema']> {
+  const { rows } = await pool.query<{ number: number | null }>(
+    "select case when to_regclass('migrations') is null then 0 else -1 end as number",
+  )
+  if (rows[0]?.number === 0) return { database: 0, checkout: SCHEMA }
+  const known = await pool.query<{ number: number }>('select coalesce(max(number), 0) as number from migrations')
+  return { database: known.rows[0]!.number, checkout: SCHEMA }
+}
+
+/** Tries to write some pages to a table of our own. A full disk is code 53100 of Postgres. */
+async function isFull(pool: Pool): Promise<boolean> {
+  try {
+    await pool.query(
+      'begin; create temp table perscope_probe on commit drop as select repeat(md5(n::text), 200) from generate_series(1, 100) n; rollback',
+    )
+    return false
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '53100') return true
+    throw error
+  }
+}
+
+/** Hosts of feeds of the catalogue that have a name in the public tree. */
+async function hostsOfFeeds(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ url: string }>(
+    'select url from feeds where active order by hashtext(url) limit 50',
+  )
+  return rows.map(({ url }) => new URL(url).hostname)
+}
+
+/** @returns null: no host has a name to ask for */
+async function readNames(hosts: string[]): Promise<Surroundings['names']> {
+  const named = [...new Set(hosts)].filter(host => isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost')
+  const asked = named.slice(0, NAMES)
+  if (asked.length === 0) return null
+  const failed = (await Promise.all(asked.map(async host => ((await resolves(host)) ? [] : [host])))).flat()
+  const nobody = `perscope-${randomBytes(6).toString('hex')}.invalid`
+  const lie = (await resolves(nobody)) ? nobody : null
+  return { asked: asked.length, failed: failed.length, example: failed[0] ?? '', lie }
+}
+
+/** Whether the system's resolver finds an address, as the crawler asks it. */
+const resolves = (host: string): Promise<boolean> =>
+  withTimeLimit(
+    lookup(host).then(
+      () => true,
+      () => false,
+    ),
+    PATIENCE,
+    () => false,
+  )
+
+async function readCertificates(config: SurroundingsConfig, pool: Pool | null): Promise<Surroundings['certificates']> {
+  const servers = [
+    ...(['QDRANT_URL', 'EMBEDDINGS_URL', 'PUBLIC_URL'] as const).map(name => [name, config[name]] as const),
+    ...config.OPENSEARCH_URL.map(url => ['OPENSEARCH_URL', url] as const),
+  ].filter(([, url]) => url.startsWith('https:'))
+  const ends = await Promise.all([
+    ...servers.map(async ([of, url]) => [of, await endOfCertificate(new URL(url)).catch(() => null)] as const),
+    ...(pool === null ? [] : [endOfPostgres(pool).then(end => ['DATABASE_URL', end] as const)]),
+  ])
+  return ends.flatMap(([of, end]) => (end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }]))
+}
+
+/** The end of a server's certificate, in ms since 1970; whoever signed it. */
+function endOfCertificate({ hostname, port }: URL): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const name = isIP(host) === 0 ? { servername: host } : {}
+    const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false, timeout: PATIENCE })
+    socket.once('secureConnect', () => {
+      resolve(endOf(socket))
+      socket.destroy()
+    })
+    socket.once('timeout', () => socket.destroy(new Error('no answer')))
+    socket.once('error', reject)
+  })
+}
+
+async function endOfPostgres(pool: Pool): Promise<number | null> {
+  const client = await pool.connect()
+  try {
+    const connection: unknown = Reflect.get(client, 'connection')
+    const stream: unknown =
+      typeof connection === 'object' && connection !== null ? Reflect.get(connection, 'stream') : null
+    return stream instanceof TLSSocket ? endOf(stream) : null
+  } finally {
+    client.release()
+  }
+}
+
+function endOf(socket: TLSSocket): number | null {
+  const end = Date.parse(socket.getPeerCertificate().valid_to ?? '')
+  return Number.isNaN(end) ? null : end
+}

@@ -1,0 +1,133 @@
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/logger.ts'
+import { budgetsUsed, outletHealth } from '../outlets/health.ts'
+import type { Pool } from '../postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../process/repeat.ts'
+import type { Queues } from '../queues/queues.ts'
+import { causesOf, type Facts } from './causes.ts'
+import type { Cause, OutletHealth, QueueCounts } from './figures.ts'
+import { countQuarantine, readFlow, readRunning } from './flow.ts'
+import { readMachines } from './machines.ts'
+import { readSurroundings } from './surroundings.ts'
+
+/** Looks for causes again and again. It remembers what one look cannot tell. */
+export interface CauseWatch {
+  look(): Promise<Cause[]>
+}
+
+interface Watched {
+  pool: Pool
+  queues: Pick<Queues, 'counts'>
+  config: Config
+  /** Names of the servers that do not answer this process. */
+  missing(): Promise<string[]>
+}
+
+export function watchCauses(watched: Watched): CauseWatch {
+  const restarts = createRestarts()
+  const stalls = createStalls()
+  return { look: async () => causesOf(await readFacts(watched, { restarts, stalls })) }
+}
+
+/** Logs each cause when it begins, and its end: the same words as on every other page. */
+export function logCauses(watched: Watched, log: Logger): Repeated {
+  const watch = watchCauses(watched)
+  let known = new Map<string, Cause>()
+  return repeatEvery(
+    LOOK,
+    async () => {
+      const now = new Map((await watch.look()).map(cause => [keyOf(cause), cause]))
+      for (const [key, { check, text }] of now) if (!known.has(key)) log.warn({ check }, text)
+      for (const [key, { check, text }] of known) if (!now.has(key)) log.info({ check }, `over: ${text}`)
+      known = now
+    },
+    { first: LOOK, outage: { met: () => {}, over: () => {} } },
+  )
+}
+
+const LOOK = 60_000
+
+/** A cause stays the same while only its figures change. */
+export const keyOf = ({ check, text }: Cause): string => `${check} ${text.replace(/[\d.]+/g, '#')}`
+
+/** Facts of one moment. What cannot be read is left out. */
+export async function readFacts(
+  { pool, queues, config, missing }: Watched,
+  memory: { restarts: Restarts; stalls: Stalls },
+  thoroughly = false,
+): Promise<Facts> {
+  const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
+  const [flow, running, machines, counts, outlets, quarantine, around, names, away] = await Promise.all([
+    orNull(readFlow(pool)),
+    orNull(readRunning(pool)),
+    orNull(readMachines(pool, config)),
+    orNull(queues.counts()),
+    orNull(outletHealth(pool)),
+    orNull(countQuarantine(pool)),
+    readSurroundings(config, pool, { thoroughly }),
+    orNull(readProcesses(pool)),
+    missing(),
+  ])
+  return {
+    ...{ flow, running, machines, queues: counts, outlets, around, missing: away, unread: [] },
+    at: new Date().toISOString(),
+    quarantine: quarantine && { counts: quarantine, newest: [] },
+    spent: spentBudgets(outlets ?? [], config),
+    unset: unsetOf(config),
+    restarting: names === null ? [] : memory.restarts(names, Date.now()),
+    stalled: counts === null ? [] : memory.stalls(counts, Date.now()),
+  }
+}
+
+/** Settings without which there is no search by meaning. */
+export const unsetOf = ({ QDRANT_URL, EMBEDDINGS_URL, EMBEDDINGS_API, HF_TOKEN }: Config): string[] => [
+  ...(QDRANT_URL === '' ? ['QDRANT_URL'] : []),
+  ...(EMBEDDINGS_URL === '' && EMBEDDINGS_API !== 'hf' && HF_TOKEN === '' ? ['EMBEDDINGS_URL'] : []),
+]
+
+/** `pages of a.example`, for each budget of the day that an outlet has used up. */
+export const spentBudgets = (outlets: readonly OutletHealth[], config: Config): string[] =>
+  outlets.flatMap(outlet =>
+    Object.entries(budgetsUsed(outlet, config)).flatMap(([name, used]) =>
+      used >= 1 ? [`${name} of ${outlet.domain}`] : [],
+    ),
+  )
+
+/** Names of the connections of all processes: each process has one name. */
+async function readProcesses(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity
+      where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|api) #'`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Services of which many processes have come and gone lately. */
+type Restarts = (names: readonly string[], now: number) => string[]
+/** A rolling update replaces each process once. */
+const MANY_GONE = 3
+const LATELY = 600_000
+
+export function createRestarts(): Restarts {
+  const seen = new Map<string, number>()
+  return (names, now) => {
+    for (const name of names) if (!seen.has(name)) seen.set(name, now)
+    for (const [name, since] of seen) if (now - since > LATELY && !names.includes(name)) seen.delete(name)
+    const gone = [...seen.keys()].filter(name => !names.includes(name)).map(name => name.split(' ')[1]!)
+    return [...Map.groupBy(gone, name => name)].flatMap(([name, all]) => (all.length >= MANY_GONE ? [name] : []))
+  }
+}
+
+/** Queues in which messages wait, and nobody takes one, for so long. */
+type Stalls = (counts: Record<string, QueueCounts>, now: number) => string[]
+const STALLED = 120_000
+
+export function createStalls(): Stalls {
+  const since = new Map<string, number>()
+  return (counts, now) =>
+    Object.entries(counts).flatMap(([name, { waiting, active }]) => {
+      if (waiting === 0 || active > 0) since.delete(name)
+      else if (!since.has(name)) since.set(name, now)
+      return now - (since.get(name) ?? now) >= STALLED ? [name] : []
+    })
+}
