@@ -42,17 +42,6 @@ t.test('hosts of the parts of a sitemap index count towards the budget of new ho
   t.equal(sites.filter(one => one.seen.length > 0).length, 3, 'the others are not even asked')
 })
 
-t.test('so does the host that a feed is redirected to', async t => {
-  const { run, sites, site } = await scene(t, 3, { CRAWL_OUTLET_HOSTS: '1' })
-  site.on('/a', (_request, response) => response.writeHead(302, { location: `${sites[1]?.origin}/a` }).end())
-  site.on('/b', (_request, response) => response.writeHead(302, { location: `${sites[2]?.origin}/a` }).end())
-  for (const one of sites.slice(1)) one.on('/a', rss())
-  await run.outlets({ 'x.example': [`${site.origin}/a`, `${site.origin}/b`] })
-  await run.workOff()
-  t.equal((await knownHosts(run)).length, 2)
-  t.equal(sites.slice(1).filter(one => one.seen.length > 0).length, 1)
-})
-
 t.test('so does the host that a robots.txt is redirected to', async t => {
   const { run, sites, site } = await scene(t, 4, { CRAWL_OUTLET_HOSTS: '1' })
   const [, second, third, fourth] = sites

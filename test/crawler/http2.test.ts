@@ -174,22 +174,6 @@ t.test('a body in frames of a byte is given up, and one in small frames read', a
   t.equal((await get(`${origin}/small`)).body.length, 80_000)
 })
 
-t.test('a server that is slow in any way is left in time', async t => {
-  const origin = await speak(t, (stream, path) => {
-    if (path === '/mute') return
-    stream.respond({ ':status': 200 })
-    const timer = setInterval(() => stream.write('x'), 50)
-    stream.on('close', () => clearInterval(timer))
-  })
-  for (const path of ['/mute', '/drip']) t.equal(await failing(get(origin + path, 500)), 'time-out', path)
-})
-
-t.test('addresses are guarded as ever', async t => {
-  const origin = await speak(t, stream => stream.respond({ ':status': 200 }, { endStream: true }))
-  const closed = guardedConnector(addressRule([], ['443']), 5_000, trust)
-  t.equal(await failing(get(origin, 5_000, closed)), 'private-address')
-})
-
 t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t => {
   const run = await startCrawl({ CRAWL_TIMEOUT: '20s' }, undefined, [root.certificate])
   t.teardown(() => run.close())

@@ -28,18 +28,3 @@ t.test('a host that is an IPv6 address is crawled: its feed, its page, its robot
     [`[::1]:${site.port}`],
   )
 })
-
-t.test('IPv6 addresses that stand for private ones stay closed', { skip }, async t => {
-  const site = await startSite('::1')
-  const run = await startCrawl({ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8' })
-  t.teardown(() => Promise.all([site.close(), run.close()]))
-  const closed = ['[::1]', '[::ffff:10.0.0.1]', '[64:ff9b::a00:1]', '[fe80::1]', '[fd00::1]', '[2002:a00:1::]']
-  await run.outlets({
-    'krant.example': closed.map(host => `http://${host}:${site.port}/feed.xml`),
-  })
-  await run.workOff()
-  const { rows } = await run.pool.query<{ error: string }>('select last_error as error from feeds')
-  t.equal(rows.length, closed.length)
-  for (const { error } of rows) t.match(error, /has no public address/)
-  t.same(site.seen, [])
-})

@@ -134,33 +134,3 @@ t.test('RFC 9309 §2.5: of one that is larger than any page may be, the first 50
     t.match(await run.page(at('/b')), { state: 'stored' }, name)
   }
 })
-
-t.test('a compressed one that was cut short on the way is no robots.txt', async t => {
-  const whole = gzipSync(
-    `User-agent: *\nDisallow: /a\n${Array.from({ length: 9_000 }, (_, n) => `Disallow: /${n * n}\n`).join('')}`,
-  )
-  const { site, at } = await published(
-    t,
-    (_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(whole.subarray(0, whole.length / 2)),
-    '/b',
-  )
-  await run.workOff(500)
-  t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
-  t.equal(site.to('/feed.xml').length, 0)
-  t.equal(await run.page(at('/b')), undefined)
-})
-
-t.test('one that is behind a redirect is read where the host wants long pauses', async t => {
-  const slow = await startCrawl({ CRAWL_HOST_DELAY: '6s' })
-  t.teardown(() => slow.close())
-  const site = await startSite()
-  t.teardown(() => site.close())
-  site.on('/robots.txt', (_request, response) => response.writeHead(301, { location: '/regels.txt' }).end())
-  site.on('/regels.txt', 'User-agent: *\nDisallow: /feed.xml')
-  site.on('/feed.xml', rss(`${site.origin}/a`))
-  await slow.outlets({ 'slow.example': [`${site.origin}/feed.xml`] })
-  await slow.workOff(60_000, async () => (await outletHealth(slow.pool))[0]?.health === 'failing')
-  t.same(site.seen.map(({ path }) => path).slice(0, 2), ['/robots.txt', '/regels.txt'])
-  t.match(await outletHealth(slow.pool), [{ health: 'failing', error: /forbids \/feed\.xml/ }])
-})

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { isBacklogged } from '../../services/crawler/hosts/due.ts'
 import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
@@ -70,29 +69,6 @@ t.test(
     t.equal(site.to('/slow').length, 3)
   },
 )
-
-t.test('while the normaliser is behind, feeds are polled and no page is fetched', async t => {
-  const run = await startCrawl()
-  const site = await startSite()
-  t.teardown(() => Promise.all([run.close(), site.close()]))
-  site.on('/feed.xml', rss(`${site.origin}/1`, `${site.origin}/2`))
-  for (const path of ['/1', '/2']) site.on(path, html(path))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  run.crawl.backlogged = true
-  await run.workOff()
-  t.same(
-    (await run.pages()).map(({ state }) => state),
-    ['waiting', 'waiting'],
-  )
-  run.crawl.backlogged = false
-  await run.workOff()
-  t.same(
-    (await run.pages()).map(({ state }) => state),
-    ['stored', 'stored'],
-  )
-  t.equal(await isBacklogged(run.pool, 1), true)
-  t.equal(await isBacklogged(run.pool, 2), false)
-})
 
 t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
   const run = await startCrawl()

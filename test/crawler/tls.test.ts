@@ -50,12 +50,6 @@ async function krant(t: Test, ...given: Parameters<typeof startSecureSite>) {
   return site
 }
 
-t.test('a whole chain of an authority that is trusted', async t => {
-  const between = middle('Whole')
-  const site = await krant(t, leaf({ issuer: between }), [between])
-  t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
-})
-
 t.test('an incomplete chain: the missing certificates are fetched once, in the turns of their host', async t => {
   const first = middle('First')
   const second = middle('Second', { issuer: first, issuerAt: publish('/first.crt', first.x509) })

@@ -38,12 +38,3 @@ t.test(
     await queues.close()
   },
 )
-
-t.test('a worker that never reached its store can be closed', async t => {
-  const queues = openQueues({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', REDIS_URL: '' }, log)
-  const worker = queues.work('normalise', async () => {}, { concurrency: 2 })
-  await sleep(100)
-  await worker.close()
-  await queues.close()
-  t.pass()
-})
