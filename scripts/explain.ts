@@ -5,7 +5,7 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { fetchPage } from './explain/fetch.ts'
 import { type FoundPage, findPage } from './explain/find.ts'
-import { explanationInWords } from './explain/print.ts'
+import { explanationInWords, importedInWords } from './explain/print.ts'
 import { strangePage } from './explain/strange.ts'
 
 await runCommand(
@@ -32,6 +32,12 @@ await runCommand(
       throw new UsageError('Name an article by its id or address, or --file; see --help.')
     }
     const found = word === undefined ? null : await lookUp(context, word)
+    if (found?.stored && found.id === null && options.file === undefined && options.fetch !== true) {
+      if (options.json === true)
+        print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored }))
+      else print(importedInWords(found.stored))
+      return
+    }
     const page = await pageToRead(context, word ?? null, found)
     const explanation = await explainPage(page, new Date(), found?.template ?? null)
     const stored = found?.stored ?? null

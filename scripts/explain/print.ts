@@ -25,6 +25,16 @@ export function explanationInWords(url: string, explanation: Explanation, stored
   return [...lines, ...paragraphs].join('\n')
 }
 
+/** An article of an archive: no page was read, so nothing chose between candidates. */
+export function importedInWords(stored: StoredArticle): string {
+  return [
+    printableLine(stored.url),
+    `Article ${printableLine(stored.id)}.`,
+    'It was imported from an archive (npm run import), so its fields are those of the archive, and no page was read.',
+    ...FIELDS.flatMap(field => ['', `${field}: ${line(storedValue(field, stored) ?? 'none')}`]),
+  ].join('\n')
+}
+
 function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {
   const head = value === null ? 'none' : `${origin.source}, ${origin.sure}`
   const rows = candidates.map(({ source, value: said, against, chosen }) => [

@@ -106,7 +106,13 @@ function ofDependencies({ missing, unset = [] }: Facts): Cause[] {
     ...(missing.includes('vectors') && !unset.includes('QDRANT_URL') ? [meaning('qdrant', 'Qdrant')] : []),
     ...(missing.includes('model') && !unset.includes('EMBEDDINGS_URL') ? [meaning('model', 'the model')] : []),
     ...(unset.length > 0
-      ? [warn('qdrant', `There is no search by meaning, because ${unset.join(' and ')} is not set`, FIRST.unset)]
+      ? [
+          warn(
+            'qdrant',
+            `There is no search by meaning, because ${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set`,
+            FIRST.unset,
+          ),
+        ]
       : []),
   ]
 }

@@ -78,6 +78,19 @@ t.test('an article behind a million newer ones is found by its id and its page',
   for (const word of [id, `page:${pageNo}`]) t.match((await explain([word])).out, `Article ${id}.`, word)
 })
 
+t.test('of an imported article it says that it was imported', async t => {
+  const url = 'https://krant.example/a/1'
+  const file = join(t.testdir(), 'archive.ndjson')
+  const outlet = { name: 'Krant', domain: 'krant.example' }
+  const article = { url, title: 'Brug open', language: 'nl', country: 'NL', outlet, authors: ['Jan Jansen'] }
+  writeFileSync(file, `${JSON.stringify(article)}\n`)
+  await fleet.script('import', file)
+  const { out } = await explain([url])
+  t.match(out, /^It was imported from an archive/m)
+  t.match(out, /^authors: Jan Jansen$/m)
+  t.match(JSON.parse((await explain([url, '--json'])).out), { url, page: null, imported: true })
+})
+
 t.test('a page that is no longer stored is fetched again, from public addresses only', async t => {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') return response.writeHead(200).end('User-agent: *\nDisallow: /secret')

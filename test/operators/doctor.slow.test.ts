@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet } from '../fleet.ts'
+
+t.setTimeout(300_000)
+const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
+const STATUS = fileURLToPath(new URL('../../scripts/status.ts', import.meta.url))
+const run = promisify(execFile)
+const database = await createTestDatabase()
+t.teardown(() => database.drop())
+
+interface Checked {
+  code: number
+  ok: boolean
+  checks: { check: string; level: string; text: string }[]
+}
+
+const BASE = { PATH: process.env.PATH, DATABASE_URL: database.url }
+
+/** @param before a command that runs it, as `unshare` */
+async function doctor(env: NodeJS.ProcessEnv, before: string[] = []): Promise<Checked> {
+  const [command = '', ...words] = [...before, process.execPath, DOCTOR, '--json']
+  const ended = await run(command, words, { env: { ...BASE, DATA_DIR: t.testdirName, ...env } }).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  )
+  if (ended.stdout === '') throw new Error(ended.stderr)
+  return { code: 'code' in ended ? ended.code : 0, ...JSON.parse(ended.stdout) }
+}
+const lineOf = ({ checks }: Checked, check: string) => checks.find(one => one.check === check)?.text ?? ''
+
+/** Whether this process may make mounts of its own. */
+const mayMount = await run('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
+  () => true,
+  () => false,
+)
+const onlyWithMounts = { skip: !mayMount && 'this account may make no mounts' }
+
+t.test('a fleet at work passes every check, and a service that is missing is named', async t => {
+  const none = await doctor({})
+  t.equal(none.code, 1)
+  t.match(lineOf(none, 'services'), /^No crawler is connected to the database: start one/)
+  const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' })
+  t.teardown(() => fleet.stop())
+  for (const service of ['crawler', 'normaliser', 'embedder'] as const) await fleet.start(service)
+  let whole = await doctor({})
+  for (let tries = 0; tries < 20 && !whole.ok; tries++) whole = await doctor({})
+  t.match(whole, { code: 0, ok: true })
+  t.match(lineOf(whole, 'qdrant'), 'QDRANT_URL and EMBEDDINGS_URL are not set')
+  await fleet.stop()
+})
+
+t.test('servers that are away, and a schema that is old, are named in the words of status', async t => {
+  const away = { QDRANT_URL: 'http://127.0.0.1:1', EMBEDDINGS_URL: 'http://127.0.0.1:1' }
+  const found = await doctor(away)
+  t.match(lineOf(found, 'qdrant'), /because Qdrant does not answer: start Qdrant/)
+  t.match(lineOf(found, 'model'), /because the model does not answer: start the model server/)
+  const { stdout } = await run(process.execPath, [STATUS], { env: { ...BASE, DATA_DIR: t.testdirName, ...away } })
+  t.match(stdout, lineOf(found, 'qdrant'), 'status says the same')
+  await database.query("insert into migrations (number, name) values (999, 'later')")
+  t.match(lineOf(await doctor({}), 'migrations'), /is at migration 999, .*: update this checkout/)
+  await database.query('delete from migrations where number > 27')
+  t.match(lineOf(await doctor({}), 'migrations'), /is at migration 27, .*: run "npm run migrate"/)
+  await database.query("insert into migrations (number, name) values (28, '0028_semantic.sql')")
+  const gone = await doctor({ DATABASE_URL: 'postgres://perscope@127.0.0.1:1/perscope' })
+  t.match(lineOf(gone, 'database'), /^Postgres does not answer: start Postgres/)
+  t.match(lineOf(await doctor({ DATABASE_URL: '' }), 'database'), /^DATABASE_URL is not set: set it/)
+})
+
+t.test('a full disk is named', onlyWithMounts, async t => {
+  const folder = join(t.testdir(), 'disk')
+  mkdirSync(folder)
+  const script =
+    'mount -t tmpfs -o size=80m none "$0" && dd if=/dev/zero of="$0/fill" bs=1M count=70 2>/dev/null; exec "$@"'
+  const full = await doctor({ DATA_DIR: folder }, ['unshare', '-m', 'sh', '-c', script, folder])
+  t.match(lineOf(full, 'disk'), /^The disk of .*disk is full \(.* are free\): free some space there/)
+  t.equal(full.code, 1)
+})
+
+t.test('a name server that fails, and one that answers falsely, are named', onlyWithMounts, async t => {
+  const pool = createPool(database.url, 'test', () => {})
+  const outlet = (domain: string) => ({
+    ...{ name: domain, domain, country: 'NL' as const, languages: ['nl' as const] },
+    ...{ timeZone: 'Europe/Amsterdam', feeds: [`https://${domain}/feed.xml`], sitemaps: [] },
+  })
+  await syncOutlets(pool, [outlet('krant-een.test'), outlet('krant-twee.test')], { remove: [] })
+  await pool.end()
+  let lies = false
+  const server = createSocket('udp4')
+  server.on('message', (question, from) => server.send(answerTo(question, lies), from.port, from.address))
+  server.bind(53, '127.0.0.153')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const file = join(t.testdir({}), 'resolv.conf')
+  writeFileSync(file, 'nameserver 127.0.0.153\noptions timeout:1 attempts:1\n')
+  const script = 'mount --bind "$0" "$(readlink -f /etc/resolv.conf)"; exec "$@"'
+  const resolver = ['unshare', '-m', 'sh', '-c', script, file]
+  t.match(lineOf(await doctor({}, resolver), 'names'), /^No name of an outlet resolves, as krant-.*: check the network/)
+  lies = true
+  t.match(
+    lineOf(await doctor({}, resolver), 'names'),
+    /^The name server answers falsely: it knows perscope-.*\.invalid/,
+  )
+})
+
+/** SERVFAIL, or the address 127.0.0.9 for every name (RFC 1035). */
+function answerTo(question: Buffer, lies: boolean): Buffer {
+  const end = question.indexOf(0, 12) + 5
+  const isAddress = question.readUInt16BE(end - 4) === 1
+  const head = Buffer.from(question.subarray(0, 12))
+  head.writeUInt16BE(lies ? 0x8180 : 0x8182, 2)
+  head.writeUInt16BE(lies && isAddress ? 1 : 0, 6)
+  head.writeUInt32BE(0, 8)
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 127, 0, 0, 9])
+  return Buffer.concat([head, question.subarray(12, end), ...(lies && isAddress ? [record] : [])])
+}
