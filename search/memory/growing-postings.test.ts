@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createGrowingPostings } from './text-postings.ts'
+import { createGrowingPostings } from './memory-segment.ts'
 
 const TERMS = 3
 

@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-import { describe } from '../../shared/log/printable.ts'
+import { createPace } from '../pace.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { createMemorySegment, type MemorySegment } from './memory-segment.ts'
@@ -46,10 +45,6 @@ interface State {
   segments: MemorySegment[]
   termIds: TermIds
   reading: Promise<void> | null
-  /** Whether posting lists are being built. */
-  listing: boolean
-  /** Why building them failed. A half-built list would spoil every search, so all is read again. */
-  failure: Error | null
 }
 
 /** @param keep takes in articles as they will be shown, so that they need not be read once more */
@@ -74,16 +69,10 @@ export function createMemoryIndex(
     }
     await kept
     own.last = to
-    if (!own.listing) void listAll(own)
   }
 
   return {
     async upTo({ covered, last, wordsVersion }, sizes = MEMORY_SIZES) {
-      if (state?.failure) {
-        const { failure } = state
-        state = null
-        throw failure
-      }
       if (state !== null && wordsVersion < state.wordsVersion) throw new SegmentsChanged('words were indexed anew')
       if (state === null || state.last < covered || state.wordsVersion !== wordsVersion) {
         state = emptyState(covered, wordsVersion)
@@ -95,7 +84,6 @@ export function createMemoryIndex(
         })
         await own.reading
       }
-      if (own.failure) throw own.failure
       if (covered < own.from) throw new SegmentsChanged('new articles were flushed to a segment')
       dropStored(own, covered)
       return [...own.segments]
@@ -115,8 +103,6 @@ const emptyState = (covered: bigint, wordsVersion: bigint): State => ({
   segments: [],
   termIds: createTermIds(),
   reading: null,
-  listing: false,
-  failure: null,
 })
 
 /**
@@ -133,37 +119,14 @@ function dropStored(state: State, covered: bigint): void {
 
 /** Some articles are megabytes long. */
 const ARTICLES_PER_READ = 64n
-/** ms after which the event loop runs others; a single article of megabytes may take longer. */
-const SLICE = 5
 
 async function addAll(state: State, articles: UnflushedArticle[], sizes: MemorySizes): Promise<void> {
-  let start = performance.now()
+  const pace = createPace()
   for (const { source, words } of articles) {
     segmentFor(state, source.seq, sizes).add(source, words.title, words.body)
     state.last = source.seq
-    if (performance.now() - start < SLICE) continue
-    await setImmediate()
-    start = performance.now()
-  }
-}
-
-/** ms that building posting lists may hold up a search. */
-const LISTING_SLICE = 1
-
-/** Builds the posting lists of all articles read so far, in the background. */
-async function listAll(state: State): Promise<void> {
-  state.listing = true
-  try {
-    let start = performance.now()
-    while (state.segments.some(segment => segment.listNext())) {
-      if (performance.now() - start < LISTING_SLICE) continue
-      await setImmediate()
-      start = performance.now()
-    }
-  } catch (error) {
-    state.failure = error instanceof Error ? error : new Error(describe(error))
-  } finally {
-    state.listing = false
+    // A single article of megabytes may take longer than its turn.
+    if (pace.isDue()) await pace.rest()
   }
 }
 

@@ -1,11 +1,11 @@
+import type { Language } from '../../shared/articles/article.ts'
 import type { DocValues } from '../query/filters.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { arraySet, type DocIdSet, docsOf, emptySet, has, intersection, passing } from '../segment/doc-id-set.ts'
-import { filterTerms, parseWordTerm, TERMS } from '../terms.ts'
+import { arraySet, type DocIdSet, emptySet, has, intersection, passing } from '../segment/doc-id-set.ts'
+import { filterTerms, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
 import type { TermIds } from './term-ids.ts'
-import { createGrowingPostings, createTextPostings, createTexts } from './text-postings.ts'
 
 /** The fields of an article that are kept besides its words and times. */
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
@@ -21,11 +21,6 @@ export interface MemorySegment extends DocValues {
   readonly times: { readonly published: Float64Array; readonly ingested: Float64Array }
   /** @param title @param body lists of words as `wordList` writes them */
   add(article: SegmentSource, title: string, body: string): void
-  /**
-   * Builds the posting lists of the first document that has none yet. Returns whether there was
-   * one.
-   */
-  listNext(): boolean
   /** The documents with a term. */
   list(term: string): DocIdSet
   /**
@@ -35,10 +30,6 @@ export interface MemorySegment extends DocValues {
   phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
 }
 
-/** To scan fewer documents for a phrase takes less than to keep the result. */
-const FEW_CANDIDATES = 64
-const CACHED_PHRASES = 128
-
 /** @param termIds may be shared with other segments */
 export function createMemorySegment(termIds: TermIds): MemorySegment {
   const documents: MemoryDocument[] = []
@@ -47,7 +38,6 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
   const texts = createTexts(termIds)
   const postings = createTextPostings(texts, termIds)
   const filters = createFilterPostings()
-  const phrases = createPhraseCache(CACHED_PHRASES)
 
   const list = (term: string): DocIdSet => {
     const word = parseWordTerm(term)
@@ -73,14 +63,12 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       }
       published[doc] = article.published ?? Number.NaN
       ingested[doc] = article.ingested ?? Number.NaN
-      const known = termIds.words
       texts.add(title, body)
       filters.add(doc, filterTerms(article))
       documents.push({ seq, id, publisherNo, authorNos, language })
-      postings.add(language, termIds.words - known)
+      postings.add(doc, language)
     },
 
-    listNext: postings.listNext,
     list,
 
     phrase(words, scope, within) {
@@ -90,11 +78,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       const termOf = titleOnly ? TERMS.titleWord : TERMS.word
       const all = [...new Set(words)].map(word => list(termOf(word))).reduce(intersection)
       const candidates = within === null ? all : intersection(within, all)
-      const contains = (doc: number) => texts.contains(doc, phrase, titleOnly)
-      if (candidates.count < Math.max(FEW_CANDIDATES, all.count / 8)) return passing(candidates, contains)
-      const docs = phrases.docs(`${scope} ${words.join('\n')}`, docsOf(all), documents.length, contains)
-      const found = arraySet(docs, documents.length)
-      return within === null ? found : intersection(within, found)
+      return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
   }
 }
@@ -115,37 +99,6 @@ function createFilterPostings() {
   }
 }
 
-/**
- * The documents of an in-memory segment that contain a phrase. The same phrases are asked for again
- * and again, and documents never change: a later search looks only at those that came since.
- */
-interface PhraseCache {
-  /**
-   * @param candidates ascending documents that may contain the phrase
-   * @param size documents of the segment
-   */
-  docs(key: string, candidates: Uint16Array, size: number, contains: (doc: number) => boolean): Uint16Array
-}
-
-/** @param limit phrases; the least recently used one is dropped */
-function createPhraseCache(limit: number): PhraseCache {
-  const phrases = new Map<string, { upTo: number; docs: number[] }>()
-  return {
-    docs(key, candidates, size, contains) {
-      const known = phrases.get(key) ?? { upTo: 0, docs: [] }
-      phrases.delete(key)
-      phrases.set(key, known)
-      for (const oldest of phrases.keys()) {
-        if (phrases.size <= limit) break
-        phrases.delete(oldest)
-      }
-      for (const doc of candidates) if (doc >= known.upTo && contains(doc)) known.docs.push(doc)
-      known.upTo = size
-      return Uint16Array.from(known.docs)
-    },
-  }
-}
-
 /** The scores of some documents, in their order. */
 export function scoreInMemory(hits: { segment: MemorySegment; doc: number }[], scoring: ScoringTerm[]): number[] {
   const listsOf = new Map<MemorySegment, DocIdSet[]>()
@@ -158,4 +111,146 @@ export function scoreInMemory(hits: { segment: MemorySegment; doc: number }[], s
       0,
     )
   })
+}
+
+/** Posting lists of the words and stems of documents whose texts are in `texts`. */
+function createTextPostings(texts: ReturnType<typeof createTexts>, termIds: TermIds) {
+  const lists = { word: createGrowingPostings(), stem: createGrowingPostings() }
+  const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
+  return {
+    add(doc: number, language: Language): void {
+      const ids = texts.ids()
+      const [body, end] = [texts.bodyStart(doc), texts.end(doc)]
+      for (let at = texts.titleStart(doc); at < end; at++) {
+        const word = ids[at]!
+        const isNew = lists.word.add(word, doc)
+        if (!isNew && at >= body) continue
+        const stem = termIds.stemOf(word, language)
+        if (isNew && stem >= 0) lists.stem.add(stem, doc)
+        if (at >= body) continue
+        addTo(titleLists.word, word, doc)
+        if (stem >= 0) addTo(titleLists.stem, stem, doc)
+      }
+    },
+    /** The documents with a word or a stem, ascending. */
+    docs({ kind, inTitle, of }: WordTerm): Uint16Array {
+      const term = termIds[kind](of)
+      if (term < 0) return new Uint16Array(0)
+      return inTitle ? Uint16Array.from(titleLists[kind].get(term) ?? []) : lists[kind].docs(term)
+    },
+  }
+}
+
+/** Adds a document to a list unless it is its last. */
+function addTo<K>(lists: Map<K, number[]>, key: K, doc: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [doc])
+  else if (list[list.length - 1] !== doc) list.push(doc)
+}
+
+/**
+ * Three numbers for each list, side by side: its length, the end of its chain + 1, its last
+ * document + 1.
+ */
+const WIDTH = 3
+const [COUNT, END, LAST] = [0, 1, 2] as const
+
+/**
+ * From this length on the last result is kept: to follow a chain is slow, but a short one costs
+ * less than to keep it.
+ */
+const LONG = 32
+
+/**
+ * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are
+ * chained through one array: an array for each would take a hundred bytes.
+ */
+export function createGrowingPostings() {
+  let lists = new Int32Array(WIDTH << 12)
+  let docs = new Uint16Array(1 << 12)
+  /** The link of each document to the one before it in its chain, + 1. */
+  let before = new Int32Array(1 << 12)
+  let used = 0
+  const results = new Map<number, Uint16Array>()
+  return {
+    /** Adds a document unless it is the last of the list. Returns whether it was added. */
+    add(term: number, doc: number): boolean {
+      const at = term * WIDTH
+      while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
+      if (lists[at + LAST] === doc + 1) return false
+      if (used === docs.length) {
+        docs = grown(docs, new Uint16Array(used * 2))
+        before = grown(before, new Int32Array(used * 2))
+      }
+      docs[used] = doc
+      before[used] = lists[at + END]!
+      lists[at + COUNT]!++
+      lists[at + END] = ++used
+      lists[at + LAST] = doc + 1
+      return true
+    },
+    /** The documents in ascending order. The caller does not write to the array. */
+    docs(term: number): Uint16Array {
+      const list = term * WIDTH
+      if (list >= lists.length) return new Uint16Array(0)
+      const count = lists[list + COUNT]!
+      const known = count < LONG ? undefined : results.get(term)
+      if (known?.length === count) return known
+      const found = new Uint16Array(count)
+      if (known !== undefined) found.set(known)
+      const rest = known?.length ?? 0
+      for (let at = lists[list + END]!, index = count - 1; index >= rest; at = before[at - 1]!) {
+        found[index--] = docs[at - 1]!
+      }
+      if (count >= LONG) results.set(term, found)
+      return found
+    },
+  }
+}
+
+/**
+ * The texts of an in-memory segment as ids of words, one after the other: title, body, title, body
+ * …
+ */
+function createTexts(termIds: TermIds) {
+  let ids = new Int32Array(1 << 14)
+  let used = 0
+  const titleStarts: number[] = []
+  const bodyStarts: number[] = []
+  const push = (word: number) => {
+    if (used === ids.length) ids = grown(ids, new Int32Array(used * 2))
+    ids[used++] = word
+  }
+  const end = (doc: number) => titleStarts[doc + 1] ?? used
+  return {
+    /** All ids. Longer than there are words; a later call may return another array. */
+    ids: () => ids,
+    add(title: string, body: string): void {
+      titleStarts.push(used)
+      termIds.read(title, push)
+      bodyStarts.push(used)
+      termIds.read(body, push)
+    },
+    titleStart: (doc: number) => titleStarts[doc]!,
+    bodyStart: (doc: number) => bodyStarts[doc]!,
+    end,
+    /** Whether words stand side by side in the title, or in title or body, of a document. */
+    contains(doc: number, phrase: number[], titleOnly: boolean): boolean {
+      const body = bodyStarts[doc]!
+      if (isIn(ids, phrase, titleStarts[doc]!, body)) return true
+      return !titleOnly && isIn(ids, phrase, body, end(doc))
+    },
+  }
+}
+
+/** Whether a phrase stands from `from` to before `to`. */
+function isIn(ids: Int32Array, phrase: number[], from: number, to: number): boolean {
+  const first = phrase[0]!
+  for (let at = from; at <= to - phrase.length; at++) {
+    if (ids[at] !== first) continue
+    let same = 1
+    while (same < phrase.length && ids[at + same] === phrase[same]) same++
+    if (same === phrase.length) return true
+  }
+  return false
 }
