@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList } from '../analysis/stop-words.ts'
 import { createNameIndex } from '../names/name-index.ts'
 import { rankNames } from './suggestions.ts'
 
@@ -28,7 +27,7 @@ async function rank(named: Named[]) {
     const read = sorted.filter(one => one.no > after).slice(0, limit)
     return {
       nos: Int32Array.from(read.flatMap(({ no, texts }) => texts.map(() => no))),
-      words: wordList(read.flatMap(({ texts }) => texts.flatMap(text => [...text.split(' '), '']))),
+      names: Buffer.from(read.flatMap(({ texts }) => texts.map(text => `${text}\n`)).join('')),
     }
   }, 1 << 20)
   await index.readAll()

@@ -1,9 +1,8 @@
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/folding.ts'
 import type { NameIndex } from '../names/name-index.ts'
-import type { NumberSet } from '../names/number-set.ts'
 import { createPace } from '../pace.ts'
-import { hasBit } from '../segment/bitmap.ts'
+import { countBits, eachBit, hasBit } from '../segment/bitmap.ts'
 import type { NameField } from '../terms.ts'
 import { minuteFrom, type NameCounter, type NameUse, type NameUses } from './collectors/collector.ts'
 
@@ -110,7 +109,7 @@ async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boo
 }
 
 /** The names in memory that a ranking is of. */
-type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'hash' | 'areEqual' | 'highest'>
+type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 
 /** Numbers of outlets or authors, those with the most articles first. */
 interface Ranking {
@@ -152,17 +151,15 @@ export async function rankNames(
   const places = new Uint32Array(articles.length)
   for (const [index, no] of order.entries()) places[no] = index + 1
 
-  /** The numbers of a set in their order. */
-  function* inOrder(numbers: NumberSet): Generator<number> {
-    if (numbers.count * DENSE > order.length) {
-      const bits = numbers.bitmap(Math.max(names.highest(), articles.length))
+  /** The numbers of a bitmap in their order. */
+  function* inOrder(bits: Uint32Array): Generator<number> {
+    if (countBits(bits, bits.length) * DENSE > order.length) {
       for (const no of order) if (hasBit(bits, no)) yield no
       return
     }
-    const found = new Set<number>()
-    numbers.each(no => {
-      const place = places[no] ?? 0
-      if (place > 0) found.add(place)
+    const found: number[] = []
+    eachBit(bits, no => {
+      if (places[no]! > 0) found.push(places[no]!)
     })
     for (const place of Uint32Array.from(found).sort()) yield order[place - 1]!
   }
@@ -200,28 +197,27 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
   const articles = new Uint32Array(numbers)
   const countries = new Uint8Array(numbers)
   const newest = new Int32Array(numbers * COUNTRIES.length)
-  // Open addressing. A slot has a number; 0 is a free slot, and no name has it.
-  const slots = new Int32Array(2 ** Math.ceil(Math.log2(numbers * 2 + 1)))
-  const mask = slots.length - 1
+  /** The number that tells a name, by its countries and texts. */
+  const tellers = new Map<string, number>()
   for (let no = 1; no < numbers; no++) {
     if (no % NUMBERS_PER_PACE === 0) await pace()
     const use = useOf(no)
     if (use.articles === 0) continue
     countries[no] = use.countries
     newest.set(use.newest, no * COUNTRIES.length)
-    let slot = names.hash(no) & mask
-    let held = slots[slot]!
-    while (held !== 0 && !(countries[held] === use.countries && names.areEqual(held, no))) {
-      slot = (slot + 1) & mask
-      held = slots[slot]!
-    }
-    const sum = use.articles + (held === 0 ? 0 : articles[held]!)
-    const own = held === 0 ? 0 : useOf(held).articles
-    const usual = held === 0 || use.articles > own ? no : held
-    if (held > 0) articles[held] = own
     articles[no] = use.articles
+    const key = `${use.countries}\n${names.of(no).join('\n')}`
+    const held = tellers.get(key) ?? no
+    if (held === no) {
+      tellers.set(key, no)
+      continue
+    }
+    const sum = use.articles + articles[held]!
+    const own = useOf(held).articles
+    const usual = use.articles > own ? no : held
+    articles[held] = own
     articles[usual] = sum
-    slots[slot] = usual
+    tellers.set(key, usual)
   }
   return { articles, countries, newest }
 }

@@ -1,10 +1,7 @@
 import { type Cache, type CacheStats, createCache } from '../cache/cache.ts'
-import { createPace, SHORT_SLICE } from '../pace.ts'
+import { createPace, SHORT_TURN } from '../pace.ts'
 import { grown } from '../segment/arrays.ts'
-import { hasBit } from '../segment/bitmap.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
-import { createNameTexts, type NameTexts } from './name-texts.ts'
-import { createNumberSet, type NumberSet } from './number-set.ts'
 
 /**
  * The names of all outlets, or of all authors, in memory. A name never changes once it has a
@@ -19,13 +16,13 @@ export interface NameIndex {
   has(no: number): boolean
   /** Reads the names of some numbers, where they are not here. */
   read(nos: number[]): Promise<void>
-  /** The numbers of all names here that contain a folded part. */
-  containing(part: string): Promise<NumberSet>
+  /**
+   * A bitmap of the numbers of all names that contain a folded part: of those that are there when
+   * it resolves.
+   */
+  containing(part: string): Promise<Uint32Array>
   /** The folded names of a number, for an outlet its name and its domain; none: not here. */
   of(no: number): string[]
-  /** Equal for numbers with equal names. */
-  hash(no: number): number
-  areEqual(a: number, b: number): boolean
   /** The highest number. */
   highest(): number
   stats(): { names: number; bytes: number; parts: CacheStats }
@@ -33,56 +30,37 @@ export interface NameIndex {
 
 /** An event loop takes in so many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
-/** Numbers that one reader reads through. */
-const WINDOW = 16 * NAMES_PER_READ
-/** Readers side by side: Postgres takes a little longer for a batch than we do. */
-const READERS = 2
+/** Names that are searched between two looks at the clock: a fraction of a millisecond. */
+const NAMES_PER_STEP = 8_192
+/** Bytes of a kept part besides its text and its numbers. */
+const PART_BYTES = 300
+
+/** The names found for a part. */
+interface Found {
+  bits: Uint32Array
+  /** Names that were searched. */
+  searched: number
+}
 
 /** @param limit bytes of the parts that are kept */
 export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number): NameIndex {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
-  let here = new Uint32Array(1 << 10)
-  let highest = 0
   let all: Promise<void> | null = null
-
-  const note = (no: number) => {
-    if (no >>> 5 >= here.length) here = grown(here, new Uint32Array(((no * 2) >>> 5) + 1))
-    here[no >>> 5]! |= 1 << (no & 31)
-    highest = Math.max(highest, no)
-  }
-  const add = ({ nos, words }: NameBatch) => {
-    texts.add(nos, words)
-    nos.forEach(note)
-  }
-  const has = (no: number) => no >>> 5 < here.length && hasBit(here, no)
+  /** Numbers up to here were read through. A reading that failed goes on from there. */
+  let readTo = 0
 
   async function readThrough(): Promise<void> {
-    let window = 0
-    let isOver = false
-    const readWindow = async (start: number) => {
-      const end = start + WINDOW
-      for (let last = start - 1; last < end - 1; ) {
-        const batch = await readNames({ after: last, limit: Math.min(NAMES_PER_READ, end - 1 - last) })
-        const [first] = batch.nos
-        if (first === undefined) {
-          isOver = true
-          return
-        }
-        // No number lies between: there may be many such windows.
-        if (first >= end) window = Math.max(window, Math.floor(first / WINDOW))
-        // A reading that failed has left some.
-        else if (!batch.nos.every(has)) add(batch)
-        last = batch.nos.at(-1)!
-      }
+    for (;;) {
+      const batch = await readNames({ after: readTo, limit: NAMES_PER_READ })
+      const last = batch.nos.at(-1)
+      if (last === undefined) return
+      texts.add(batch)
+      readTo = last
     }
-    const readNext = async () => {
-      while (!isOver) await readWindow(window++ * WINDOW)
-    }
-    await Promise.all(Array.from({ length: READERS }, readNext))
   }
   return {
-    has,
+    has: texts.has,
     readAll() {
       all ??= readThrough().catch((error: unknown) => {
         all = null
@@ -91,79 +69,57 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
       return all
     },
     async read(nos) {
-      const missing = nos.filter(no => !has(no))
+      const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
       // Another search may read the same ones meanwhile: a name that is here twice does no harm.
-      add(await readNames(missing))
+      texts.add(await readNames(missing))
       // A number without a name would be asked for again and again.
-      missing.forEach(note)
+      missing.forEach(texts.note)
     },
     containing: parts.containing,
     of: texts.of,
-    hash: texts.hash,
-    areEqual: texts.areEqual,
-    highest: () => highest,
-    stats: () => ({ names: texts.size, bytes: texts.bytes + here.byteLength, parts: parts.stats() }),
+    highest: texts.highest,
+    stats: () => ({ names: texts.size, bytes: texts.bytes, parts: parts.stats() }),
   }
 }
 
-/** Searches for parts in names, and keeps what it finds. */
-interface PartSearch {
-  /**
-   * The numbers of all names that contain a folded part: of those that are there when it resolves.
-   */
-  containing(part: string): Promise<NumberSet>
-  stats(): CacheStats
-}
-
-/** The names found for a part. They grow with the names. */
-interface Found {
-  numbers: NumberSet
-  /** Names that were searched. */
-  searched: number
-}
-
-/** Names that are searched between two looks at the clock: a fraction of a millisecond. */
-const NAMES_PER_STEP = 16_384
-/** Bytes of a kept part besides its text and its numbers. */
-const PART_BYTES = 300
-
-/** @param limit bytes of the parts that are kept */
-function createPartSearch(texts: NameTexts, limit: number): PartSearch {
+/**
+ * Searches for parts in names, and keeps what it finds.
+ *
+ * @param limit bytes of the parts that are kept
+ */
+function createPartSearch(texts: NameTexts, limit: number) {
   const kept: Cache<string, Found> = createCache(limit)
-  const searching = new Map<string, Promise<NumberSet>>()
+  const searching = new Map<string, Promise<Uint32Array>>()
 
   /** Searches the names that came since the part was searched last. */
-  async function search(part: string): Promise<NumberSet> {
-    const { numbers, searched: before } = kept.get(part) ?? { numbers: createNumberSet(), searched: 0 }
-    const pace = createPace(SHORT_SLICE)
-    let searched = before
+  async function search(part: string): Promise<Uint32Array> {
+    const wanted = Buffer.from(part)
+    const pace = createPace(SHORT_TURN)
+    let { bits, searched } = kept.get(part) ?? { bits: new Uint32Array(0), searched: 0 }
     try {
-      if (searched === 0) searched = await texts.searchListed(part, numbers, pace)
       while (searched < texts.size) {
-        const { size } = texts
-        const names = texts.search(part)
-        while (searched < size && size === texts.size) {
-          const to = Math.min(size, searched + NAMES_PER_STEP)
-          names.visit(searched, to, numbers.add)
-          searched = to
-          if (pace.isDue()) await pace.rest()
-        }
+        const words = (texts.highest() >>> 5) + 1
+        if (bits.length < words) bits = grown(bits, new Uint32Array(words))
+        const to = Math.min(texts.size, searched + NAMES_PER_STEP)
+        texts.search(wanted, searched, to, bits)
+        searched = to
+        if (pace.isDue()) await pace.rest()
       }
-      if (searched > before) kept.set(part, { numbers, searched }, PART_BYTES + part.length * 2 + numbers.bytes)
-      return numbers
+      kept.set(part, { bits, searched }, PART_BYTES + part.length * 2 + bits.byteLength)
+      return bits
     } finally {
       // Before the promise is resolved: who asks afterwards may know of more names.
       searching.delete(part)
     }
   }
   return {
-    async containing(part) {
+    async containing(part: string): Promise<Uint32Array> {
       const known = kept.get(part)
-      if (known !== undefined && known.searched === texts.size) return known.numbers
+      if (known !== undefined && known.searched === texts.size) return known.bits
       let running = searching.get(part)
       if (running === undefined) {
-        const own = Promise.withResolvers<NumberSet>()
+        const own = Promise.withResolvers<Uint32Array>()
         running = own.promise
         searching.set(part, running)
         search(part).then(own.resolve, own.reject)
@@ -171,5 +127,93 @@ function createPartSearch(texts: NameTexts, limit: number): PartSearch {
       return running
     },
     stats: () => kept.stats(),
+  }
+}
+
+const LINE_BREAK = 10
+
+type NameTexts = ReturnType<typeof createNameTexts>
+
+/**
+ * Folded names in UTF-8 with their numbers, one behind the other, each with a line break after it.
+ * No folded name contains a line break.
+ */
+export function createNameTexts() {
+  let bytes = Buffer.alloc(1 << 14)
+  /** Name n has the number `nos[n]`, and begins at `starts[n]`. */
+  let nos = new Int32Array(1 << 10)
+  let starts = new Uint32Array(1 << 10)
+  /** By number, the place of its first name + 1; 0: not here, −1: it has no name. */
+  let firsts = new Int32Array(1 << 10)
+  let [size, used, highest] = [0, 0, 0]
+
+  const note = (no: number) => {
+    if (no >= firsts.length) firsts = grown(firsts, new Int32Array(Math.max(no + 1, firsts.length * 2)))
+    if (firsts[no] === 0) firsts[no] = -1
+    highest = Math.max(highest, no)
+  }
+  const endName = (no: number, end: number) => {
+    if (size + 1 === starts.length) {
+      starts = grown(starts, new Uint32Array(starts.length * 2))
+      nos = grown(nos, new Int32Array(starts.length))
+    }
+    note(no)
+    nos[size++] = no
+    starts[size] = end
+    if (firsts[no]! < 0) firsts[no] = size
+  }
+  return {
+    get size() {
+      return size
+    },
+    get bytes() {
+      return bytes.length + nos.byteLength + starts.byteLength + firsts.byteLength
+    },
+    highest: () => highest,
+    has: (no: number) => no < firsts.length && firsts[no] !== 0,
+    /** Takes a number for known, also when it has no name. */
+    note,
+    add({ nos: added, names }: NameBatch): void {
+      const end = used + names.length
+      if (end > bytes.length) bytes = grown(bytes, Buffer.alloc(Math.max(end, bytes.length * 2)))
+      bytes.set(names, used)
+      for (const no of added) {
+        used = bytes.indexOf(LINE_BREAK, used) + 1
+        endName(no, used)
+      }
+    },
+    /** Sets the bits of the numbers of those names, from one to before another, with a text. */
+    search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
+      markContaining(wanted, { bytes, nos, starts }, from, to, bits),
+    /** The names of a number, in the order in which they were added; none: it has no name here. */
+    of(no: number): string[] {
+      const names: string[] = []
+      const first = (firsts[no] ?? 0) - 1
+      for (let name = first; name >= 0 && name < size && nos[name] === no; name++)
+        names.push(bytes.toString('utf8', starts[name], starts[name + 1]! - 1))
+      return names
+    },
+  }
+}
+
+/** The bytes of a text in UTF-8 stand nowhere but where the text stands. */
+function markContaining(
+  wanted: Uint8Array,
+  { bytes, nos, starts }: { bytes: Uint8Array; nos: Int32Array; starts: Uint32Array },
+  from: number,
+  to: number,
+  bits: Uint32Array,
+): void {
+  const { length } = wanted
+  const first = wanted[0] ?? LINE_BREAK
+  const end = starts[to]!
+  for (let name = from, at = starts[from]!; at < end; at++) {
+    const byte = bytes[at]
+    let same = 0
+    if (byte === first) for (same = 1; same < length && bytes[at + same] === wanted[same]; ) same++
+    if (byte === first && same >= length) {
+      bits[nos[name]! >>> 5]! |= 1 << (nos[name]! & 31)
+      at = starts[++name]! - 1
+    } else if (byte === LINE_BREAK) name++
   }
 }

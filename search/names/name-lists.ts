@@ -1,9 +1,9 @@
 import type { CacheStats } from '../cache/cache.ts'
 import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
-import { createPace, SHORT_SLICE } from '../pace.ts'
+import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/bitmap.ts'
 import type { Columns } from '../segment/columns.ts'
-import { bitmapSet, type DocIdSet, docsOf, emptySet, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { bitmapSet, type DocIdSet, docsOf, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
@@ -103,7 +103,10 @@ interface NamedField {
 }
 
 function createField(source: ArticleSource, field: NameField, limit: number): NamedField {
-  const numbers = NUMBER_FIELDS[field]
+  const isOutlet = field === 'outlet'
+  const numbersOf = isOutlet
+    ? ({ publisherNo }: MemoryDocument) => [publisherNo]
+    : ({ authorNos }: MemoryDocument) => authorNos
   const index = createNameIndex(wanted => source.readNames(field, wanted), limit)
   /** Columns whose names are all in the index, and how many documents of an in-memory segment. */
   const knownColumns = new WeakSet<Columns>()
@@ -111,10 +114,10 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
 
   async function knowStored(columns: Columns[]): Promise<void> {
     const missing = new Set<number>()
-    const pace = createPace(SHORT_SLICE)
+    const pace = createPace(SHORT_TURN)
     const unknown = columns.filter(one => !knownColumns.has(one))
     for (const one of unknown) {
-      for (const no of numbers.ofStored(one)) if (!index.has(no)) missing.add(no)
+      for (const no of isOutlet ? one.publishers : one.authors) if (!index.has(no)) missing.add(no)
       if (pace.isDue()) await pace.rest()
     }
     await index.read([...missing])
@@ -125,7 +128,7 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
     const grown = segments.map(segment => ({ segment, size: segment.documents.length }))
     for (const { segment, size } of grown) {
       for (let doc = knownDocuments.get(segment) ?? 0; doc < size; doc++) {
-        for (const no of numbers.ofMemory(segment.documents[doc]!)) if (!index.has(no)) missing.add(no)
+        for (const no of numbersOf(segment.documents[doc]!)) if (!index.has(no)) missing.add(no)
       }
     }
     await index.read([...missing])
@@ -137,11 +140,11 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
     async ofStored(part, columns) {
       await index.readAll()
       await knowStored(columns)
-      const found = await index.containing(part)
+      const bits = await index.containing(part)
       const lists: DocIdSet[] = []
-      const pace = createPace(SHORT_SLICE)
+      const pace = createPace(SHORT_TURN)
       for (const one of columns) {
-        lists.push(found.count === 0 ? emptySet(one.size) : numbers.listStored(one, found.bitmap(index.highest())))
+        lists.push(isOutlet ? listByOutlet(one, bits) : listByAuthor(one, bits))
         if (pace.isDue()) await pace.rest()
       }
       return lists
@@ -150,93 +153,35 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
     async ofMemory(part, segments) {
       await index.readAll()
       await knowMemory(segments)
-      const found = await index.containing(part)
-      const bits = found.bitmap(index.highest())
+      const bits = await index.containing(part)
       // A document that comes later is not part of the search, and its number may have no bit.
-      return document => numbers.testMemory(document, bits)
+      return document => numbersOf(document).some(no => hasBit(bits, no))
     },
   }
 }
 
-/** Where articles have the numbers of a field. */
-interface NumberField {
-  ofStored(columns: Columns): Int32Array
-  ofMemory(document: MemoryDocument): readonly number[]
-  /** The documents of a stored segment that have a number of a bitmap. */
-  listStored(columns: Columns, bits: Uint32Array): DocIdSet
-  /** Whether a document of an in-memory segment has one. */
-  testMemory(document: MemoryDocument, bits: Uint32Array): boolean
-}
-
-/** Bitmaps have a bit for every number of the documents. */
-export const NUMBER_FIELDS: Record<NameField, NumberField> = {
-  outlet: {
-    ofStored: columns => columns.outlets.nos,
-    ofMemory: ({ publisherNo }) => [publisherNo],
-    listStored: ({ publishers, size }, bits) => {
-      const found = new Uint32Array((size + 31) >>> 5)
-      for (let doc = 0; doc < size; doc++) {
-        const no = publishers[doc]!
-        found[doc >>> 5]! |= ((bits[no >>> 5]! >>> (no & 31)) & 1) << (doc & 31)
-      }
-      return listOf(found, size)
-    },
-    testMemory: ({ publisherNo }, bits) => hasBit(bits, publisherNo),
-  },
-  author: {
-    ofStored: columns => columns.authors,
-    ofMemory: ({ authorNos }) => authorNos,
-    listStored: ({ authors, authorStarts, size }, bits) => {
-      const found = new Uint32Array((size + 31) >>> 5)
-      const places = placesIn(authors, bits)
-      const next = places.length * FEW < size ? searched : stepped
-      for (let at = 0, doc = 0; at < places.length; at++) {
-        doc = next(authorStarts, places[at]!, doc, size)
-        found[doc >>> 5]! |= 1 << (doc & 31)
-      }
-      return listOf(found, size)
-    },
-    testMemory: ({ authorNos }, bits) => authorNos.some(no => hasBit(bits, no)),
-  },
-}
-
-/** Where numbers stand that are in a bitmap; the content does not matter between two lists. */
-let work = new Int32Array(1 << 17)
-
-/**
- * The places of the numbers that are in a bitmap. Without a branch, and without the documents: most
- * parts are rare.
- */
-function placesIn(numbers: Int32Array, bits: Uint32Array): Int32Array {
-  if (work.length < numbers.length) work = new Int32Array(numbers.length)
-  let count = 0
-  for (let at = 0; at < numbers.length; at++) {
-    const no = numbers[at]!
-    work[count] = at
-    count += (bits[no >>> 5]! >>> (no & 31)) & 1
+/** The documents of a stored segment whose outlet has its bit. */
+function listByOutlet({ publishers, size }: Columns, bits: Uint32Array): DocIdSet {
+  const found = new Uint32Array((size + 31) >>> 5)
+  for (let doc = 0; doc < size; doc++) {
+    const no = publishers[doc]!
+    found[doc >>> 5]! |= ((bits[no >>> 5]! >>> (no & 31)) & 1) << (doc & 31)
   }
-  return work.subarray(0, count)
+  return listOf(found, size)
 }
 
-/** A search of a document takes as long as so many steps to the next one. */
-const FEW = 32
-
-/** The document, `from` or a later one, whose numbers stand at a place. */
-function stepped(starts: Uint32Array, place: number, from: number): number {
-  let doc = from
-  while (starts[doc + 1]! <= place) doc++
-  return doc
-}
-
-function searched(starts: Uint32Array, place: number, from: number, size: number): number {
-  let low = from
-  let high = size
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (starts[middle + 1]! <= place) low = middle + 1
-    else high = middle
+/** The documents of which an author has his bit. Most parts are rare. */
+export function listByAuthor(
+  { authors, authorStarts, size }: Pick<Columns, 'authors' | 'authorStarts' | 'size'>,
+  bits: Uint32Array,
+): DocIdSet {
+  const found = new Uint32Array((size + 31) >>> 5)
+  for (let at = 0, doc = 0; at < authors.length; at++) {
+    if (!hasBit(bits, authors[at]!)) continue
+    while (authorStarts[doc + 1]! <= at) doc++
+    found[doc >>> 5]! |= 1 << (doc & 31)
   }
-  return low
+  return listOf(found, size)
 }
 
 /** In the container that a stored list with so many documents has. */

@@ -41,6 +41,13 @@ export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, f
   }
 }
 
+/** Visits the numbers of the bits that are set, ascending. */
+export function eachBit(bits: Uint32Array, visit: (bit: number) => void): void {
+  for (let at = 0; at < bits.length; at++) {
+    for (let left = bits[at]!; left !== 0; left &= left - 1) visit((at << 5) + lowestBit(left))
+  }
+}
+
 /** The number of the lowest bit that is set. */
 export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 

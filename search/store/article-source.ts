@@ -43,10 +43,8 @@ export interface Author {
 export interface NameBatch {
   /** The number of each name, those of one outlet or author side by side. */
   nos: Int32Array
-  /**
-   * The folded words of all names as `wordList` writes a list, with an empty word after each name.
-   */
-  words: string
+  /** The folded names in UTF-8, with a line break after each. */
+  names: Uint8Array
 }
 
 /** Outlets or authors by their numbers, or the next ones after a number, ascending. */

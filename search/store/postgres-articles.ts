@@ -51,7 +51,7 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       // meets them.
       const isWhole = byNo ? ([row]: NamesRow[]) => hasAll(wanted)(eachOf(row!.nos)) : undefined
       const [row] = await reads.rows<NamesRow>(statement, {}, isWhole)
-      return { nos: numbersOf(row!.nos), words: row!.words ?? '' }
+      return { nos: numbersOf(row!.nos), names: row!.names ?? Buffer.alloc(0) }
     },
 
     async readDays(lastSeq) {
@@ -93,7 +93,7 @@ const hasAll = (nos: number[]) => (rows: { no: number }[]) => new Set(rows.map(r
 
 interface NamesRow {
   nos: Buffer | null
-  words: string | null
+  names: Buffer | null
 }
 
 const eachOf = (nos: Buffer | null) => Array.from(numbersOf(nos), no => ({ no }))
@@ -197,16 +197,12 @@ const AUTHORS = 'select author_no as no, id, name from authors where author_no =
 function namesStatement(field: NameField, byNo: boolean): string {
   const [table, no] = field === 'outlet' ? ['publishers', 'publisher_no'] : ['authors', 'author_no']
   const condition = byNo ? `${no} = any ($1::int[])` : `${no} > $1 order by ${no} limit $2`
-  // Words of a name have line breaks between them, and an empty word after the last.
-  const words = (column: string) =>
-    `case ${column} when '' then E'\\n' else replace(${column}, ' ', E'\\n') || E'\\n\\n' end`
-  const [nos, all] =
+  const [nos, all, columns] =
     field === 'outlet'
-      ? ['int4send(no) || int4send(no)', `${words('folded_name')} || ${words('folded_domain')}`]
-      : ['int4send(no)', words('folded_name')]
-  const columns = field === 'outlet' ? 'folded_name, folded_domain' : 'folded_name'
+      ? ['int4send(no) || int4send(no)', "folded_name || E'\\n' || folded_domain", 'folded_name, folded_domain']
+      : ['int4send(no)', 'folded_name', 'folded_name']
   return `
-    select string_agg(${nos}, '') as nos, E'\\n' || string_agg(${all}, '') as words
+    select string_agg(${nos}, '') as nos, convert_to(string_agg(${all} || E'\\n', ''), 'UTF8') as names
     from (select ${no} as no, ${columns} from ${table} where ${condition}) names`
 }
 
