@@ -2,9 +2,8 @@ import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
-import { createPace } from './reindex/pace.ts'
 import { reindexPages } from './reindex/pages.ts'
-import { beginRun, endRun, findRun } from './reindex/run.ts'
+import { beginRun, createRateLimit, endRun, findRun } from './reindex/run.ts'
 import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
 import { reindexSnippets } from './reindex/snippets.ts'
 import { reindexVectors } from './reindex/vectors.ts'
@@ -84,15 +83,15 @@ await runCommand(
         progress = now
         bar.update(now.articles)
       }
-      const pace = createPace(rate, signal)
+      const limit = createRateLimit(rate, signal)
       let done: boolean
       try {
         done =
           selection.what === 'vectors'
-            ? await reindexVectors(pool, chosen, run, pace, tell, bar.say, signal)
+            ? await reindexVectors(pool, chosen, run, limit, tell, bar.say, signal)
             : selection.what === 'snippets'
-              ? await reindexSnippets(pool, chosen, run, pace, tell, signal)
-              : await reindexWords(pool, chosen, run, pace, tell, signal)
+              ? await reindexSnippets(pool, chosen, run, limit, tell, signal)
+              : await reindexWords(pool, chosen, run, limit, tell, signal)
       } finally {
         bar.stop()
       }

@@ -4,7 +4,7 @@ import { counted } from '../../shared/log/counted.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { articlesBar } from '../terminal/terminal.ts'
-import { createPace } from './pace.ts'
+import { createRateLimit } from './run.ts'
 
 type Context = Omit<CommandContext, 'positionals'>
 
@@ -61,14 +61,14 @@ async function run(
   rate: number | null,
 ): Promise<{ articles: number; done: boolean }> {
   if (options.restart === true && task === 'fill') await archive.markStale()
-  const pace = createPace(rate, signal)
+  const limit = createRateLimit(rate, signal)
   const bar = articlesBar(task === 'fill' ? await archive.countDue() : await archive.countReleased(task))
   let articles = 0
   try {
     const done = await archive[task](async more => {
       articles += more
       bar.update(articles)
-      await pace(more)
+      await limit(more)
     }, signal)
     return { articles, done }
   } finally {

@@ -6,7 +6,7 @@ import { counted } from '../../shared/log/counted.ts'
 import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { articlesBar } from '../terminal/terminal.ts'
-import { createPace } from './pace.ts'
+import { createRateLimit } from './run.ts'
 
 /** Pages that are in memory at a time: one may have 10 MB. */
 const PART = 16
@@ -36,7 +36,7 @@ export async function reindexPages(
     throw new UsageError('--pages goes with --outlet, --rate, --dry-run and --json alone.')
   }
   const outlet = typeof options.outlet === 'string' ? options.outlet.toLowerCase() : null
-  const pace = createPace(rate, signal)
+  const limit = createRateLimit(rate, signal)
   const total = await countPages(pool, outlet)
   const run: Reread = { pages: 0, different: { title: 0, date: 0, authors: 0, text: 0 }, returned: 0 }
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
@@ -53,7 +53,7 @@ export async function reindexPages(
       await readPart({ pool, composer, changes, untaught, articles }, part, run)
       run.pages += part.length
       bar.update(run.pages)
-      await pace(part.length)
+      await limit(part.length)
     }
   } finally {
     bar.stop()

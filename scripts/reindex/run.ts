@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Selection } from './selection.ts'
 
@@ -41,4 +42,19 @@ export async function noteDone(db: Queryable, selection: Selection, doneTo: bigi
 
 export async function endRun(db: Queryable, selection: Selection): Promise<void> {
   await db.query('delete from reindex_runs where selection = $1', [keyOf(selection)])
+}
+
+/** Waits as long as so many articles take at the rate of the command. */
+export type RateLimit = (articles: number) => Promise<void>
+
+/** @param rate articles a second; null: no limit */
+export function createRateLimit(rate: number | null, signal: AbortSignal): RateLimit {
+  let due = performance.now()
+  return async articles => {
+    if (rate === null) return
+    // Slow work is not followed by a burst.
+    due = Math.max(due, performance.now() - 1_000) + (articles * 1_000) / rate
+    const wait = due - performance.now()
+    if (wait > 0) await pause(wait, undefined, { signal }).catch(() => {})
+  }
 }

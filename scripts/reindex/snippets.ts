@@ -1,7 +1,6 @@
 import { snippetOf } from '../../shared/articles/snippet.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import type { Pace } from './pace.ts'
-import { noteDone, type Run } from './run.ts'
+import { noteDone, type RateLimit, type Run } from './run.ts'
 import { type Chosen, chosenSeqs } from './selection.ts'
 import type { Progress } from './words.ts'
 
@@ -20,7 +19,7 @@ export async function reindexSnippets(
   pool: Pool,
   chosen: Chosen,
   run: Run,
-  pace: Pace,
+  limit: RateLimit,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -37,7 +36,7 @@ export async function reindexSnippets(
     await noteDone(pool, chosen.selection, doneTo)
     articles += seqs.length
     tell({ articles, segments: 0 })
-    await pace(seqs.length)
+    await limit(seqs.length)
   }
   return true
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { counted } from '../../shared/log/counted.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import type { Pace } from './pace.ts'
+import type { RateLimit } from './run.ts'
 import { noteDone, type Run } from './run.ts'
 import { type Chosen, chosenSeqs } from './selection.ts'
 import type { Progress } from './words.ts'
@@ -28,7 +28,7 @@ export async function reindexVectors(
   pool: Pool,
   chosen: Chosen,
   run: Run,
-  pace: Pace,
+  limit: RateLimit,
   tell: (progress: Progress) => void,
   say: (sentence: string) => void,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function reindexVectors(
     await noteDone(pool, chosen.selection, doneTo)
     progress.articles += seqs.length
     tell(progress)
-    await pace(seqs.length)
+    await limit(seqs.length)
   }
   return queueIsShort(pool, 0, say, signal)
 }

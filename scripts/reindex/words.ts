@@ -1,6 +1,6 @@
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import type { Pace } from './pace.ts'
+import type { RateLimit } from './run.ts'
 import { noteDone, type Run } from './run.ts'
 import { type Chosen, chosenSeqs } from './selection.ts'
 import { openTokeniser } from './tokeniser.ts'
@@ -26,13 +26,13 @@ export async function reindexWords(
   pool: Pool,
   chosen: Chosen,
   run: Run,
-  pace: Pace,
+  limit: RateLimit,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
   const tokeniser = openTokeniser()
   try {
-    return await rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal })
+    return await rebuildWords({ pool, tokeniser, chosen, run, limit, tell, signal })
   } finally {
     await tokeniser.close()
   }
@@ -43,19 +43,19 @@ interface WordsRun {
   tokeniser: Tokeniser
   chosen: Chosen
   run: Run
-  pace: Pace
+  limit: RateLimit
   tell: (progress: Progress) => void
   signal: AbortSignal
 }
 
-async function rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal }: WordsRun): Promise<boolean> {
+async function rebuildWords({ pool, tokeniser, chosen, run, limit, tell, signal }: WordsRun): Promise<boolean> {
   const { rebuild } = openIndexer(pool)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   const worked = async (articles: number) => {
     progress.articles += articles
     tell(progress)
-    await pace(articles)
+    await limit(articles)
   }
   /** @returns the number up to which all is done, or null when it was interrupted */
   const segment = async (range: SegmentRange): Promise<bigint | null> => {
@@ -90,7 +90,7 @@ async function rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal }
     if (reached === null) return false
     doneTo = reached
     tell(progress)
-    await pace(fresh)
+    await limit(fresh)
   }
   return true
 }

@@ -1,4 +1,4 @@
-import { createPace, type EventLoopPace } from '../pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { type Reader, readVarint } from '../segment/arrays.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
@@ -191,7 +191,7 @@ function createPrefetchedParts(): PrefetchedParts {
 const LEAST_BYTES = 128
 
 /** The words and stems of a segment that most documents have, the most frequent first. */
-async function frequentTerms({ blocks, starts }: TermDictionary, most: number, pace: EventLoopPace): Promise<string[]> {
+async function frequentTerms({ blocks, starts }: TermDictionary, most: number, pace: Pace): Promise<string[]> {
   const found: { term: string; bytes: number }[] = []
   const reader: Reader = { at: 0, bytes: blocks }
   for (let bucket = 0; bucket + 1 < starts.length; bucket++) {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
+import { noBrake } from '../pace.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import { ingestedInto } from '../segment/columns.ts'
-import { immediately } from '../segment/pace.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import {
   lockImported,
@@ -273,7 +273,7 @@ async function coverBefore(client: Client, last: bigint): Promise<void> {
   const builder = createSegmentBuilder(articles, first)
   for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
   // Nobody else ever sees it ahead, so any kind will do.
-  const number = await storeAhead(client, 'merge', { range, articles, built: builder.build() }, immediately)
+  const number = await storeAhead(client, 'merge', { range, articles, built: builder.build() }, noBrake)
   await replaceSegments(client, number, [])
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Brake, createBrake, noBrake } from '../pace.ts'
 import { release } from '../segment/arrays.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
-import { createPace, immediately, type Pace } from '../segment/pace.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/vocabulary.ts'
 import type { ArticleSource } from '../store/article-source.ts'
@@ -113,9 +113,9 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
     for (;;) {
       const due = await nextDue(store.writer, kind, { sizes, flushTo: options.flushTo }, stored)
       if (due !== null) {
-        const { built, pace } = await build(store, due, options)
+        const { built, brake } = await build(store, due, options)
         await useStored()
-        stored = await storeBuilt(store.writer, kind, built, { ...options, pace })
+        stored = await storeBuilt(store.writer, kind, built, { ...options, brake })
         made++
         if (ahead === 0 || gently || kind === 'merge' || made >= sizes.merged / sizes.flushed) return made
       } else if (isWaiting(stored)) await pause(LOOK_AGAIN)
@@ -146,10 +146,10 @@ async function storeBuilt(
   writer: SegmentWriter,
   kind: SegmentWork,
   { segment, expects, texts, start }: Built,
-  { ahead = 0, onMade = () => {}, knownWords, pace }: MakeOptions & { pace: Pace },
+  { ahead = 0, onMade = () => {}, knownWords, brake }: MakeOptions & { brake: Brake },
 ): Promise<Stored> {
   const number =
-    ahead > 0 ? await writer.prepare(kind, segment, pace) : await writer.replace(segment, { pace, expects })
+    ahead > 0 ? await writer.prepare(kind, segment, brake) : await writer.replace(segment, { brake, expects })
   if (texts !== null) knownWords?.keep(number, texts, segment.range.first)
   const now = performance.now()
   const made: MadeSegment = { kind, articles: segment.articles.length, ms: now - start }
@@ -163,7 +163,7 @@ async function storeBuilt(
         await writer.publish(number, expects)
       }
       onMade(made)
-      await writer.removeUnused(pace)
+      await writer.removeUnused(brake)
     },
   }
 }
@@ -218,16 +218,16 @@ async function build(
   { writer, source }: Store,
   { range, isPart, part, isLate }: Due,
   { gently = false, knownWords }: MakeOptions,
-): Promise<{ built: Built; pace: Pace }> {
+): Promise<{ built: Built; brake: Brake }> {
   const start = performance.now()
-  let ownPace = gently && part < 1 ? createPace(part) : immediately
-  const pace = () => ownPace()
+  let ownBrake = gently && part < 1 ? createBrake(part) : noBrake
+  const brake = () => ownBrake()
   const replaced = await writer.readNumbers(range)
   const expects = replaced.map(({ no }) => no).sort((a, b) => a - b)
-  const articles = await readSources(source, range, pace)
+  const articles = await readSources(source, range, brake)
   const known = knownWords?.take(replaced) ?? null
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
-  const builder = createSegmentBuilder(articles, range.first, { pace, words, vocabulary: knownWords?.vocabulary })
+  const builder = createSegmentBuilder(articles, range.first, { brake, words, vocabulary: knownWords?.vocabulary })
   if (known === null) {
     for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
   } else {
@@ -237,18 +237,22 @@ async function build(
     }
   }
   // Many articles may have come meanwhile, for instance of an import.
-  if (ownPace !== immediately && (await isLate())) ownPace = immediately
+  if (ownBrake !== noBrake && (await isLate())) ownBrake = noBrake
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
-  return { built: { segment: { range, articles, built: builder.build() }, expects, texts, start }, pace }
+  return { built: { segment: { range, articles, built: builder.build() }, expects, texts, start }, brake }
 }
 
 /** Articles of one statement. */
 const SOURCES_PER_STATEMENT = 2_048n
 
-async function readSources(source: ArticleSource, { first, last }: SegmentRange, pace: Pace): Promise<SegmentSource[]> {
+async function readSources(
+  source: ArticleSource,
+  { first, last }: SegmentRange,
+  brake: Brake,
+): Promise<SegmentSource[]> {
   const articles: SegmentSource[] = []
   for (let from = first; from <= last; from += SOURCES_PER_STATEMENT) {
-    pace()
+    brake()
     const to = from + SOURCES_PER_STATEMENT - 1n
     articles.push(...(await source.readSources({ first: from, last: to < last ? to : last })))
   }

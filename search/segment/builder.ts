@@ -1,4 +1,5 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
+import { type Brake, noBrake } from '../pace.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import { hashOf, release } from './arrays.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type SegmentArticle,
   type TermFilter,
 } from './columns.ts'
-import { immediately, type Pace } from './pace.ts'
 import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
 import {
   createNumbers,
@@ -52,7 +52,7 @@ interface SegmentBuilder {
 }
 
 interface BuilderOptions {
-  pace?: Pace
+  brake?: Brake
   /** Shared with other segments. */
   vocabulary?: Vocabulary | undefined
   /** Words of all texts, to make room for them at once. */
@@ -63,7 +63,7 @@ interface BuilderOptions {
 export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
-  { pace = immediately, vocabulary = createVocabulary(), words }: BuilderOptions = {},
+  { brake = noBrake, vocabulary = createVocabulary(), words }: BuilderOptions = {},
 ): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
@@ -82,7 +82,7 @@ export function createSegmentBuilder(
   return {
     addWords(seq, title, body) {
       const doc = documentOf(seq)
-      pace()
+      brake()
       texts.titleStarts[doc] = texts.words.length
       wordIds.read(title, texts.words.push)
       texts.bodyStarts[doc] = texts.words.length
@@ -105,13 +105,13 @@ export function createSegmentBuilder(
       words: texts.words.view().slice(),
     }),
     build() {
-      const buckets = createBuckets(documents.length, pace)
+      const buckets = createBuckets(documents.length, brake)
       buckets.fill(dictionary => {
         addFilterTerms(dictionary, documents)
-        addWordTerms(dictionary, documents, texts, vocabulary, pace)
+        addWordTerms(dictionary, documents, texts, vocabulary, brake)
       })
       buckets.fill(dictionary => {
-        addShingles(dictionary, texts, wordIds, pace)
+        addShingles(dictionary, texts, wordIds, brake)
         release(texts.words.view())
       })
       return {
@@ -143,7 +143,7 @@ function addWordTerms(
   documents: SegmentSource[],
   texts: SegmentTexts,
   vocabulary: Vocabulary,
-  pace: Pace,
+  brake: Brake,
 ): void {
   const { size, text } = vocabulary.words
   const ofWord = memoised(word => dictionary.term(TERMS.word(text(word))))
@@ -154,7 +154,7 @@ function addWordTerms(
   const latest = new Int32Array(size).fill(-1)
   const words = texts.words.view()
   documents.forEach(({ language }, doc) => {
-    pace()
+    brake()
     const body = texts.bodyStarts[doc]!
     const end = texts.ends[doc]!
     const stems = ofStem(language)
@@ -220,11 +220,11 @@ interface Stored {
   starts: Uint32Array
 }
 
-/** Posting lists between two calls of the pace. */
-const LISTS_PER_PACE = 256
+/** Posting lists between two calls of the brake. */
+const LISTS_PER_BRAKE = 256
 
 /** @param size documents of the segment */
-function createBuckets(size: number, pace: Pace): Buckets {
+function createBuckets(size: number, brake: Brake): Buckets {
   // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const count = 1 << bits
@@ -238,7 +238,7 @@ function createBuckets(size: number, pace: Pace): Buckets {
   ) => {
     const list = { docs, from: 0, to: 0 }
     for (let term = 0; term < count; term++) {
-      if (term % LISTS_PER_PACE === 0) pace()
+      if (term % LISTS_PER_BRAKE === 0) brake()
       list.from = starts[term]!
       list.to = starts[term + 1]!
       if (list.from < list.to) visit(term, names[term]!, list)

@@ -1,6 +1,6 @@
+import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
 import { hashOf, pairHash, release } from './arrays.ts'
-import type { Pace } from './pace.ts'
 import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts } from './postings-builder.ts'
 import type { WordIds } from './word-ids.ts'
 
@@ -50,11 +50,11 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
 }
 
 /** Adds the pairs and triples of all documents to their dictionary. */
-export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, wordIds: WordIds, pace: Pace): void {
-  const places = placesOf(texts, wordIds, pace)
-  const pairs = addPairs(dictionary, places, pace)
+export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, wordIds: WordIds, brake: Brake): void {
+  const places = placesOf(texts, wordIds, brake)
+  const pairs = addPairs(dictionary, places, brake)
   addTitlePairs(dictionary, texts, places.word, places.enough)
-  addTriples(dictionary, texts, places, pairs, pace)
+  addTriples(dictionary, texts, places, pairs, brake)
   release(pairs.at)
 }
 
@@ -73,12 +73,12 @@ interface Places {
   eachPair: Visits
 }
 
-function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, pace: Pace): Places {
+function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, brake: Brake): Places {
   const size = ends.length
   const hash = (at: number) => wordIds.hash(words.at(at))
   const eachPair: Visits = visit => {
     for (let doc = 0; doc < size; doc++) {
-      pace()
+      brake()
       const body = bodyStarts[doc]!
       for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc, at)
       for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
@@ -95,7 +95,7 @@ function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordId
   }
 }
 
-function addPairs(dictionary: DictionaryBuilder, places: Places, pace: Pace): Groups {
+function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake): Groups {
   const { words, word, hash, enough, eachPair } = places
   const hashes = new Int32Array(words.length)
   for (let at = 1, before = hash(0); at < words.length; at++) {
@@ -103,7 +103,7 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, pace: Pace): Gr
     hashes[at] = pairHash(before, own)
     before = own
   }
-  const pairs = listGroups(hashes, enough, eachPair, pace, {
+  const pairs = listGroups(hashes, enough, eachPair, brake, {
     first: at => words.at(at - 1),
     second: at => words.at(at),
     hash: places.pairHash,
@@ -121,7 +121,7 @@ function addTriples(
   { titleStarts, bodyStarts }: SegmentTexts,
   places: Places,
   pairs: Groups,
-  pace: Pace,
+  brake: Brake,
 ): void {
   const { words, word, size, enough, eachPair } = places
   const isFrequentPair = (at: number) => {
@@ -139,11 +139,11 @@ function addTriples(
   })
   const eachTriple: Visits = visit => {
     for (let place = 0; place < found.at.length; place++) {
-      if (place % PIECE === 0) pace()
+      if (place % PIECE === 0) brake()
       visit(found.at.at(place), found.doc.at(place), place)
     }
   }
-  const triples = listGroups(found.hash.view(), enough, eachTriple, pace, {
+  const triples = listGroups(found.hash.view(), enough, eachTriple, brake, {
     first: at => pairs.at[at - 1]!,
     second: at => words.at(at),
     hash: place => tripleHash(found.at.at(place)),
@@ -205,8 +205,8 @@ interface Parts {
  *
  * @param hashes by place; becomes the groups, because there are tens of millions of places
  */
-function listGroups(hashes: Int32Array, enough: number, each: Visits, pace: Pace, parts: Parts): Groups {
-  const groups = likelyGroups(hashes, enough, pace)
+function listGroups(hashes: Int32Array, enough: number, each: Visits, brake: Brake, parts: Parts): Groups {
+  const groups = likelyGroups(hashes, enough, brake)
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
@@ -234,11 +234,11 @@ const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((pl
  * Replaces each hash: by 0 where the group may occur often enough, by `notListed` for the many that
  * cannot.
  */
-function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
+function likelyGroups(hashes: Int32Array, enough: number, brake: Brake): Int32Array {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
   for (let from = 0; from < hashes.length; from += PIECE) {
-    pace()
+    brake()
     const to = Math.min(from + PIECE, hashes.length)
     for (let place = from; place < to; place++) {
       const counter = hashes[place]! & (counters - 1)
@@ -246,7 +246,7 @@ function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Arra
     }
   }
   for (let from = 0; from < hashes.length; from += PIECE) {
-    pace()
+    brake()
     const to = Math.min(from + PIECE, hashes.length)
     for (let place = from; place < to; place++) {
       const hash = hashes[place]!

@@ -1,7 +1,7 @@
 import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Brake, noBrake } from '../pace.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
-import { immediately, type Pace } from '../segment/pace.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
 
 /**
@@ -45,30 +45,30 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
       return rows
     },
 
-    async replace(segment, { pace = immediately, expects, within } = {}) {
+    async replace(segment, { brake = noBrake, expects, within } = {}) {
       return await transaction(pool, async client => {
         // The caller's own statements may take longer than a holder of the clock is allowed to
         // idle.
         if (within) await client.query('set local idle_in_transaction_session_timeout = 0')
         await within?.(client)
         // Nobody else ever sees it ahead, so any kind will do.
-        const added = await storeAhead(client, 'merge', segment, pace)
+        const added = await storeAhead(client, 'merge', segment, brake)
         await replaceSegments(client, added, expects)
         return added
       })
     },
 
-    prepare: (kind, segment, pace = immediately) =>
+    prepare: (kind, segment, brake = noBrake) =>
       transaction(pool, async client => {
         await client.query('delete from segments_ahead where kind = $1', [kind])
-        return storeAhead(client, kind, segment, pace)
+        return storeAhead(client, kind, segment, brake)
       }),
 
-    prepareImported: segment => transaction(pool, client => storeAhead(client, 'import', segment, immediately)),
+    prepareImported: segment => transaction(pool, client => storeAhead(client, 'import', segment, noBrake)),
 
     publish: (segmentNo, expects) => transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
-    removeUnused: (pace = immediately) => removeUnused(pool, pace),
+    removeUnused: (brake = noBrake) => removeUnused(pool, brake),
 
     async exclusively(kind, wait, work) {
       const client = await pool.connect()
@@ -133,12 +133,12 @@ export async function storeAhead(
   client: Client,
   kind: SegmentWork | 'import',
   { range, articles, built }: NewSegment,
-  pace: Pace,
+  brake: Brake,
 ): Promise<number> {
   const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
   const number = rows[0]!.segment_no
   for (const part of parts(built.buckets)) {
-    pace()
+    brake()
     await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
       number,
       part.map(one => one.bucket),
@@ -252,19 +252,19 @@ const STORED_TO = `
   select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import')) as last`
 
 /** Removes the buckets of all segments that are stored no longer. */
-async function removeUnused(pool: Pool, pace: Pace): Promise<void> {
+async function removeUnused(pool: Pool, brake: Brake): Promise<void> {
   await pool.query(REMOVE_ABANDONED)
   const { rows } = await pool.query<{ no: number }>(UNUSED)
-  for (const { no } of rows) await removeBuckets(pool, no, pace)
+  for (const { no } of rows) await removeBuckets(pool, no, brake)
 }
 
 /** Buckets of one statement: some hundred kB. */
 const BUCKETS_PER_STATEMENT = 256
 
 /** Removes them in small steps. */
-async function removeBuckets(pool: Pool, segmentNo: number, pace: Pace): Promise<void> {
+async function removeBuckets(pool: Pool, segmentNo: number, brake: Brake): Promise<void> {
   for (let after: number | null = -1; after !== null; ) {
-    pace()
+    brake()
     const { rows }: { rows: { last: number | null }[] } = await pool.query({
       name: 'remove-buckets',
       text: REMOVE_BUCKETS,

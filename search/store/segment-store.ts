@@ -1,8 +1,8 @@
 import { waitFor } from '../../shared/log/context.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
+import type { Brake } from '../pace.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import type { Columns } from '../segment/columns.ts'
-import type { Pace } from '../segment/pace.ts'
 
 /** A range of articles by `seq`, both ends included. */
 export interface SegmentRange {
@@ -141,7 +141,7 @@ export interface SegmentWriter {
    */
   replace(
     segment: NewSegment,
-    options?: { pace?: Pace; expects?: number[]; within?: (client: Client) => Promise<void> },
+    options?: { brake?: Brake; expects?: number[]; within?: (client: Client) => Promise<void> },
   ): Promise<number>
   /**
    * Stores a segment that searches do not use yet, so that they can read it ahead. The caller works
@@ -150,7 +150,7 @@ export interface SegmentWriter {
    *
    * @returns its number; no other segment ever has it
    */
-  prepare(kind: SegmentWork, segment: NewSegment, pace?: Pace): Promise<number>
+  prepare(kind: SegmentWork, segment: NewSegment, brake?: Brake): Promise<number>
   /**
    * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
    * own numbers, and their times of ingestion, when it is used.
@@ -167,7 +167,7 @@ export interface SegmentWriter {
    * as large as the new segment: within the transaction that replaces them, searches would wait for
    * a second.
    */
-  removeUnused(pace?: Pace): Promise<void>
+  removeUnused(brake?: Brake): Promise<void>
   /**
    * Runs work while no other process does this kind.
    *

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createPace } from './pace.ts'
+import { createBrake } from './pace.ts'
 
 t.test('works for its part of the time', async t => {
-  const pace = createPace(0.25)
+  const brake = createBrake(0.25)
   const begun = performance.now()
   const before = process.cpuUsage()
-  while (performance.now() - begun < 1_000) pace()
+  while (performance.now() - begun < 1_000) brake()
   const { user, system } = process.cpuUsage(before)
   const part = (user + system) / 1_000 / (performance.now() - begun)
   t.comment(`${part.toFixed(2)} of the time`)
