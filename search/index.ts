@@ -1,6 +1,7 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import { type ArchiveSettings, openArchiveClient } from './archive/client.ts'
+import { NO_ARCHIVE } from './archive/archive.ts'
+import type { ArchiveSettings } from './archive/client.ts'
 import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
@@ -176,8 +177,7 @@ export function openIndexOf<A extends KeptArticle>(
   form: ArticleForm<A>,
   { caches, standbys, archive = null }: IndexOptions = {},
 ): SearchIndex<A> {
-  const client = archive === null ? null : openArchiveClient(archive)
-  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, archive: client })
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, archive })
   let warmUp: WarmUp | null = null
   let warm: Promise<void> | null = null
   let closed = false
@@ -241,7 +241,7 @@ export function openIndexOf<A extends KeptArticle>(
       await warmUp?.stop()
       await parts.cache.prefetch.close()
       await suggestions.close()
-      await client?.close()
+      await parts.archive.close()
     },
   }
 }
@@ -286,7 +286,7 @@ function statsOf({
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
-    archived: archive === null ? null : (meta?.archive.covered ?? 0n),
+    archived: archive === NO_ARCHIVE ? null : (meta?.archive.covered ?? 0n),
     memory: memory.stats(),
     caches: {
       ...segments,

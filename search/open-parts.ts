@@ -1,22 +1,19 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import { archivePart } from './archive/archive.ts'
-import { type ArchiveClient, ArchiveMissing } from './archive/client.ts'
+import { NO_ARCHIVE, openArchive } from './archive/archive.ts'
+import type { ArchiveSettings } from './archive/client.ts'
 import { createCacheBySegment } from './cache/by-segment.ts'
 import type { CacheSizes, CacheStats } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
 import type { IndexParts, StoredMeta } from './execute/index-parts.ts'
-import type { SearchPlan, Visit } from './execute/plan.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './names/name-lists.ts'
 import type { ArticleFilter } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import { bytesOf, type DocIdSet } from './segment/doc-id-set.ts'
-import { NO_ARCHIVE } from './store/archive-store.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { openSegmentStore } from './store/open.ts'
-import { readArchiveMeta } from './store/postgres-archive.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { type ListKey, openReads, type Standbys } from './store/segment-store.ts'
 import { parseNameTerm } from './terms.ts'
@@ -31,14 +28,14 @@ export function openParts<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
   sizes: CacheSizes,
-  { standbys, archive }: { standbys: Standbys | undefined; archive: ArchiveClient | null },
+  { standbys, archive: settings }: { standbys: Standbys | undefined; archive: ArchiveSettings | null },
 ) {
   const reads = openReads(db, standbys)
   const segments = openSegmentStore(reads)
   const source = postgresArticles(reads)
   const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
   const names = createNameLists(source, sizes.names / 8)
-  const readArchive = readArchiveMeta(db)
+  const archive = settings === null ? NO_ARCHIVE : openArchive(db, settings)
   let meta: StoredMeta | null = null
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
@@ -48,26 +45,17 @@ export function openParts<A extends KeptArticle>(
     names,
     cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, articles => stored.keep(articles)),
+    archive,
     knownMeta: () => meta,
 
     async metaOf(version: bigint): Promise<StoredMeta> {
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
-      if (archive === null && read.releasedTo > 0n) throw new ArchiveMissing(read.releasedTo)
-      const own = archive === null ? NO_ARCHIVE : await readArchive(read.version)
+      const own = await archive.readMeta(read)
       // Segments that the archive covers are not matched, so nothing of them needs memory.
       meta = { ...read, segments: read.segments.filter(segment => segment.last > own.covered), archive: own }
       return meta
     },
-
-    archive:
-      archive === null
-        ? null
-        : (own: StoredMeta, plan: SearchPlan, visit: Visit) =>
-            archivePart(archive, own.archive, plan, visit, async () => {
-              const { version } = await segments.readSnapshot()
-              return version === own.version
-            }),
 
     /**
      * Days are only ever added, so the known ones hold until a newer article comes: most searches

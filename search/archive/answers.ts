@@ -1,6 +1,6 @@
 import type { Hit } from '../execute/plan.ts'
 import { ArchiveFailure } from './client.ts'
-import { LAST } from './mapping.ts'
+import { LAST } from './documents.ts'
 
 /** A bucket of an aggregation that has pages. */
 export interface CompositeBucket {
@@ -59,7 +59,7 @@ function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): Hi
     value: Math.abs(value) === LAST ? null : value,
     score: isScored ? numberOf(values[1]) : 0,
     id: String(values.at(-1)),
-    address: { kind: 'archive' },
+    address: null,
   }
 }
 

@@ -1,17 +1,18 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/log/registry.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
 import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collectors/collector.ts'
 import type { DocFilter, Extent } from '../execute/filter.ts'
 import type { StoredPart } from '../execute/index-parts.ts'
-import { type Ahead, inOrder, type SearchPlan, type Visit } from '../execute/plan.ts'
+import { type Ahead, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
-import type { ArchiveIndex, ArchiveMeta } from '../store/archive-store.ts'
-import { SegmentsChanged } from '../store/segment-store.ts'
+import { type IndexMeta, SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
-import type { ArchiveClient } from './client.ts'
-import { LAST } from './mapping.ts'
+import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveClient } from './client.ts'
+import { LAST } from './documents.ts'
+import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './store.ts'
 
 const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
@@ -22,21 +23,58 @@ const INDICES = 32
 const EACH = 5_000
 
 /**
- * The archive as a part of a search: the articles that its indices cover are matched in OpenSearch.
- * It finds what segments would find, because both have the same terms.
- *
- * @param isCurrent whether the segments and the archive are still those that the search began with
+ * The archive in OpenSearch as searches use it. It finds what segments would find, because both have
+ * the same terms.
  */
-export function archivePart(
+export interface Archive {
+  /**
+   * What it covers beside some segments.
+   *
+   * @throws ArchiveMissing when articles are in the archive alone and there is no way to it
+   * @throws SegmentsChanged
+   */
+  readMeta(segments: Pick<IndexMeta, 'version' | 'releasedTo'>): Promise<ArchiveMeta>
+  /** The articles that it covers, as a part of a search. */
+  part(own: ArchiveMeta, plan: SearchPlan, order: MatchOrder): StoredPart
+  close(): Promise<void>
+}
+
+/** Covers nothing. */
+export const NO_ARCHIVE: Archive = {
+  async readMeta({ version, releasedTo }) {
+    if (releasedTo > 0n) throw new ArchiveMissing(releasedTo)
+    return { indices: [], covered: 0n, version }
+  },
+  part: () => ({ startsAt: null, async match() {} }),
+  async close() {},
+}
+
+/** @param db where its state is */
+export function openArchive(db: Queryable, settings: ArchiveSettings): Archive {
+  const client = openArchiveClient(settings)
+  return {
+    async readMeta({ version }) {
+      const own = await readArchiveMeta(db)
+      if (own.version !== version) throw new SegmentsChanged('segments were replaced during a search')
+      return own
+    },
+    part: (own, plan, order) =>
+      archivePart(client, own, plan, order, async () => (await readArchiveMeta(db)).version === own.version),
+    close: client.close,
+  }
+}
+
+/** @param isCurrent whether segments and archive are still those that the search began with */
+function archivePart(
   client: ArchiveClient,
   { indices, covered }: ArchiveMeta,
   { node, scoring, filter }: SearchPlan,
-  visit: Visit,
+  order: MatchOrder,
   isCurrent: () => Promise<boolean>,
 ): StoredPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark, above: 0n }
-  const ahead = inOrder(indices, visit, own)
+  const ahead = inOrder(indices, order, own)
   const words: Clause[] = node === null ? [] : [clauseOf(node)]
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {

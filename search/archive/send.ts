@@ -1,34 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Language } from '../../shared/articles/article.ts'
-import { foldName } from '../analysis/folding.ts'
-import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stop-words.ts'
-import { createNameCache, type Names } from '../cache/names.ts'
-import type { SegmentSource } from '../segment/builder.ts'
-import type { Filled } from '../store/archive-store.ts'
+import { createNameCache } from '../cache/names.ts'
 import type { ArticleSource, ArticleWords } from '../store/article-source.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
-import { TERMS } from '../terms.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, ArchiveFailure } from './client.ts'
-import { type IndexShape, indexBody, LAST } from './mapping.ts'
-
-/** Sends articles to indices. */
-export interface Sender {
-  /**
-   * Sends the articles of a range; those that the index has already are replaced.
-   *
-   * @returns the times of the articles; null: it was interrupted
-   */
-  send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null>
-}
+import { documentOf, type IndexShape, indexBody } from './documents.ts'
+import type { Filled } from './store.ts'
 
 /** Articles that are read at a time. */
 const PART = 512n
 /** Characters of one request, unless an article alone is longer. */
 const REQUEST = 4_000_000
-/** Requests at a time: OpenSearch works on one while the next is made. */
-const AT_ONCE = 2
 /** Bytes of names that are kept. */
 const NAMES = 16_000_000
 /** ms for one request, with all tries. */
@@ -37,6 +19,9 @@ const EACH = 60_000
 /** Tries of a request of which OpenSearch refused a part, with growing pauses: some minutes. */
 const TRIES = 8
 
+export type Sender = ReturnType<typeof createSender>
+
+/** Sends articles to indices. */
 export function createSender({
   client,
   source,
@@ -45,9 +30,8 @@ export function createSender({
   client: ArchiveClient
   source: ArticleSource
   worked(articles: number): Promise<void>
-}): Sender {
+}) {
   const names = createNameCache(source, NAMES)
-  const documentOf = createDocuments()
 
   /** Each article as the two lines of a bulk request. */
   async function* linesOf(range: SegmentRange, filled: Filled): AsyncGenerator<string> {
@@ -66,7 +50,12 @@ export function createSender({
     }
   }
   return {
-    async send(index, range, signal) {
+    /**
+     * Sends the articles of a range; those that the index has already are replaced.
+     *
+     * @returns the times of the articles; null: it was interrupted
+     */
+    async send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null> {
       const filled: Filled = { published: null, ingested: null, undated: 0 }
       const pipe = createPipe(body => sendBulk(client, index, body))
       try {
@@ -83,22 +72,18 @@ export function createSender({
   }
 }
 
-/** Gathers lines into requests, and sends a few at a time. */
+/** Gathers lines into requests. OpenSearch works on one while the next is made. */
 function createPipe(send: (body: string) => Promise<void>) {
   let lines: string[] = []
   let length = 0
-  const running = new Set<Promise<void>>()
+  let sending: Promise<void> = Promise.resolve()
   const flush = async () => {
+    await sending
     if (lines.length === 0) return
-    const body = lines.join('')
+    sending = send(lines.join(''))
+    sending.catch(() => {}) // reported by the next wait for it
     lines = []
     length = 0
-    while (running.size >= AT_ONCE) await Promise.race(running)
-    const sending = send(body)
-    running.add(sending)
-    // A failure is told by the race or by the end, which wait for it.
-    const remove = () => void running.delete(sending)
-    sending.then(remove, () => {})
   }
   return {
     async add(text: string) {
@@ -108,7 +93,7 @@ function createPipe(send: (body: string) => Promise<void>) {
     },
     async end() {
       await flush()
-      await Promise.all(running)
+      await sending
     },
   }
 }
@@ -153,88 +138,6 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
   }
   return { status: 0, reason: 'no reason was given' }
 }
-
-/** Stems that are remembered for each language. */
-const MOST_STEMS = 200_000
-
-/**
- * Makes the documents of articles: the same terms as segments have, and the words of title and body
- * in their order, for phrases.
- */
-function createDocuments(): (article: SegmentSource, words: ArticleWords, names: Names) => object {
-  const stemmers = new Map<Language, (word: string) => string | null>()
-  const stemmerOf = (language: Language) => {
-    let stemmer = stemmers.get(language)
-    if (stemmer === undefined) {
-      stemmer = createStemmer(language)
-      stemmers.set(language, stemmer)
-    }
-    return stemmer
-  }
-  return (article, words, names) => {
-    const { seq, id, published, ingested, country, language, publisherNo, authorNos } = article
-    const title = listed(words.title)
-    const body = listed(words.body)
-    const outlet = names.outlet(publisherNo)
-    return {
-      ...{ seq: Number(seq), id, country, publisher: publisherNo, author_nos: authorNos },
-      ...(published === null ? { newest: -LAST, oldest: LAST } : { published, newest: published, oldest: published }),
-      ...(ingested === null ? {} : { ingested }),
-      terms: [...filterTermsOf(article), ...termsOf(language, title, body, stemmerOf(language))],
-      title: textOf(title),
-      body: textOf(body),
-      outlets: [outlet.name, outlet.domain].flatMap(name => (name === null ? [] : [foldName(name)])),
-      authors: authorNos.map(no => foldName(names.author(no).name)),
-    }
-  }
-}
-
-/** Outlets and authors are looked up by parts of their names, so their numbers need no terms. */
-const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
-  TERMS.country(country),
-  TERMS.language(language),
-  TERMS.hasAuthor(authorNos.length > 0),
-]
-
-function termsOf(
-  language: Language,
-  title: string[],
-  body: string[],
-  stemOf: (word: string) => string | null,
-): Set<string> {
-  const terms = new Set<string>()
-  for (const word of title) {
-    terms.add(TERMS.word(word))
-    const found = stemOf(word)
-    if (found !== null) terms.add(TERMS.stem(language, found)).add(TERMS.titleStem(language, found))
-  }
-  for (const word of body) {
-    const term = TERMS.word(word)
-    if (terms.has(term)) continue
-    terms.add(term)
-    const found = stemOf(word)
-    if (found !== null) terms.add(TERMS.stem(language, found))
-  }
-  return terms
-}
-
-/** The stem of a word; null: a stop word. */
-function createStemmer(language: Language): (word: string) => string | null {
-  const known = new Map<string, string | null>()
-  return word => {
-    const found = known.get(word)
-    if (found !== undefined) return found
-    const made = STOP_WORDS[language].has(word) ? null : stem(language, word)
-    if (known.size >= MOST_STEMS) known.clear()
-    known.set(word, made)
-    return made
-  }
-}
-
-const textOf = (words: string[]) => words.map(TERMS.word).join(' ')
-
-/** The words of a list as `wordList` writes it. */
-const listed = (list: string): string[] => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))
 
 /** ms for requests that change an index: others may keep the nodes busy. */
 const WITHIN_INDICES = 120_000

@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../indexing/policy.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
-import type { ArchiveIndexState, ArchiveStore } from '../store/archive-store.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { openSegmentWriter } from '../store/open.ts'
-import { postgresArchive } from '../store/postgres-archive.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { openReads, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
-import { ANALYSIS, type IndexShape } from './mapping.ts'
+import { ANALYSIS, type IndexShape } from './documents.ts'
 import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Sender } from './send.ts'
+import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './store.ts'
 
 /** Articles after which searches find the new ones in the archive. */
 const STEP = 65_536n
@@ -51,7 +50,7 @@ export interface ArchiveWriter {
 
 export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options: ArchiveWriterOptions): ArchiveWriter {
   const client = openArchiveClient(settings)
-  const store = postgresArchive(pool)
+  const store = openArchiveStore(pool)
   const { size, recent, shards, replicas, step = STEP, segment = SEGMENT_SIZES.merged } = options
   /** Articles that have no segment yet, and the newest ones, stay out. */
   const until = async () => {

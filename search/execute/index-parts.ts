@@ -1,12 +1,13 @@
+import type { Archive } from '../archive/archive.ts'
+import type { ArchiveMeta } from '../archive/store.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../names/name-lists.ts'
-import type { ArchiveMeta } from '../store/archive-store.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 import type { Collector } from './collectors/collector.ts'
-import type { SearchPlan, Visit } from './plan.ts'
+import type { MatchOrder } from './plan.ts'
 
 /**
  * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
@@ -37,10 +38,7 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   memory: MemoryIndex
   stored: StoredArticles<A>
   names: NameLists
-  /**
-   * The archive as a part of a search; null: there is none.
-   */
-  archive: ((meta: StoredMeta, plan: SearchPlan, visit: Visit) => StoredPart) | null
+  archive: Archive
   /** The stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>
   /** The days of all articles up to `lastSeq`. */
@@ -67,7 +65,7 @@ export interface StoredPart {
  */
 export async function matchParts(
   parts: StoredPart[],
-  { order }: Pick<Visit, 'order'>,
+  { order }: Pick<MatchOrder, 'order'>,
   collectors: readonly Collector[],
 ): Promise<void> {
   const sign = order === 'asc' ? 1 : -1

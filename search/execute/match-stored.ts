@@ -9,7 +9,7 @@ import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store
 import type { Aggregation, Collector, SegmentReader } from './collectors/collector.ts'
 import { applyFilter, passingPart, valuesOf } from './filter.ts'
 import type { StoredPart } from './index-parts.ts'
-import { type Ahead, inOrder, type SearchPlan, type Visit } from './plan.ts'
+import { type Ahead, inOrder, type MatchOrder, type SearchPlan } from './plan.ts'
 import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
 /** The parts of an index that stored segments are matched with. */
@@ -20,18 +20,18 @@ interface StoredContext {
 }
 
 /** The stored segments as a part of the index. They are matched in the order of the search. */
-export function storedSegments(context: StoredContext, plan: SearchPlan, visit: Visit): StoredPart {
-  const ahead = inOrder(context.meta.segments, visit, plan.filter)
+export function storedSegments(context: StoredContext, plan: SearchPlan, order: MatchOrder): StoredPart {
+  const ahead = inOrder(context.meta.segments, order, plan.filter)
   return {
     startsAt: ahead[0]?.startsAt ?? null,
-    match: collectors => matchAhead(context, plan, visit, ahead, collectors),
+    match: collectors => matchAhead(context, plan, order, ahead, collectors),
   }
 }
 
 async function matchAhead(
   context: StoredContext,
   plan: SearchPlan,
-  visit: Visit,
+  order: MatchOrder,
   ahead: Ahead<SegmentMeta>[],
   collectors: readonly Collector[],
 ): Promise<void> {
@@ -40,7 +40,7 @@ async function matchAhead(
   let open = ahead.filter(({ segment }) => !known.hasNone(segment))
   let count = 0
   let seenArticles = 0
-  let articles = visit.first
+  let articles = order.first
   for (let next = open[0]; next !== undefined; next = open[0]) {
     const { startsAt } = next
     if (others.every(collector => collector.isComplete(startsAt))) {
@@ -55,7 +55,7 @@ async function matchAhead(
     known.add(found, matches)
     count += await collectFrom(context, batch, found, matches, collectors)
     for (const segment of segments) seenArticles += sizeOf(segment)
-    articles = nextArticles(count, seenArticles, visit.limit)
+    articles = nextArticles(count, seenArticles, order.limit)
   }
   known.keep()
 }

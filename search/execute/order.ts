@@ -93,16 +93,17 @@ export function tieBreakers(
     },
     async readScores(hits) {
       const unknown = hits.filter(hit => hit.score === null)
-      const inMemory = unknown.flatMap(hit => (hit.address.kind === 'memory' ? [hit.address] : []))
-      const inStore = unknown.flatMap(hit => (hit.address.kind === 'stored' ? [hit.address] : []))
+      const inMemory = unknown.flatMap(hit => (hit.address?.kind === 'memory' ? [hit.address] : []))
+      const inStore = unknown.flatMap(hit => (hit.address?.kind === 'stored' ? [hit.address] : []))
       const scores = {
         memory: scoreInMemory(inMemory, scoring),
         stored: inStore.length === 0 ? [] : await scoreStored(cache, inStore, scoring, version),
       }
       const next = { memory: 0, stored: 0 }
       for (const hit of unknown) {
+        if (hit.address === null) continue
         const { kind } = hit.address
-        if (kind !== 'archive') hit.score = scores[kind][next[kind]++]!
+        hit.score = scores[kind][next[kind]++]!
       }
     },
   }

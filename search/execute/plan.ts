@@ -51,18 +51,17 @@ export interface Hit {
   value: number | null
   /** null: not known yet; it decides only among equals. */
   score: number | null
-  address: DocAddress
+  /** null: its id and its score are known. */
+  address: DocAddress | null
 }
 
 /** Where a document is (tantivy: DocAddress). */
 export type DocAddress =
   | { kind: 'memory'; segment: MemorySegment; doc: number }
   | { kind: 'stored'; segment: SegmentMeta; doc: number }
-  /** Its id and its score are known. */
-  | { kind: 'archive' }
 
 /** The order in which stored articles are matched, and when a search may stop. */
-export interface Visit {
+export interface MatchOrder {
   sort: ArticleQuery['sort']
   order: ArticleQuery['order']
   /** null: from the beginning. */
@@ -88,7 +87,7 @@ export interface Ahead<S extends Extent> {
  */
 export function inOrder<S extends Extent>(
   segments: readonly S[],
-  { sort, order, position }: Visit,
+  { sort, order, position }: MatchOrder,
   filter: DocFilter,
 ): Ahead<S>[] {
   const ascending = order === 'asc'

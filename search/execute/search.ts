@@ -112,14 +112,16 @@ async function collectMatches(
   // take numbers for read that new articles are yet to get.
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
-  const visit = { ...order, limit, first: sizes.first }
+  const matchOrder = { ...order, limit, first: sizes.first }
   const above = meta.archive.covered
-  const segments = storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, visit)
-  const parts = index.archive === null ? [segments] : [segments, index.archive(meta, plan, visit)]
+  const parts = [
+    storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
+    index.archive.part(meta.archive, plan, matchOrder),
+  ]
   const [inMemory] = await Promise.all([
     // Searches share this reading, so its statements may be those of another one.
     last <= covered ? [] : waitFor('new articles', index.memory.upTo(range, sizes.memory)),
-    matchParts(parts, visit, collectors),
+    matchParts(parts, matchOrder, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)
 }

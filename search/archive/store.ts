@@ -1,73 +1,130 @@
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
-import type { ArchiveIndex, ArchiveIndexState, ArchiveMeta, ArchiveStore } from './archive-store.ts'
-import { SegmentsChanged } from './segment-store.ts'
+import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
+
+/**
+ * An index of the archive as a search knows it: the articles from `first` to `last` are searchable
+ * in it.
+ */
+export interface ArchiveIndex extends Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'> {
+  name: string
+}
+
+/** All indices that serve, at one version of the segments, ascending and without a gap. */
+export interface ArchiveMeta {
+  indices: ArchiveIndex[]
+  /** Articles up to this `seq` are matched in the archive. */
+  covered: bigint
+  /** Of the segments. */
+  version: bigint
+}
+
+/** An index of the archive as it is filled. */
+export interface ArchiveIndexState {
+  name: string
+  range: SegmentRange
+  filledTo: bigint
+  /**
+   * `building`: it will replace the serving index of its range. `retired`: it is to be deleted in
+   * OpenSearch.
+   */
+  state: 'building' | 'serving' | 'retired'
+  /** Version of its documents. */
+  analysis: number
+}
+
+/** The times of the articles that an index has got. */
+export interface Filled {
+  published: { first: number; last: number } | null
+  ingested: { first: number; last: number } | null
+  undated: number
+}
 
 /** An advisory lock. The number is arbitrary and never changes. */
 const LOCK = 7_211_004_226n
 
-/** The state of the archive in Postgres: tables `archive_indices`, `segments_version`. */
-export function readArchiveMeta(db: Queryable): ArchiveStore['readMeta'] {
-  return async version => {
-    const { rows } = await db.query<MetaRow>(META)
-    if (rows[0]?.version !== version) throw new SegmentsChanged('segments were replaced during a search')
-    return metaOf(rows.flatMap(row => (row.name === null ? [] : [indexOf(row, row.name)])))
-  }
+/** The indices that serve now. */
+export async function readArchiveMeta(db: Queryable): Promise<ArchiveMeta> {
+  const { rows } = await db.query<MetaRow>(META)
+  return metaOf(
+    rows.flatMap(row => (row.name === null ? [] : [indexOf(row, row.name)])),
+    rows[0]!.version,
+  )
 }
 
-export function postgresArchive(pool: Pool): ArchiveStore {
-  return {
-    readMeta: readArchiveMeta(pool),
+export type ArchiveStore = ReturnType<typeof openArchiveStore>
 
-    async readIndices() {
+/**
+ * The state of the archive in Postgres: tables `archive_indices`, `segments_version`. Every change
+ * that searches see raises the version.
+ */
+export function openArchiveStore(pool: Pool) {
+  return {
+    /** All indices, in ascending order of their ranges. */
+    async readIndices(): Promise<ArchiveIndexState[]> {
       const { rows } = await pool.query<StateRow>(INDICES)
       return rows.map(stateOf)
     },
 
-    async add({ name, range, filledTo, state, analysis }) {
+    /** Adds an index before it is made in OpenSearch, so that an interrupted run leaves no orphan. */
+    async add({ name, range, filledTo, state, analysis }: ArchiveIndexState) {
       await pool.query(ADD, [name, range.first, range.last, filledTo, state, analysis])
     },
 
-    async advance(name, filledTo, { published, ingested, undated }) {
+    /** Articles up to `filledTo` are searchable; `filled` are the times of those that are new. */
+    async advance(name: string, filledTo: bigint, { published, ingested, undated }: Filled) {
       const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
       const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
       await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
     },
 
-    async replace(name) {
+    /** The building index of a range serves from now on; the one that it replaces is retired. */
+    async replace(name: string) {
       await changing(pool, async client => {
         await client.query(RETIRE_OLD, [name])
         await client.query("update archive_indices set state = 'serving' where name = $1", [name])
       })
     },
 
-    async markStale(names) {
+    /** These serving indices are to be built anew. */
+    async markStale(names: readonly string[]) {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [names])
     },
 
-    async retire(names) {
+    /** These indices are used no more; none of them serves. */
+    async retire(names: readonly string[]) {
       await pool.query("update archive_indices set state = 'retired' where name = any ($1::text[])", [names])
     },
 
+    /** No index serves any more. */
     async retireAll() {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
 
-    async forget(name) {
+    /** Forgets a retired index. */
+    async forget(name: string) {
       await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
     },
 
+    /**
+     * Drops the oldest segments whose articles the archive has; the newest segment stays.
+     *
+     * @returns articles whose segments were dropped; 0: there are no more
+     */
     releaseNext: () => changing(pool, releaseNext),
 
-    async readReleasedTo() {
+    /** Up to which `seq` articles have no segment. */
+    async readReleasedTo(): Promise<bigint> {
       const { rows } = await pool.query<{ released_to: bigint }>('select released_to from segments_version')
       return rows[0]!.released_to
     },
 
-    async restored(client, releasedTo) {
+    /** For the transaction that stores a segment of released articles again. */
+    async restored(client: Client, releasedTo: bigint) {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
 
-    async exclusively(work) {
+    /** Runs work while no other process fills the archive. @returns null: another one does */
+    async exclusively<T>(work: () => Promise<T>): Promise<T | null> {
       const client = await pool.connect()
       try {
         const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK])
@@ -129,13 +186,13 @@ function indexOf(row: MetaRow, name: string): ArchiveIndex {
 }
 
 /** Indices up to the first gap. */
-function metaOf(all: ArchiveIndex[]): ArchiveMeta {
+function metaOf(all: ArchiveIndex[], version: bigint): ArchiveMeta {
   const indices: ArchiveIndex[] = []
   for (const index of all) {
     if (index.first !== (indices.at(-1)?.last ?? 0n) + 1n) break
     indices.push(index)
   }
-  return { indices, covered: indices.at(-1)?.last ?? 0n }
+  return { indices, covered: indices.at(-1)?.last ?? 0n, version }
 }
 
 interface StateRow {

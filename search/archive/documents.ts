@@ -1,0 +1,123 @@
+import type { Language } from '../../shared/articles/article.ts'
+import { foldName } from '../analysis/folding.ts'
+import { stem } from '../analysis/stems.ts'
+import { STOP_WORDS } from '../analysis/stop-words.ts'
+import type { Names } from '../cache/names.ts'
+import type { SegmentSource } from '../segment/builder.ts'
+import type { ArticleWords } from '../store/article-source.ts'
+import { TERMS } from '../terms.ts'
+
+/**
+ * Version of the documents. Raise it when they or the fields change: `npm run reindex --
+ * --archive` then builds every index anew.
+ */
+export const ANALYSIS = 1
+
+/** How indices are made; those that are there stay as they are. */
+export interface IndexShape {
+  shards: number
+  /** Copies of each shard beside the first. */
+  replicas: number
+}
+
+/** Words as we have cut them: blanks alone separate them, and no word contains one. */
+const WORDS = { type: 'text', analyzer: 'whitespace', norms: false }
+const KEYWORD = { type: 'keyword' }
+/** Sorted and counted by, never looked up. */
+const COUNTED = { index: false }
+const LONG = { type: 'long' }
+
+/**
+ * A long that sorts after every time: articles without a date of publication come last in either
+ * order. JSON holds it exactly.
+ */
+export const LAST = 9_007_199_254_740_991
+
+/**
+ * Settings and fields of an index. Its documents stand in the order of the most frequent list, so
+ * that such a search stops early. They hold no article: a page's rows are read from Postgres.
+ */
+export const indexBody = ({ shards, replicas }: IndexShape) => ({
+  settings: {
+    index: {
+      number_of_shards: shards,
+      number_of_replicas: replicas,
+      'sort.field': ['newest', 'id'],
+      'sort.order': ['desc', 'desc'],
+      // What is searchable is decided by the one who fills it.
+      refresh_interval: '-1',
+    },
+  },
+  mappings: {
+    dynamic: 'strict',
+    _source: { enabled: false },
+    properties: {
+      seq: LONG,
+      id: { ...KEYWORD, ...COUNTED },
+      published: LONG,
+      ingested: LONG,
+      /** `published`, or one that comes last: in descending order, and in ascending order. */
+      newest: LONG,
+      oldest: LONG,
+      /** The terms of the index (`search/terms.ts`). */
+      terms: { ...KEYWORD, doc_values: false },
+      title: WORDS,
+      body: WORDS,
+      outlets: { type: 'wildcard' },
+      authors: { type: 'wildcard' },
+      country: { ...KEYWORD, ...COUNTED },
+      publisher: { type: 'integer', ...COUNTED },
+      author_nos: { type: 'integer', ...COUNTED },
+    },
+  },
+})
+
+/**
+ * The document of an article: the same terms as segments have, and the words of title and body in
+ * their order, for phrases.
+ */
+export function documentOf(article: SegmentSource, words: ArticleWords, names: Names): object {
+  const { seq, id, published, ingested, country, language, publisherNo, authorNos } = article
+  const title = listed(words.title)
+  const body = listed(words.body)
+  const outlet = names.outlet(publisherNo)
+  return {
+    ...{ seq: Number(seq), id, country, publisher: publisherNo, author_nos: authorNos },
+    ...(published === null ? { newest: -LAST, oldest: LAST } : { published, newest: published, oldest: published }),
+    ...(ingested === null ? {} : { ingested }),
+    terms: [...filterTermsOf(article), ...termsOf(language, title, body)],
+    title: textOf(title),
+    body: textOf(body),
+    outlets: [outlet.name, outlet.domain].flatMap(name => (name === null ? [] : [foldName(name)])),
+    authors: authorNos.map(no => foldName(names.author(no).name)),
+  }
+}
+
+/** Outlets and authors are looked up by parts of their names, so their numbers need no terms. */
+const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
+  TERMS.country(country),
+  TERMS.language(language),
+  TERMS.hasAuthor(authorNos.length > 0),
+]
+
+function termsOf(language: Language, title: string[], body: string[]): Set<string> {
+  const terms = new Set<string>()
+  const isStopWord = (word: string) => STOP_WORDS[language].has(word)
+  for (const word of title) {
+    terms.add(TERMS.word(word))
+    if (isStopWord(word)) continue
+    const found = stem(language, word)
+    terms.add(TERMS.stem(language, found)).add(TERMS.titleStem(language, found))
+  }
+  for (const word of body) {
+    const term = TERMS.word(word)
+    if (!terms.has(term) && !isStopWord(word)) terms.add(TERMS.stem(language, stem(language, word)))
+    terms.add(term)
+  }
+  return terms
+}
+
+const textOf = (words: string[]) => words.map(TERMS.word).join(' ')
+
+/** The words of a list as `wordList` writes it. */
+const listed = (list: string): string[] => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))
