@@ -3,7 +3,7 @@ import { counter, histogram } from '../shared/log/registry.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment, rebuildWords, type Tokeniser } from './indexing/rebuild.ts'
 import { createScheduler, type Finish, type ImportedArticles } from './indexing/scheduler.ts'
-import { openSegmentWriter } from './store/open.ts'
+import { openSegmentWriter } from './store/postgres-segment-writer.ts'
 import type { SegmentRange } from './store/segment-store.ts'
 
 /*
@@ -24,7 +24,7 @@ export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
 export type { RebuildWork, Tokeniser } from './indexing/rebuild.ts'
 export { lowerPriority } from './indexing/scheduler.ts'
 export { createKnownWords, KINDS, type KnownWords, type MakeOptions, makeSegments } from './indexing/segments.ts'
-export { type IndexState, readIndexState } from './store/index-state.ts'
+export { type IndexSize, readIndexSize } from './store/postgres-segments.ts'
 export type { SegmentRange } from './store/segment-store.ts'
 
 /** Makes segments of the articles that are written. */

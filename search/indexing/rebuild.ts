@@ -2,7 +2,7 @@ import { type Client, type Pool, transaction } from '../../shared/postgres/pool.
 import type { DocumentWords } from '../analysis/stop-words.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
-import { openSegmentWriter } from '../store/open.ts'
+import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import {
   postgresArticles,
   raiseWordsVersion,

@@ -6,7 +6,7 @@ import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/vocabulary.ts'
 import type { ArticleSource } from '../store/article-source.ts'
-import { openSegmentWriter } from '../store/open.ts'
+import { openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import {
   type NewSegment,
@@ -14,7 +14,6 @@ import {
   openReads,
   type SegmentRange,
   type SegmentWork,
-  type SegmentWriter,
 } from '../store/segment-store.ts'
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 

@@ -2,7 +2,7 @@ import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
-import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
+import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
 /**
  * Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet.
@@ -19,24 +19,37 @@ const HOLDS_LOCK: Record<SegmentWork, string> = { flush: '2 min', merge: '10 min
 /** ms. Well below the time after which a lock is lost. */
 const SIGN_OF_LIFE = 20_000
 
+interface ReplaceOptions {
+  brake?: Brake
+  /** Numbers of the segments to be replaced; it throws when there are others. */
+  expects?: number[]
+  /** More work in Postgres, for the transaction in which the segment becomes visible. */
+  within?: (client: Client) => Promise<void>
+}
+
+export type SegmentWriter = ReturnType<typeof openSegmentWriter>
+
 /** Writes segments to Postgres, with the locks that keep processes from doing the same work. */
-export function postgresSegmentWriter(pool: Pool): SegmentWriter {
+export function openSegmentWriter(pool: Pool) {
   return {
-    async readRanges() {
-      const { rows } = await pool.query<{ first_seq: bigint; last_seq: bigint }>(
-        'select first_seq, last_seq from segments order by first_seq',
+    /** Ranges of the stored segments, ascending. */
+    async readRanges(): Promise<SegmentRange[]> {
+      const { rows } = await pool.query<SegmentRange>(
+        'select first_seq as first, last_seq as last from segments order by first_seq',
       )
-      return rows.map(row => ({ first: row.first_seq, last: row.last_seq }))
+      return rows
     },
 
-    async readLastSeq() {
+    /** `seq` of the newest article. */
+    async readLastSeq(): Promise<bigint> {
       const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       return rows[0]!.last_seq
     },
 
     readStoredTo: () => readStoredTo(pool),
 
-    async readNumbers({ first, last }) {
+    /** The segments within a range, in ascending order of `seq`. */
+    async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
       const { rows } = await pool.query<NumberedSegment>(
         `select segment_no as no, first_seq as first from segments
          where first_seq >= $1 and last_seq <= $2 order by first_seq`,
@@ -45,7 +58,14 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
       return rows
     },
 
-    async replace(segment, { brake = noBrake, expects, within } = {}) {
+    /**
+     * Stores a segment in place of the ones within its range, in one transaction: a search sees the
+     * old state or the new one. `removeUnused` is called afterwards. Searches then have to read the
+     * segment while they need it (`prepare`).
+     *
+     * @returns its number; no other segment ever has it
+     */
+    async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
       return await transaction(pool, async client => {
         // The caller's own statements may take longer than a holder of the clock is allowed to
         // idle.
@@ -58,66 +78,90 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
       })
     },
 
-    prepare: (kind, segment, brake = noBrake) =>
+    /**
+     * Stores a segment that searches do not use yet, so that they can read it ahead. The caller
+     * works exclusively until it is published. It removes a segment of this kind that a killed
+     * process has prepared.
+     *
+     * @returns its number; no other segment ever has it
+     */
+    prepare: (kind: SegmentWork, segment: NewSegment, brake: Brake = noBrake): Promise<number> =>
       transaction(pool, async client => {
         await client.query('delete from segments_ahead where kind = $1', [kind])
         return storeAhead(client, kind, segment, brake)
       }),
 
-    prepareImported: segment => transaction(pool, client => storeAhead(client, 'import', segment, noBrake)),
+    /**
+     * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
+     * own numbers, and their times of ingestion, when it is used.
+     */
+    prepareImported: (segment: NewSegment): Promise<number> =>
+      transaction(pool, client => storeAhead(client, 'import', segment, noBrake)),
 
-    publish: (segmentNo, expects) => transaction(pool, client => replaceSegments(client, segmentNo, expects)),
+    /**
+     * Puts a prepared segment in place of the ones within its range, as `replace` does.
+     *
+     * @param expects numbers of the segments to be replaced; it throws when there are others
+     */
+    publish: (segmentNo: number, expects: number[]) =>
+      transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
-    removeUnused: (brake = noBrake) => removeUnused(pool, brake),
+    /**
+     * Removes the posting lists of replaced segments, also those that a killed process left. They
+     * are as large as the new segment: within the transaction that replaces them, searches would
+     * wait for a second.
+     */
+    removeUnused: (brake: Brake = noBrake) => removeUnused(pool, brake),
 
-    async exclusively(kind, wait, work) {
-      const client = await pool.connect()
-      let lost: Error | undefined
-      // The work goes on without the lock: what it stores is checked once more.
-      const onError = (error: Error) => {
-        lost = error
-      }
-      client.on('error', onError)
-      try {
-        await client.query(`set idle_session_timeout = '${HOLDS_LOCK[kind]}'`)
-        if (wait) await client.query('select pg_advisory_lock($1)', [LOCKS[kind]])
-        else {
-          const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
-            LOCKS[kind],
-          ])
-          if (rows[0]?.held !== true) return null
-        }
+    /**
+     * Runs work while no other process does this kind.
+     *
+     * @param wait for the process that is doing it; otherwise gives up at once
+     * @returns what the work returned; null: another process is doing it
+     */
+    exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
+      holding(pool, HOLDS_LOCK[kind], async client => {
+        const lock = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
+        const { rows } = await client.query<{ held: boolean }>(lock, [LOCKS[kind]])
+        if (rows[0]?.held !== true) return null
         try {
           return await work()
         } finally {
-          if (lost === undefined) await client.query('select pg_advisory_unlock($1)', [LOCKS[kind]])
+          // At once, and not when the server notices that the connection is gone.
+          await client.query('select pg_advisory_unlock($1)', [LOCKS[kind]]).catch(() => {})
         }
-      } finally {
-        client.off('error', onError)
-        client.release(lost ?? true)
-      }
-    },
+      }),
 
-    withoutWriters: work => withoutWriters(pool, work),
+    /** Runs work while no process stores segments; waits for those that do. */
+    withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
+      holding(pool, HOLDS_LOCK.flush, async client => {
+        const alive = setInterval(() => void client.query('select 1').catch(() => {}), SIGN_OF_LIFE)
+        try {
+          for (const lock of [LOCKS.merge, LOCKS.flush]) await client.query('select pg_advisory_lock($1)', [lock])
+          return await work()
+        } finally {
+          clearInterval(alive)
+        }
+      }),
   }
 }
 
-async function withoutWriters<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work with a connection of its own, whose locks go with it. One that gives no sign of life
+ * for some time loses them. The work then goes on: what it stores is checked once more.
+ */
+async function holding<T>(pool: Pool, idle: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let lost: Error | undefined
   const onError = (error: Error) => {
     lost = error
   }
   client.on('error', onError)
-  await client.query(`set idle_session_timeout = '${HOLDS_LOCK.flush}'`)
-  const alive = setInterval(() => void client.query('select 1').catch(() => {}), SIGN_OF_LIFE)
   try {
-    for (const lock of [LOCKS.merge, LOCKS.flush]) await client.query('select pg_advisory_lock($1)', [lock])
-    return await work()
+    await client.query(`set idle_session_timeout = '${idle}'`)
+    return await work(client)
   } finally {
-    clearInterval(alive)
     client.off('error', onError)
-    // With the connection, its locks and settings go.
     client.release(lost ?? true)
   }
 }

@@ -1,3 +1,4 @@
+import type { Queryable } from '../../shared/postgres/pool.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
 import {
@@ -19,7 +20,7 @@ import {
 export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
 
 /** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
-export function postgresSegments(reads: IndexReads): SegmentStore {
+export function openSegmentStore(reads: IndexReads): SegmentStore {
   return {
     async readSnapshot() {
       const [row] = await reads.newest<IndexStateRow>({ name: 'search-snapshot', text: STATE })
@@ -261,3 +262,20 @@ const DICTIONARY = `
   from segments_version v
   left join segment_buckets b on b.segment_no = $1 and b.bucket between $2 and $3
   order by b.bucket`
+
+/** For operators: the size of the index, and the articles that wait for a flush. */
+export interface IndexSize {
+  segments: number
+  /** Articles that have no stored segment yet. */
+  backlog: number
+}
+
+export async function readIndexSize(db: Queryable): Promise<IndexSize> {
+  const { rows } = await db.query<IndexSize>({ name: 'index-state', text: INDEX_SIZE })
+  return rows[0]!
+}
+
+const INDEX_SIZE = `
+  select count(s.segment_no)::int as segments, (ingest_clock.last_seq - coalesce(max(s.last_seq), 0))::int as backlog
+  from ingest_clock left join segments s on true
+  group by ingest_clock.last_seq`

@@ -119,66 +119,6 @@ export interface NewSegment {
 /** Kinds of work that at most one process does at a time. */
 export type SegmentWork = 'flush' | 'merge'
 
-/** Where segments are stored, as the indexer writes them. */
-export interface SegmentWriter {
-  /** Ranges of the stored segments, ascending. */
-  readRanges(): Promise<SegmentRange[]>
-  /** `seq` of the newest article. */
-  readLastSeq(): Promise<bigint>
-  /** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
-  readStoredTo(): Promise<bigint>
-  /** The segments within a range, in ascending order of `seq`. */
-  readNumbers(range: SegmentRange): Promise<NumberedSegment[]>
-  /**
-   * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-   * old state or the new one. `removeUnused` is called afterwards.
-   * Searches then have to read the segment while they need it (`prepare`).
-   *
-   * @param options.expects numbers of the segments to be replaced; throws when there are others
-   * @param options.within more work in Postgres, for the transaction in which the segment becomes
-   * visible
-   * @returns its number; no other segment ever has it
-   */
-  replace(
-    segment: NewSegment,
-    options?: { brake?: Brake; expects?: number[]; within?: (client: Client) => Promise<void> },
-  ): Promise<number>
-  /**
-   * Stores a segment that searches do not use yet, so that they can read it ahead. The caller works
-   * exclusively until it is published. It removes a segment of this kind that a killed process has
-   * prepared.
-   *
-   * @returns its number; no other segment ever has it
-   */
-  prepare(kind: SegmentWork, segment: NewSegment, brake?: Brake): Promise<number>
-  /**
-   * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
-   * own numbers, and their times of ingestion, when it is used.
-   */
-  prepareImported(segment: NewSegment): Promise<number>
-  /**
-   * Puts a prepared segment in place of the ones within its range, as `replace` does.
-   *
-   * @param expects numbers of the segments to be replaced; throws when there are others
-   */
-  publish(segmentNo: number, expects: number[]): Promise<void>
-  /**
-   * Removes the posting lists of replaced segments, also those that a killed process left. They are
-   * as large as the new segment: within the transaction that replaces them, searches would wait for
-   * a second.
-   */
-  removeUnused(brake?: Brake): Promise<void>
-  /**
-   * Runs work while no other process does this kind.
-   *
-   * @param wait for the process that is doing it; otherwise gives up at once
-   * @returns what the work returned; null: another process is doing it
-   */
-  exclusively<T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null>
-  /** Runs work while no process stores segments; waits for those that do. */
-  withoutWriters<T>(work: () => Promise<T>): Promise<T>
-}
-
 export interface Statement {
   /** Prepares the statement under this name. A slow request tells it of what it waited for. */
   name?: string

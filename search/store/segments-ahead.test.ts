@@ -9,7 +9,8 @@ import { createSegmentCache, readSegmentAhead } from '../cache/segment-cache.ts'
 import { makeSegments } from '../indexing/segments.ts'
 import type { DocIdSet } from '../segment/doc-id-set.ts'
 import { TERMS } from '../terms.ts'
-import { openSegmentStore, openSegmentWriter } from './open.ts'
+import { openSegmentWriter } from './postgres-segment-writer.ts'
+import { openSegmentStore } from './postgres-segments.ts'
 import { openReads, type SegmentMeta, type SegmentStore } from './segment-store.ts'
 
 t.setTimeout(280_000)

@@ -1,4 +1,4 @@
-import { readIndexState } from '../../search/indexer.ts'
+import { readIndexSize } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { Flow, Lag, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
 import { countOf, olderOf } from './machines.ts'
@@ -36,7 +36,7 @@ const READ_FLOW = `
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
   const [{ rows }, index] = await Promise.all([
     db.query<FlowRow>({ name: 'status-flow', text: READ_FLOW }),
-    readIndexState(db),
+    readIndexSize(db),
   ])
   const row = rows[0]!
   return {

@@ -3,7 +3,7 @@ import {
   type ArchiveHealth,
   archiveSettingsOf,
   readArchiveHealth,
-  readIndexState,
+  readIndexSize,
 } from '../../search/indexer.ts'
 import type { Config } from '../config/config.ts'
 import { type Pool, SCHEMA } from '../postgres/pool.ts'
@@ -125,7 +125,7 @@ async function readArchiveIndex(
   const { indices, articles, known } = rows[0]!
   if (indices === 0 && config.OPENSEARCH_URL.length === 0) return null
   // Articles without a stored segment are not due: the archive is filled with those that have one.
-  const waiting = (await readIndexState(db)).backlog
+  const waiting = (await readIndexSize(db)).backlog
   const due = known - Math.max(waiting, config.OPENSEARCH_RECENT)
   return { indices, articles, backlog: Math.max(0, due - articles), health: await health }
 }
