@@ -148,7 +148,6 @@ function readerOf(articles: SegmentSource[]): DocReader {
     published: Float64Array.from(articles, article => article.published ?? Number.NaN),
     ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
     dated: null,
-    outlets: null,
     values: {
       publisherNo: doc => articles[doc]!.publisherNo,
       eachAuthor(doc, visit) {

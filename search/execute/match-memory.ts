@@ -56,7 +56,6 @@ function readerOf(segment: MemorySegment): SegmentReader {
     startsAt: null,
     values: segment,
     list: segment.list,
-    outlets: null,
     seqOf: doc => documents[doc]!.seq,
     idOf: doc => documents[doc]!.id,
     addressOf: doc => ({ kind: 'memory', segment, doc }),

@@ -74,7 +74,7 @@ async function collectFrom(
 ): Promise<number> {
   const terms = collectors.flatMap(collector => collector.terms ?? [])
   const segments = batch.map(one => one.segment)
-  const lists = terms.length === 0 ? [] : await readTerms(context, segments, terms)
+  const lists = terms.length === 0 ? [] : await readTerms(context.cache, segments, terms, context.meta.version)
   const pace = createPace()
   let count = 0
   for (const [index, { segment, columns }] of found.entries()) {
@@ -104,10 +104,11 @@ function nextArticles(count: number, seen: number, limit: number): number {
 const NO_LISTS: ReadonlyMap<string, DocIdSet> = new Map()
 
 /** Posting lists of some terms, by segment and term. */
-async function readTerms(
-  { cache, meta }: StoredContext,
+export async function readTerms(
+  cache: SegmentCache,
   segments: SegmentMeta[],
   terms: readonly string[],
+  version: bigint,
 ): Promise<Map<string, DocIdSet>[]> {
   const known = segments.map(() => new Map<string, DocIdSet>())
   const wanted: (ListKey & { own: Map<string, DocIdSet> })[] = []
@@ -119,7 +120,7 @@ async function readTerms(
       else own.set(term, list)
     }
   })
-  const read = wanted.length === 0 ? [] : await cache.readLists(wanted, meta.version)
+  const read = wanted.length === 0 ? [] : await cache.readLists(wanted, version)
   for (const [index, { own, term }] of wanted.entries()) own.set(term, read[index]!)
   return known
 }
@@ -144,7 +145,6 @@ function readerOf(
     dated,
     startsAt,
     values: valuesOf(columns),
-    outlets: columns.outlets,
     list: term => lists.get(term)!,
     seqOf: doc => segment.first + BigInt(offsets[doc]!),
     idOf: () => null,

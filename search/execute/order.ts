@@ -2,10 +2,11 @@ import type { SegmentCache } from '../cache/segment-cache.ts'
 import { scoreInMemory } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { ScoringTerm } from '../query/match.ts'
-import { type DocIdSet, has } from '../segment/doc-id-set.ts'
+import { has } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
 import type { IndexParts } from './index-parts.ts'
+import { readTerms } from './match-stored.ts'
 import type { Hit } from './plan.ts'
 
 /** Reads the scores and ids that decide among hits with equal sort values. */
@@ -118,10 +119,10 @@ async function scoreStored(
 ): Promise<number[]> {
   const terms = [...new Set(scoring.flatMap(one => [one.term, TERMS.language(one.language)]))]
   const segments = [...new Set(hits.map(hit => hit.segment))]
-  const lists = await readLists(cache, segments, terms, version)
+  const lists = await readTerms(cache, segments, terms, version)
   const scorers = new Map(
-    segments.map(segment => {
-      const own = lists.get(segment)!
+    segments.map((segment, at) => {
+      const own = lists[at]!
       return [
         segment,
         scoring.map(({ language, term, weight }) => ({
@@ -139,24 +140,4 @@ async function scoreStored(
     }
     return score
   })
-}
-
-async function readLists(
-  cache: SegmentCache,
-  segments: SegmentMeta[],
-  terms: string[],
-  version: bigint,
-): Promise<Map<SegmentMeta, Map<string, DocIdSet>>> {
-  const lists = new Map(segments.map(segment => [segment, new Map<string, DocIdSet>()]))
-  const missing: { segment: SegmentMeta; term: string }[] = []
-  for (const [segment, own] of lists) {
-    for (const term of terms) {
-      const known = cache.list(segment, term)
-      if (known === undefined) missing.push({ segment, term })
-      else own.set(term, known)
-    }
-  }
-  const read = missing.length === 0 ? [] : await cache.readLists(missing, version)
-  missing.forEach(({ segment, term }, index) => void lists.get(segment)!.set(term, read[index]!))
-  return lists
 }

@@ -2,7 +2,6 @@ import { type Client, type Pool, transaction } from '../../shared/postgres/pool.
 import type { DocumentWords } from '../analysis/stop-words.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
-import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import {
   postgresArticles,
   raiseWordsVersion,
@@ -10,6 +9,7 @@ import {
   readTextsAndWords,
   updateWords,
 } from '../store/postgres-articles.ts'
+import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { openReads, type SegmentRange } from '../store/segment-store.ts'
 
 /** Articles whose texts are in memory at a time. */

@@ -6,8 +6,8 @@ import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/vocabulary.ts'
 import type { ArticleSource } from '../store/article-source.ts'
-import { openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
+import { openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
 import {
   type NewSegment,
   type NumberedSegment,

@@ -22,7 +22,6 @@ export interface Columns {
   /** Whether all documents have a time of ingestion. */
   allIngested: boolean
   publishers: Int32Array
-  outlets: OutletCounts
   /**
    * Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`.
    */
@@ -30,23 +29,6 @@ export interface Columns {
   authors: Int32Array
   /** Which terms the segment may have; empty: any. Segments of former versions have none. */
   terms: TermFilter
-}
-
-/** The outlets of all documents. */
-export interface OutletCounts {
-  /** Numbers of outlets, each once, and how many documents each has. */
-  nos: Int32Array
-  counts: Int32Array
-  highest: number
-  /** By document. */
-  publishers: Int32Array
-}
-
-function outletsOf(publishers: Int32Array): OutletCounts {
-  const counts = new Map<number, number>()
-  for (const no of publishers) counts.set(no, (counts.get(no) ?? 0) + 1)
-  const nos = Int32Array.from(counts.keys())
-  return { nos, counts: Int32Array.from(counts.values()), highest: nos.reduce((a, b) => Math.max(a, b), 0), publishers }
 }
 
 /** One article as a segment takes it in; times in ms since 1970. */
@@ -73,7 +55,6 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: T
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
   })
   const dated = articles.filter(article => article.published !== null).length
-  const publishers = Int32Array.from(articles, article => article.publisherNo)
   return {
     size: articles.length,
     dated,
@@ -83,8 +64,7 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: T
     latest: articles[dated - 1]?.published ?? Number.NaN,
     ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
     allIngested: articles.every(article => article.ingested !== null),
-    publishers,
-    outlets: outletsOf(publishers),
+    publishers: Int32Array.from(articles, article => article.publisherNo),
     authorStarts,
     authors: Int32Array.from(articles.flatMap(article => article.authorNos)),
     terms,
@@ -143,7 +123,6 @@ export function decodeColumns(bytes: Uint8Array): Columns {
   }
   const published = new Float64Array(buffer, next(size * 8), size)
   const ingested = new Float64Array(buffer, next(size * 8), size)
-  const publishers = new Int32Array(buffer, next(size * 4), size)
   return {
     size,
     dated,
@@ -152,8 +131,7 @@ export function decodeColumns(bytes: Uint8Array): Columns {
     earliest: published[0] ?? Number.NaN,
     latest: published[dated - 1] ?? Number.NaN,
     allIngested: !ingested.includes(Number.NaN),
-    publishers,
-    outlets: outletsOf(publishers),
+    publishers: new Int32Array(buffer, next(size * 4), size),
     authorStarts: new Uint32Array(buffer, next((size + 1) * 4), size + 1),
     authors: new Int32Array(buffer, next(authors * 4), authors),
     offsets: new Uint16Array(buffer, next(size * 2), size),

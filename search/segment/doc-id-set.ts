@@ -153,11 +153,6 @@ export function difference(a: DocIdSet, b: DocIdSet): DocIdSet {
   return fromWork(a.size)
 }
 
-/** The documents that are not in a set. */
-export function inverse(set: DocIdSet): DocIdSet {
-  return difference(rangeSet(0, set.size, set.size), set)
-}
-
 export function union(sets: DocIdSet[], size: number): DocIdSet {
   const some = sets.filter(set => set.count > 0)
   const [only] = some

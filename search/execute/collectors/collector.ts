@@ -3,7 +3,6 @@ import type { ArticleQuery, Position } from '../../query/article-query.ts'
 import type { DocValues } from '../../query/filters.ts'
 import type { Axis } from '../../query/time-bounds.ts'
 import { grown } from '../../segment/arrays.ts'
-import type { OutletCounts } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, intersection } from '../../segment/doc-id-set.ts'
 import { type NameField, TERMS } from '../../terms.ts'
 import type { DocAddress, Hit } from '../plan.ts'
@@ -14,8 +13,6 @@ export interface DocReader {
   published: Float64Array
   ingested: Float64Array
   values: DocValues
-  /** null: not known but one by one. */
-  outlets: OutletCounts | null
   /**
    * Documents before this one stand in order of publication, and the rest has no date; null: the
    * documents stand in order of ingestion.
