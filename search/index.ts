@@ -1,21 +1,27 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import { NO_ARCHIVE } from './archive/archive.ts'
 import type { ArchiveSettings } from './archive/client.ts'
 import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
 import { type Breakdown, type Counts, collectArticles, createBreakdown } from './execute/breakdown.ts'
-import { type Collector, createCountCollector, createNameCounter } from './execute/collectors/collector.ts'
+import { type Collector, createCountCollector, createNameCounter } from './execute/collector.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
-import { type Covered, createSuggestions } from './execute/suggestions.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
+import { type Covered, createSuggestions } from './names/suggestions.ts'
 import { openParts } from './open-parts.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
-import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
-import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
+import {
+  type ArticleFilter,
+  articleTest,
+  cutToDays,
+  NO_FILTERS,
+  type Sort,
+  type TimeBounds,
+  timeBoundsOf,
+} from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import { type IndexState, SegmentsChanged, type Standbys } from './store/segment-store.ts'
 import type { NameField } from './terms.ts'
@@ -31,7 +37,7 @@ export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/cache.ts'
 export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
 export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
-export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
+export type { Collector, SegmentReader } from './execute/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
@@ -44,9 +50,9 @@ export {
   TooManyBuckets,
   timeZoneNamed,
 } from './query/calendar.ts'
+export type { Axis, Sort } from './query/filters.ts'
 export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { type Match, type ParsedQuery, parseBoolean, parseKeyword } from './query/parse.ts'
-export type { Axis, Sort } from './query/time-bounds.ts'
 export { INDEX_STATE, type IndexStateRow, indexStateOf, SEARCH_SETTINGS } from './store/postgres-segments.ts'
 export type { IndexState, IsWhole, NeededState, Standbys, Statement } from './store/segment-store.ts'
 
@@ -234,7 +240,7 @@ export function openIndexOf<A extends KeptArticle>(
       await parts.metaOf(version)
     },
 
-    stats: () => statsOf(parts),
+    stats: () => statsOf(parts, archive !== null),
 
     async close() {
       closed = true
@@ -270,14 +276,10 @@ function amongArticles(
   }
 }
 
-function statsOf({
-  cache,
-  knownMeta,
-  memory,
-  names,
-  stored,
-  archive,
-}: Pick<OpenedParts, 'archive' | 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
+function statsOf(
+  { cache, knownMeta, memory, names, stored }: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>,
+  hasArchive: boolean,
+): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
@@ -286,7 +288,7 @@ function statsOf({
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
-    archived: archive === NO_ARCHIVE ? null : (meta?.archive.covered ?? 0n),
+    archived: hasArchive ? (meta?.archive.covered ?? 0n) : null,
     memory: memory.stats(),
     caches: {
       ...segments,

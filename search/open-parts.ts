@@ -1,9 +1,8 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import { NO_ARCHIVE, openArchive } from './archive/archive.ts'
-import type { ArchiveSettings } from './archive/client.ts'
-import { createCacheBySegment } from './cache/by-segment.ts'
-import type { CacheSizes, CacheStats } from './cache/cache.ts'
+import { type Archive, openArchive } from './archive/archive.ts'
+import { ArchiveMissing, type ArchiveSettings } from './archive/client.ts'
+import { type CacheSizes, type CacheStats, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
 import type { IndexParts, StoredMeta } from './execute/index-parts.ts'
@@ -21,6 +20,16 @@ import { parseNameTerm } from './terms.ts'
 const NO_NAMES = {
   outlet: (): ArticleOutlet => ({ name: null, domain: null }),
   author: () => ({ name: '' }),
+}
+
+/** An archive that covers nothing. */
+const NO_ARCHIVE: Archive = {
+  async readMeta({ version, releasedTo }) {
+    if (releasedTo > 0n) throw new ArchiveMissing(releasedTo)
+    return { indices: [], covered: 0n, version }
+  },
+  part: () => ({ startsAt: null, async match() {} }),
+  async close() {},
 }
 
 /** Opens the parts of an index: stores, caches, in-memory segments and names, wired together. */

@@ -3,7 +3,6 @@
  * threads that only prepare texts import this alone.
  */
 
-export { foldName, foldWord } from './folding.ts'
 export { stem } from './stems.ts'
 export { type DocumentWords, indexText, listedStopWords, STOP_WORDS } from './stop-words.ts'
-export { hasLetterOrDigit, words } from './tokens.ts'
+export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'

@@ -1,6 +1,5 @@
 import type { Language } from '../../shared/articles/article.ts'
-import { foldWord } from './folding.ts'
-import { CAPITAL, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
+import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
 /*
  * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { foldAny, foldName, foldWord } from './folding.ts'
 import { wordList, wordListOf } from './stop-words.ts'
-import { hasLetterOrDigit, words } from './tokens.ts'
+import { foldAny, foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
 t.test('decision 16: letters, digits and marks make words, everything else separates', async t => {
   const cases: [string, string[]][] = [

@@ -1,16 +1,15 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/log/registry.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collectors/collector.ts'
-import type { DocFilter, Extent } from '../execute/filter.ts'
+import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collector.ts'
 import type { StoredPart } from '../execute/index-parts.ts'
-import { type Ahead, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
+import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
 import { type IndexMeta, SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
-import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveClient } from './client.ts'
+import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './store.ts'
 
@@ -37,16 +36,6 @@ export interface Archive {
   /** The articles that it covers, as a part of a search. */
   part(own: ArchiveMeta, plan: SearchPlan, order: MatchOrder): StoredPart
   close(): Promise<void>
-}
-
-/** Covers nothing. */
-export const NO_ARCHIVE: Archive = {
-  async readMeta({ version, releasedTo }) {
-    if (releasedTo > 0n) throw new ArchiveMissing(releasedTo)
-    return { indices: [], covered: 0n, version }
-  },
-  part: () => ({ startsAt: null, async match() {} }),
-  async close() {},
 }
 
 /** @param db where its state is */

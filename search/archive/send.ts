@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createNameCache } from '../cache/names.ts'
+import { createNameCache } from '../cache/stored-articles.ts'
 import type { ArticleSource, ArticleWords } from '../store/article-source.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'

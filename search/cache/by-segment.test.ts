@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { SegmentMeta } from '../store/segment-store.ts'
-import { createCacheBySegment } from './by-segment.ts'
-import { ENTRY_BYTES } from './cache.ts'
+import { createCacheBySegment, ENTRY_BYTES } from './cache.ts'
 
 const VALUE = 1_000
 const PART = VALUE + ENTRY_BYTES

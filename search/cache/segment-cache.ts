@@ -4,8 +4,15 @@ import { type Columns, isFiltered, lacks } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { entryStart, readEntry } from '../segment/postings.ts'
 import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
-import { createCacheBySegment, type OfSegment } from './by-segment.ts'
-import { type Cache, type CacheSizes, type CacheStats, createCache, ENTRY_BYTES } from './cache.ts'
+import {
+  type Cache,
+  type CacheSizes,
+  type CacheStats,
+  createCache,
+  createCacheBySegment,
+  ENTRY_BYTES,
+  type OfSegment,
+} from './cache.ts'
 import { createPrefetch, type Prefetch, type ReadSegment } from './prefetch.ts'
 
 /**

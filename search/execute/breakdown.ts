@@ -1,13 +1,14 @@
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
-import type { NameCache } from '../cache/names.ts'
+import type { NameCache } from '../cache/stored-articles.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
-import { EMPTY_SPAN, type Sort, type TimeBounds } from '../query/time-bounds.ts'
+import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
+import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { type DocIdSet, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { firstAtLeast } from '../segment/columns.ts'
+import { type DocIdSet, docsOf, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
-import type { Collector, DocReader } from './collectors/collector.ts'
-import { createTimeCollector } from './collectors/times.ts'
-import { createOutletCollector, createTermCollector } from './collectors/values.ts'
+import type { Collector, DocReader } from './collector.ts'
 
 /** What matches are counted by. */
 export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
@@ -156,4 +157,127 @@ function readerOf(articles: SegmentSource[]): DocReader {
     },
     list: term => passing(rangeSet(0, size, size), doc => terms[doc]!.has(term)),
   }
+}
+
+/**
+ * Counts matches by buckets of time.
+ *
+ * @param starts bucket n lasts from `starts[n]` to before `starts[n + 1]`; every match that has a
+ *   time lies within
+ */
+function createTimeCollector(axis: Axis, starts: Float64Array) {
+  const counts = new Float64Array(starts.length - 1)
+  let undated = 0
+  return {
+    /** By bucket. */
+    counts,
+    /** Matches that have no such time. */
+    undated: () => undated,
+    aggregation: {
+      kind: 'times',
+      axis,
+      starts,
+      take(found, without) {
+        undated += without
+        found.forEach((count, bucket) => {
+          counts[bucket]! += count
+        })
+      },
+    },
+    isComplete: () => false,
+    collect(matches: DocIdSet, { published, ingested, dated }: DocReader) {
+      if (axis === 'published_at' && dated !== null && matches.kind === 'bitmap') {
+        undated += countBetween(matches, dated, matches.size)
+        countInOrder(matches, published, dated, starts, counts)
+      } else undated += countByValue(docsOf(matches), axis === 'published_at' ? published : ingested, starts, counts)
+    },
+  } satisfies Collector & Record<string, unknown>
+}
+
+/** Documents stand in order of time, so a bucket is a range of documents. */
+function countInOrder(
+  matches: DocIdSet,
+  published: Float64Array,
+  dated: number,
+  starts: Float64Array,
+  counts: Float64Array,
+): void {
+  for (let from = firstAtLeast(published, dated, starts[0]!); from < dated; ) {
+    // Times are whole ms.
+    const bucket = firstAtLeast(starts, starts.length, published[from]! + 1) - 1
+    if (bucket >= counts.length) return
+    const to = firstAtLeast(published, dated, starts[bucket + 1]!)
+    counts[bucket]! += countBetween(matches, from, to)
+    from = to
+  }
+}
+
+/** @returns how many have no time */
+function countByValue(docs: Uint16Array, values: Float64Array, starts: Float64Array, counts: Float64Array): number {
+  const last = counts.length - 1
+  const [first, end] = [starts[0]!, starts[counts.length]!]
+  const perMs = counts.length / (end - first)
+  let undated = 0
+  for (let at = 0; at < docs.length; at++) {
+    const time = values[docs[at]!]!
+    // Comparisons with NaN, the missing time, are false.
+    if (time >= first && time < end) {
+      // Buckets last nearly equally long, so the guess is the bucket or its neighbour.
+      let bucket = Math.min(last, Math.floor((time - first) * perMs))
+      while (starts[bucket]! > time) bucket--
+      while (starts[bucket + 1]! <= time) bucket++
+      counts[bucket]!++
+    } else undated++
+  }
+  return undated
+}
+
+/** Counts matches by outlet. */
+function createOutletCollector() {
+  let counts = new Int32Array(1 << 10)
+  const add = (no: number, count: number) => {
+    if (no >= counts.length) counts = grown(counts, new Int32Array(2 ** Math.ceil(Math.log2(no + 1))))
+    counts[no]! += count
+  }
+  return {
+    aggregation: { kind: 'outlets', take: add },
+    isComplete: () => false,
+    /** Matches by the number of their outlet; only those with matches. */
+    counts(): Map<number, number> {
+      const found = new Map<number, number>()
+      counts.forEach((count, publisherNo) => {
+        if (count > 0) found.set(publisherNo, count)
+      })
+      return found
+    },
+    collect(matches: DocIdSet, { values }: DocReader) {
+      const docs = docsOf(matches)
+      for (let at = 0; at < docs.length; at++) add(values.publisherNo(docs[at]!), 1)
+    },
+  } satisfies Collector & Record<string, unknown>
+}
+
+/** Counts the matches that have each of some terms, by the posting lists. */
+function createTermCollector(terms: readonly string[]) {
+  const counts = new Float64Array(terms.length)
+  return {
+    terms,
+    /** By term. */
+    counts,
+    aggregation: {
+      kind: 'terms',
+      terms,
+      take(found) {
+        found.forEach((count, index) => {
+          counts[index]! += count
+        })
+      },
+    },
+    isComplete: () => false,
+    collect(matches: DocIdSet, segment: DocReader) {
+      terms.forEach((term, index) => {
+        counts[index]! += countCommon(matches, segment.list(term))
+      })
+    },
+  } satisfies Collector & Record<string, unknown>
 }

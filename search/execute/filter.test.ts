@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { TimeBounds } from '../query/time-bounds.ts'
+import type { TimeBounds } from '../query/filters.ts'
 import { columnsOf, decodeColumns, documentOrder, encodeColumns, type SegmentArticle } from '../segment/columns.ts'
 import { arraySet, docsOf, rangeSet } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
-import { applyFilter } from './filter.ts'
+import { applyFilter } from './plan.ts'
 
 const time = fc.integer({ min: 0, max: 12 })
 

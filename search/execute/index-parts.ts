@@ -6,8 +6,7 @@ import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../names/name-lists.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
-import type { Collector } from './collectors/collector.ts'
-import type { MatchOrder } from './plan.ts'
+import type { Collector } from './collector.ts'
 
 /**
  * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
@@ -57,23 +56,4 @@ export interface StoredPart {
   startsAt: number | null
   /** Hands its matches to collectors. Stops when every collector is complete. */
   match(collectors: readonly Collector[]): Promise<void>
-}
-
-/**
- * Matches parts one after the other, in the order of the search. Stops when every collector is
- * complete.
- */
-export async function matchParts(
-  parts: StoredPart[],
-  { order }: Pick<MatchOrder, 'order'>,
-  collectors: readonly Collector[],
-): Promise<void> {
-  const sign = order === 'asc' ? 1 : -1
-  const ahead = parts
-    .flatMap(({ startsAt, match }) => (startsAt === null ? [] : [{ startsAt, match }]))
-    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : sign * (a.startsAt - b.startsAt)))
-  for (const [at, { startsAt, match }] of ahead.entries()) {
-    if (at > 0 && collectors.every(collector => collector.isComplete(startsAt))) return
-    await match(collectors)
-  }
 }

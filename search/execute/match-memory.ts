@@ -1,10 +1,10 @@
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { NameLists } from '../names/name-lists.ts'
 import { createPace } from '../pace.ts'
+import { isWithin } from '../query/filters.ts'
 import type { QueryNode } from '../query/parse.ts'
-import { isWithin } from '../query/time-bounds.ts'
 import { type DocIdSet, difference, intersection, passing, rangeSet, union } from '../segment/doc-id-set.ts'
-import type { Collector, SegmentReader } from './collectors/collector.ts'
+import type { Collector, SegmentReader } from './collector.ts'
 import type { SearchPlan } from './plan.ts'
 
 /**

@@ -6,10 +6,9 @@ import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween } from '../segment/postings-builder.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
-import type { Aggregation, Collector, SegmentReader } from './collectors/collector.ts'
-import { applyFilter, passingPart, valuesOf } from './filter.ts'
+import type { Aggregation, Collector, SegmentReader } from './collector.ts'
 import type { StoredPart } from './index-parts.ts'
-import { type Ahead, inOrder, type MatchOrder, type SearchPlan } from './plan.ts'
+import { type Ahead, applyFilter, inOrder, type MatchOrder, passingPart, type SearchPlan, valuesOf } from './plan.ts'
 import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
 /** The parts of an index that stored segments are matched with. */

@@ -1,13 +1,13 @@
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
-import { indexFilters } from '../query/filters.ts'
+import { cutToDays, type DocValues, indexFilters, type TimeBounds, timeBoundsOf } from '../query/filters.ts'
 import { planMatch, type ScoringTerm, type Verification } from '../query/match.ts'
 import { and, type QueryNode } from '../query/parse.ts'
-import { cutToDays, timeBoundsOf } from '../query/time-bounds.ts'
+import { type Columns, firstAtLeast } from '../segment/columns.ts'
+import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { KnownDays } from '../store/article-source.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { parseNameTerm } from '../terms.ts'
-import { canMatch, type DocFilter, type Extent } from './filter.ts'
 
 /** The plan of a search: the same for every segment. */
 export interface SearchPlan {
@@ -103,4 +103,114 @@ export function inOrder<S extends Extent>(
       return undated ? [{ segment, startsAt: end }] : []
     })
     .sort((a, b) => (a.startsAt === b.startsAt ? 0 : ascending === a.startsAt < b.startsAt ? -1 : 1))
+}
+
+/** Conditions on matches besides terms: times and visibility. */
+export interface DocFilter {
+  bounds: TimeBounds
+  /** Articles with a higher `seq` are not part of the result set (decision 22). */
+  watermark: bigint
+  /** Articles up to this `seq` are matched in another part of the index. */
+  above: bigint
+}
+
+/** The articles of a stored segment, as far as times and `seq` tell. */
+export type Extent = Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'>
+
+/** Whether a segment can have a document that passes. */
+function canMatch(segment: Extent, { bounds, watermark, above }: DocFilter): boolean {
+  if (segment.first > watermark || segment.last <= above) return false
+  const { published, undatedSince, ingested } = bounds
+  if (ingested !== null && !overlaps(segment.ingested, ingested.from, ingested.to)) return false
+  return undatedSince !== null || overlaps(segment.published, published.from, published.to)
+}
+
+function overlaps(span: SegmentMeta['published'], from: number, to: number): boolean {
+  return span !== null && span.first < to && span.last >= from
+}
+
+/**
+ * The documents of a segment that pass: all, or those with a date of publication. null: each has to
+ * be looked at.
+ */
+export function passingPart(
+  segment: Extent,
+  { allIngested }: Pick<Columns, 'allIngested'>,
+  { bounds, watermark, above }: DocFilter,
+): 'all' | 'dated' | null {
+  const { published, undated } = segment
+  const ingested = allIngested ? segment.ingested : null
+  if (segment.last > watermark || segment.first <= above) return null
+  if (published !== null && !isWithin(published, bounds.published)) return null
+  if (bounds.ingested !== null && (ingested === null || !isWithin(ingested, bounds.ingested))) return null
+  if (undated === 0) return 'all'
+  if (bounds.undatedSince === null) return 'dated'
+  if (ingested === null) return null
+  if (ingested.first >= bounds.undatedSince) return 'all'
+  return ingested.last < bounds.undatedSince ? 'dated' : null
+}
+
+const isWithin = (span: { first: number; last: number }, { from, to }: { from: number; to: number }) =>
+  span.first >= from && span.last < to
+
+/** The documents of a set that pass. */
+export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
+  if (set.count === 0 || passingPart(segment, columns, filter) === 'all') return set
+  const { dated, size } = columns
+  const { published, undatedSince } = filter.bounds
+  // Most segments lie within the bounds as a whole, so their times need not be searched.
+  const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
+  const to = columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
+  const undated = undatedMatches(segment, columns, undatedSince)
+  const whole = from === 0 && to === dated && undated !== 'none'
+  let passed = whole ? set : ranges(set, from, Math.max(from, to), undated === 'none' ? size : dated)
+  if (undated === 'some') {
+    const { ingested } = columns
+    // A comparison with NaN, the missing time, is false.
+    const late = passing(ranges(passed, 0, 0, dated), doc => ingested[doc]! >= undatedSince!)
+    passed = union([ranges(passed, 0, dated, size), late], size)
+  }
+  const tests = testsOf(segment, columns, filter)
+  const [test] = tests
+  if (test === undefined) return passed
+  return passing(passed, tests.length === 1 ? test : doc => tests.every(one => one(doc)))
+}
+
+/** Which of the documents without a date of publication were ingested late enough to match. */
+function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
+  if (segment.undated === 0) return 'all'
+  const { ingested } = segment
+  if (since === null || ingested === null || ingested.last < since) return 'none'
+  return allIngested && ingested.first >= since ? 'all' : 'some'
+}
+
+/** Tests of single documents, only for conditions that are not true of the segment as a whole. */
+function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((doc: number) => boolean)[] {
+  const { bounds, watermark, above } = filter
+  const { ingested, allIngested, offsets } = columns
+  const tests: ((doc: number) => boolean)[] = []
+  const span = bounds.ingested
+  if (span !== null && !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)) {
+    // Comparisons with NaN, the missing time, are false.
+    tests.push(doc => ingested[doc]! >= span.from && ingested[doc]! < span.to)
+  }
+  if (segment.last > watermark) {
+    const visible = Number(watermark - segment.first)
+    tests.push(doc => offsets[doc]! <= visible)
+  }
+  if (segment.first <= above) {
+    const hidden = Number(above - segment.first)
+    tests.push(doc => offsets[doc]! > hidden)
+  }
+  return tests
+}
+
+/** A segment's columns as collectors see them. */
+export function valuesOf({ publishers, authors, authorStarts }: Columns): DocValues {
+  return {
+    publisherNo: doc => publishers[doc]!,
+    eachAuthor(doc, visit) {
+      for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) visit(authors[at]!)
+    },
+  }
 }

@@ -1,15 +1,14 @@
 import { waitFor } from '../../shared/log/context.ts'
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
-import type { TimeBounds } from '../query/time-bounds.ts'
+import type { TimeBounds } from '../query/filters.ts'
 import type { IndexState } from '../store/segment-store.ts'
-import { type Collector, createCountCollector } from './collectors/collector.ts'
-import { createTopCollector } from './collectors/top.ts'
-import { type IndexParts, matchParts, type SearchSizes, type StoredMeta } from './index-parts.ts'
+import { type Collector, createCountCollector } from './collector.ts'
+import type { IndexParts, SearchSizes, StoredMeta, StoredPart } from './index-parts.ts'
 import { matchMemory } from './match-memory.ts'
 import { storedSegments } from './match-stored.ts'
-import { firstInOrder, tieBreakers } from './order.ts'
-import { type Matched, planSearch, type SearchPlan } from './plan.ts'
+import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
+import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
 
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
@@ -124,4 +123,23 @@ async function collectMatches(
     matchParts(parts, matchOrder, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)
+}
+
+/**
+ * Matches parts one after the other, in the order of the search. Stops when every collector is
+ * complete.
+ */
+async function matchParts(
+  parts: StoredPart[],
+  { order }: Pick<MatchOrder, 'order'>,
+  collectors: readonly Collector[],
+): Promise<void> {
+  const sign = order === 'asc' ? 1 : -1
+  const ahead = parts
+    .flatMap(({ startsAt, match }) => (startsAt === null ? [] : [{ startsAt, match }]))
+    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : sign * (a.startsAt - b.startsAt)))
+  for (const [at, { startsAt, match }] of ahead.entries()) {
+    if (at > 0 && collectors.every(collector => collector.isComplete(startsAt))) return
+    await match(collectors)
+  }
 }

@@ -3,8 +3,7 @@ import { textArray } from '../../shared/postgres/binary-arrays.ts'
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { type Indexed, type NewArticle, type PreparedText, prepareText, storable } from './article.ts'
-import { claimIdentities } from './identity.ts'
-import { type RegisteredNames, registerNames } from './names.ts'
+import { claimIdentities, type RegisteredNames, registerNames } from './identity.ts'
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50

@@ -1,7 +1,6 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-import type { ArticleFilter } from './filters.ts'
+import type { ArticleFilter, Axis } from './filters.ts'
 import type { Match } from './parse.ts'
-import type { Axis } from './time-bounds.ts'
 
 /** One search, validated, with its plan applied. The same on all pages of a sequence. */
 export interface ArticleQuery extends ArticleFilter {

@@ -1,4 +1,4 @@
-import type { TimeSpan } from './time-bounds.ts'
+import type { TimeSpan } from './filters.ts'
 
 /** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
 interface OffsetSpan {

@@ -20,7 +20,7 @@ import {
   type SegmentTexts,
 } from './postings-builder.ts'
 import { addShingles } from './shingles.ts'
-import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './vocabulary.ts'
+import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {

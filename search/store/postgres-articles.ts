@@ -1,7 +1,7 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
+import type { TimeSpan } from '../query/filters.ts'
 import type { Verification } from '../query/match.ts'
-import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleSource, ArticleWords, Author, StoredArticle, UnflushedArticle } from './article-source.ts'

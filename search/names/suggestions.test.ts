@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createNameIndex } from '../names/name-index.ts'
-import { rankNames } from './suggestions.ts'
+import { rankNames } from '../names/suggestions.ts'
+import { createNameIndex } from './name-index.ts'
 
 /** An outlet or author with its names and what is counted of it. */
 interface Named {

@@ -1,10 +1,10 @@
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
-import { foldName } from '../analysis/folding.ts'
-import type { NameIndex } from '../names/name-index.ts'
+import { foldName } from '../analysis/tokens.ts'
+import { minuteFrom, type NameCounter, type NameUse, type NameUses } from '../execute/collector.ts'
 import { createPace } from '../pace.ts'
 import { countBits, eachBit, hasBit } from '../segment/bitmap.ts'
 import type { NameField } from '../terms.ts'
-import { minuteFrom, type NameCounter, type NameUse, type NameUses } from './collectors/collector.ts'
+import type { NameIndex } from './name-index.ts'
 
 /** Outlets and authors whose names contain a text, the most useful first. */
 interface Suggestions {

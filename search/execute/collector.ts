@@ -1,11 +1,10 @@
-import { COUNTRIES } from '../../../shared/articles/article.ts'
-import type { ArticleQuery, Position } from '../../query/article-query.ts'
-import type { DocValues } from '../../query/filters.ts'
-import type { Axis } from '../../query/time-bounds.ts'
-import { grown } from '../../segment/arrays.ts'
-import { type DocIdSet, docsOf, intersection } from '../../segment/doc-id-set.ts'
-import { type NameField, TERMS } from '../../terms.ts'
-import type { DocAddress, Hit } from '../plan.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
+import type { ArticleQuery, Position } from '../query/article-query.ts'
+import type { Axis, DocValues } from '../query/filters.ts'
+import { grown } from '../segment/arrays.ts'
+import { type DocIdSet, docsOf, intersection } from '../segment/doc-id-set.ts'
+import { type NameField, TERMS } from '../terms.ts'
+import type { DocAddress, Hit } from './plan.ts'
 
 /** Values of some documents. */
 export interface DocReader {
