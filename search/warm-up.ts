@@ -39,31 +39,23 @@ export function startWarmUp(
   const ending = new AbortController()
   const { signal } = ending
   const first = Promise.withResolvers<void>()
-  const ahead = followSegmentsAhead(index, sizes, signal, onFailure)
-  const run = async () => {
-    let warmed: bigint | null = null
-    let rehearsed = false
-    while (!signal.aborted) {
-      let wait = INTERVAL
-      try {
-        ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
-        if (!rehearsed && warmed !== null) {
-          rehearsed = true
-          const meta = await index.metaOf(warmed)
-          await rehearseNames(index.cache, meta)
-          await rehearse(index, meta, sizes, gently ? LITTLE_EFFORT : ALL_EFFORT, signal)
-        }
-        first.resolve()
-      } catch (error) {
-        if (!(error instanceof SegmentsChanged)) {
-          wait = INTERVAL_AFTER_FAILURE
-          onFailure(error)
-        }
-      }
-      await pause(wait, undefined, { signal, ref: false }).catch(() => {})
+  // A loop of its own for the segments that are stored and not used yet: they are used a second
+  // later, and a look for new articles may take longer.
+  const ahead = repeat(signal, onFailure, async () =>
+    index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch),
+  )
+  let warmed: bigint | null = null
+  let rehearsed = false
+  const running = repeat(signal, onFailure, async () => {
+    ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
+    if (!rehearsed && warmed !== null) {
+      rehearsed = true
+      const meta = await index.metaOf(warmed)
+      await rehearseNames(index.cache, meta)
+      await rehearse(index, meta, sizes, gently, signal)
     }
-  }
-  const running = run()
+    first.resolve()
+  })
   return {
     warm: first.promise,
     async stop() {
@@ -75,23 +67,17 @@ export function startWarmUp(
   }
 }
 
-/**
- * Reads the segments that are stored and not used yet, until it is stopped. A loop of its own: they
- * are used a second later, and a look for new articles may take longer.
- */
-async function followSegmentsAhead(
-  { segments, cache }: IndexParts,
-  sizes: SearchSizes,
-  signal: AbortSignal,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
+/** Repeats work until it is stopped. */
+async function repeat(signal: AbortSignal, onFailure: (error: unknown) => void, work: () => Promise<void>) {
   while (!signal.aborted) {
     let wait = INTERVAL
     try {
-      await cache.readAhead(await segments.readAhead(), sizes.prefetch)
+      await work()
     } catch (error) {
-      wait = INTERVAL_AFTER_FAILURE
-      onFailure(error)
+      if (!(error instanceof SegmentsChanged)) {
+        wait = INTERVAL_AFTER_FAILURE
+        onFailure(error)
+      }
     }
     await pause(wait, undefined, { signal, ref: false }).catch(() => {})
   }
@@ -139,23 +125,6 @@ const LISTS_PER_READ = 1_024
 /** Searches at a time: each opens a connection, and prepares its statements there. */
 const SIDE_BY_SIDE = 8
 
-/** How much of the machine a rehearsal takes. */
-interface Effort {
-  /** ms for each part. */
-  limit: number
-  sideBySide: number
-  /** Rests after each step, as long as the step took. */
-  rests: boolean
-}
-
-/** As fast as it can. */
-const ALL_EFFORT: Effort = { limit: LIMIT, sideBySide: SIDE_BY_SIDE, rests: false }
-/**
- * For a process that joins others: they answer requests on the same processors. With all its effort
- * it and Postgres would take two of them for seconds.
- */
-const LITTLE_EFFORT: Effort = { limit: 3 * LIMIT, sideBySide: 1, rests: true }
-
 /**
  * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
  * clients then find compiled code, open connections and prepared statements.
@@ -164,16 +133,16 @@ async function rehearse(
   index: IndexParts,
   meta: IndexMeta,
   sizes: SearchSizes,
-  effort: Effort,
+  gently: boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const terms = await index.cache.prefetch.frequentTerms(TERMS_READ)
-  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], effort, signal)
+  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], gently, signal)
   const words = terms.filter(term => {
     const word = parseWordTerm(term)
     return word?.kind === 'word' && !word.inTitle
   })
-  if (words.length > 0) await runSearches(index, words, sizes, effort, signal)
+  if (words.length > 0) await runSearches(index, words, sizes, gently, signal)
 }
 
 /** The most frequent first, so a limit ends with those that matter least. */
@@ -181,10 +150,10 @@ async function readLists(
   index: IndexParts,
   meta: IndexMeta,
   terms: string[],
-  effort: Effort,
+  gently: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const until = performance.now() + effort.limit
+  const until = performance.now() + limitOf(gently)
   const newestFirst = meta.segments.toReversed()
   const { limit } = index.cache.stats().postings
   const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
@@ -193,7 +162,7 @@ async function readLists(
     if (signal.aborted || isFull || performance.now() > until) return
     const part = wanted.slice(from, from + LISTS_PER_READ)
     const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
-    if (missing.length > 0) await step(effort, () => index.cache.readLists(missing, meta.version))
+    if (missing.length > 0) await step(gently, () => index.cache.readLists(missing, meta.version))
   }
 }
 
@@ -201,24 +170,27 @@ async function runSearches(
   index: IndexParts,
   words: string[],
   sizes: SearchSizes,
-  effort: Effort,
+  gently: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const until = performance.now() + effort.limit
+  const until = performance.now() + limitOf(gently)
   let next = 0
   const run = async () => {
     while (!signal.aborted && next < words.length && performance.now() < until) {
       const at = next++
-      for (const query of queriesOf(words, at)) await step(effort, () => searchPage(index, query, null, sizes))
+      for (const query of queriesOf(words, at)) await step(gently, () => searchPage(index, query, null, sizes))
     }
   }
-  await Promise.all(Array.from({ length: effort.sideBySide }, run))
+  await Promise.all(Array.from({ length: gently ? 1 : SIDE_BY_SIDE }, run))
 }
 
-async function step({ rests }: Effort, work: () => Promise<unknown>): Promise<void> {
+/** A gentle rehearsal takes longer, because it rests after each step for as long as the step took. */
+const limitOf = (gently: boolean) => (gently ? 3 * LIMIT : LIMIT)
+
+async function step(gently: boolean, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
   await work()
-  if (rests) await pause(performance.now() - start)
+  if (gently) await pause(performance.now() - start)
 }
 
 /** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */
