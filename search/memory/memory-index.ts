@@ -1,8 +1,7 @@
 import { createPace } from '../pace.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
-import { createMemorySegment, type MemorySegment } from './memory-segment.ts'
-import { createTermIds, type TermIds } from './term-ids.ts'
+import { createMemorySegment, createTermIds, type MemorySegment, type TermIds } from './memory-segment.ts'
 
 /** The articles that have no stored segment yet, in in-memory segments. */
 export interface MemoryIndex {

@@ -3,8 +3,7 @@ import { wordList } from '../analysis/stop-words.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { type DocIdSet, docsOf } from '../segment/doc-id-set.ts'
 import { TERMS } from '../terms.ts'
-import { createMemorySegment } from './memory-segment.ts'
-import { createTermIds } from './term-ids.ts'
+import { createMemorySegment, createTermIds } from './memory-segment.ts'
 
 const article = (seq: bigint, title: string[], body: string[]): [SegmentSource, string, string] => [
   {

@@ -1,7 +1,7 @@
 import type { CacheStats } from '../cache/cache.ts'
 import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
-import { hasBit } from '../segment/bitmap.ts'
+import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bitmapSet, type DocIdSet, docsOf, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { hasBit } from '../segment/bitmap.ts'
+import { hasBit } from '../segment/arrays.ts'
 import { docsOf } from '../segment/doc-id-set.ts'
 import { createNameTexts } from './name-index.ts'
 import { listByAuthor } from './name-lists.ts'

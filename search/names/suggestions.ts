@@ -1,25 +1,11 @@
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/tokens.ts'
-import { minuteFrom, type NameCounter, type NameUse, type NameUses } from '../execute/collector.ts'
+import type { Collector, NameUse } from '../execute/collector.ts'
 import { createPace } from '../pace.ts'
-import { countBits, eachBit, hasBit } from '../segment/bitmap.ts'
-import type { NameField } from '../terms.ts'
+import { countBits, eachBit, grown, hasBit } from '../segment/arrays.ts'
+import { docsOf, intersection } from '../segment/doc-id-set.ts'
+import { type NameField, TERMS } from '../terms.ts'
 import type { NameIndex } from './name-index.ts'
-
-/** Outlets and authors whose names contain a text, the most useful first. */
-interface Suggestions {
-  /**
-   * Numbers of outlets or authors.
-   *
-   * @param text as the client wrote it
-   * @param covered only names with articles that it covers
-   */
-  find(field: NameField, text: string, covered: Covered, limit: number): Promise<number[]>
-  /** Ranks the names. They are ranked again later, when somebody asks. */
-  ready(): Promise<void>
-  /** Resolves when nothing is ranked any more. */
-  close(): Promise<void>
-}
 
 /** Articles in some countries, that were published (or, without a date, ingested) since a time. */
 export interface Covered {
@@ -41,10 +27,12 @@ const FEW = 10_000
 const NAMES_PER_READ = 2_000
 
 /**
+ * Outlets and authors whose names contain a text, the most useful first.
+ *
  * @param names those in memory, in which searches look up parts of names
  * @param count counts the names of all articles
  */
-export function createSuggestions(names: Record<NameField, NameIndex>, count: () => Promise<NameCounter>): Suggestions {
+export function createSuggestions(names: Record<NameField, NameIndex>, count: () => Promise<NameCounter>) {
   let rankings: Rankings | null = null
   let until = 0
   let ranking: Promise<Rankings> | null = null
@@ -76,14 +64,22 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
     return areFew(old) ? refreshed : old
   }
   return {
-    async find(field, text, { countries, since }, limit) {
+    /**
+     * Numbers of outlets or authors.
+     *
+     * @param text as the client wrote it
+     * @param covered only names with articles that it covers
+     */
+    async find(field: NameField, text: string, { countries, since }: Covered, limit: number): Promise<number[]> {
       const { [field]: ranked } = await current()
       const wanted = COUNTRIES.reduce((bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0), 0)
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
+    /** Ranks the names. They are ranked again later, when somebody asks. */
     async ready() {
       if (rankings === null) await refresh()
     },
+    /** Resolves when nothing is ranked any more. */
     async close() {
       closed = true
       await ranking?.catch(() => {})
@@ -250,3 +246,99 @@ const LETTER = /[\p{L}\p{N}]$/u
 
 /** Whether a word begins here: the character before is no letter and no digit. */
 const startsWord = (text: string, at: number) => !LETTER.test(text.slice(Math.max(0, at - 2), at))
+
+/** The uses of outlets or authors by number. */
+export interface NameUses {
+  of(no: number): NameUse
+  /** No number from here on has articles. */
+  end(): number
+}
+
+export type NameCounter = Collector & Record<NameField, NameUses>
+
+const COUNTRY_TERMS = COUNTRIES.map(country => TERMS.country(country))
+
+/** Counts the matches of every outlet and author. */
+export function createNameCounter(): NameCounter {
+  const outlets = createUses()
+  const authors = createUses()
+  return {
+    terms: COUNTRY_TERMS,
+    outlet: outlets,
+    author: authors,
+    aggregation: {
+      kind: 'names',
+      take: (field, no, use) => (field === 'outlet' ? outlets : authors).addUse(no, use),
+    },
+    isComplete: () => false,
+    collect(matches, segment) {
+      const isWhole = matches.count === matches.size
+      COUNTRY_TERMS.forEach((term, index) => {
+        let minute = 0
+        const addAuthor = (no: number) => authors.add(no, index, minute)
+        const list = segment.list(term)
+        const docs = docsOf(isWhole ? list : intersection(matches, list))
+        for (let at = 0; at < docs.length; at++) {
+          const doc = docs[at]!
+          const published = segment.published[doc]!
+          minute = minuteOf(Number.isNaN(published) ? segment.ingested[doc]! : published)
+          outlets.add(segment.values.publisherNo(doc), index, minute)
+          segment.values.eachAuthor(doc, addAuthor)
+        }
+      })
+    },
+  }
+}
+
+/** Numbers from here on are not counted, which bounds the memory. */
+const MOST_NUMBERS = 1 << 24
+
+function createUses() {
+  let articles = new Uint32Array(1 << 10)
+  let countries = new Uint8Array(1 << 10)
+  /** By number and country; without articles of the country the value means nothing. */
+  let newest = new Int32Array(COUNTRIES.length << 10)
+  const hasRoom = (no: number): boolean => {
+    if (no < articles.length) return true
+    if (no >= MOST_NUMBERS) return false
+    const size = 2 ** Math.ceil(Math.log2(no + 1))
+    articles = grown(articles, new Uint32Array(size))
+    countries = grown(countries, new Uint8Array(size))
+    newest = grown(newest, new Int32Array(size * COUNTRIES.length))
+    return true
+  }
+  const addNewest = (no: number, country: number, minute: number) => {
+    const at = no * COUNTRIES.length + country
+    const isFirst = (countries[no]! & (1 << country)) === 0
+    if (isFirst || minute > newest[at]!) newest[at] = minute
+    countries[no]! |= 1 << country
+  }
+  return {
+    add(no: number, country: number, minute: number) {
+      if (!hasRoom(no)) return
+      articles[no]! += 1
+      addNewest(no, country, minute)
+    },
+    addUse(no: number, use: NameUse) {
+      if (!hasRoom(no)) return
+      articles[no]! += use.articles
+      use.newest.forEach((minute, country) => {
+        if ((use.countries & (1 << country)) !== 0) addNewest(no, country, minute)
+      })
+    },
+    of: (no: number): NameUse => ({
+      articles: articles[no] ?? 0,
+      countries: countries[no] ?? 0,
+      newest: Array.from(newest.subarray(no * COUNTRIES.length, (no + 1) * COUNTRIES.length)),
+    }),
+    end: () => articles.length,
+  }
+}
+
+const MINUTE = 60_000
+
+/** @param ms NaN: not known; before all others then */
+export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))
+
+/** The first whole minute that begins at this time or later. */
+const minuteFrom = (ms: number): number => Math.ceil(ms / MINUTE)

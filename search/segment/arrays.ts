@@ -100,3 +100,105 @@ export function finishHash(hash: number): number {
   mixed = Math.imul(mixed, 0xc2b2ae35)
   return (mixed ^ (mixed >>> 16)) >>> 0
 }
+
+/*
+ * Bitmaps of a segment's documents: document n is bit n % 32 of word n / 32.
+ */
+
+export function hasBit(bits: Uint32Array, doc: number): boolean {
+  return ((bits[doc >>> 5]! >>> (doc & 31)) & 1) === 1
+}
+
+/** Sets the bits from `from` to before `to`. */
+export function fill(bits: Uint32Array, from: number, to: number): void {
+  for (let doc = from; doc < to; ) {
+    if ((doc & 31) === 0 && doc + 32 <= to) {
+      bits[doc >>> 5] = 0xffffffff
+      doc += 32
+    } else {
+      bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
+      doc++
+    }
+  }
+}
+
+/** Adds the bits from `from` to before `to`. */
+export function copyBits(source: Uint32Array, target: Uint32Array, from: number, to: number): void {
+  if (from >= to) return
+  const [first, last] = [from >>> 5, (to - 1) >>> 5]
+  for (let at = first; at <= last; at++) {
+    let word = source[at]!
+    if (at === first) word &= -1 << (from & 31)
+    if (at === last) word &= -1 >>> (31 - ((to - 1) & 31))
+    target[at] = target[at]! | word
+  }
+}
+
+/** Writes the documents that have their bit in the first `words` words, from a place on. */
+export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, from: number): void {
+  let next = from
+  for (let at = 0; at < words; at++) {
+    for (let word = bits[at]!; word !== 0; word &= word - 1) {
+      docs[next++] = (at << 5) + lowestBit(word)
+    }
+  }
+}
+
+/** Visits the numbers of the bits that are set, ascending. */
+export function eachBit(bits: Uint32Array, visit: (bit: number) => void): void {
+  for (let at = 0; at < bits.length; at++) {
+    for (let left = bits[at]!; left !== 0; left &= left - 1) visit((at << 5) + lowestBit(left))
+  }
+}
+
+/** The number of the lowest bit that is set. */
+export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
+
+/**
+ * The number of set bits. Carry-save adders combine eight words, so that one word in eight is
+ * counted (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
+ */
+export function countBits(bits: Uint32Array, words: number): number {
+  let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
+  for (; at + 8 <= words; at += 8) {
+    // `| 0` makes signed words, which stay integers.
+    let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
+    let sum = ones ^ a
+    const twosA = (ones & a) | (sum & b)
+    ones = sum ^ b
+    a = bits[at + 2]! | 0
+    b = bits[at + 3]! | 0
+    sum = ones ^ a
+    const twosB = (ones & a) | (sum & b)
+    ones = sum ^ b
+    a = bits[at + 4]! | 0
+    b = bits[at + 5]! | 0
+    sum = ones ^ a
+    const twosC = (ones & a) | (sum & b)
+    ones = sum ^ b
+    a = bits[at + 6]! | 0
+    b = bits[at + 7]! | 0
+    sum = ones ^ a
+    const twosD = (ones & a) | (sum & b)
+    ones = sum ^ b
+    sum = twos ^ twosA
+    const foursA = (twos & twosA) | (sum & twosB)
+    twos = sum ^ twosB
+    sum = twos ^ twosC
+    const foursB = (twos & twosC) | (sum & twosD)
+    twos = sum ^ twosD
+    sum = fours ^ foursA
+    eights += bitsOf((fours & foursA) | (sum & foursB))
+    fours = sum ^ foursB
+  }
+  let count = eights * 8 + bitsOf(fours) * 4 + bitsOf(twos) * 2 + bitsOf(ones)
+  for (; at < words; at++) count += bitsOf(bits[at]! | 0)
+  return count
+}
+
+/** The number of set bits of a word. */
+export function bitsOf(word: number): number {
+  const pairs = (word - ((word >>> 1) & 0x55555555)) | 0
+  const fours = ((pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)) | 0
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}

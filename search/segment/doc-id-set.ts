@@ -1,4 +1,4 @@
-import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bitmap.ts'
+import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './arrays.ts'
 
 /**
  * A set of the documents 0 to `size` − 1 of one segment, in one of two containers, as in Roaring

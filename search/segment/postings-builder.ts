@@ -1,5 +1,4 @@
-import { moved, release } from './arrays.ts'
-import { bitsOf } from './bitmap.ts'
+import { bitsOf, moved, release } from './arrays.ts'
 import { type DocIdSet, has, intersection } from './doc-id-set.ts'
 
 /** Collects pairs of a list and a document, in order of documents. */
