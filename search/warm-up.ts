@@ -3,10 +3,12 @@ import { LANGUAGES } from '../shared/articles/article.ts'
 import type { SegmentCache } from './cache/segment-cache.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { searchPage } from './execute/search.ts'
+import { createPace } from './pace.ts'
 import type { ArticleQuery } from './query/article-query.ts'
 import { NO_FILTERS } from './query/filters.ts'
 import type { Match } from './query/parse.ts'
-import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { type Reader, readVarint } from './segment/arrays.ts'
+import { type IndexMeta, SegmentsChanged, type TermDictionary } from './store/segment-store.ts'
 import { parseWordTerm, TERMS } from './terms.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
@@ -136,7 +138,8 @@ async function rehearse(
   gently: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const terms = await index.cache.prefetch.frequentTerms(TERMS_READ)
+  const largest = index.cache.prefetch.largestDictionary()
+  const terms = largest === undefined ? [] : await frequentTerms(largest, TERMS_READ)
   await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], gently, signal)
   const words = terms.filter(term => {
     const word = parseWordTerm(term)
@@ -238,4 +241,33 @@ async function rehearseNames(cache: SegmentCache, { segments, version }: IndexMe
       )
     }
   }
+}
+
+/**
+ * A posting list takes more bytes the more documents it has. Below this, a term is not frequent.
+ */
+const LEAST_BYTES = 128
+
+/** The words and stems of a segment that most documents have, the most frequent first. */
+async function frequentTerms({ blocks, starts }: TermDictionary, most: number): Promise<string[]> {
+  const pace = createPace()
+  const found: { term: string; bytes: number }[] = []
+  const reader: Reader = { at: 0, bytes: blocks }
+  for (let bucket = 0; bucket + 1 < starts.length; bucket++) {
+    for (const end = starts[bucket + 1]!; reader.at < end; ) {
+      const length = readVarint(reader)
+      const from = reader.at
+      reader.at += length
+      const bytes = readVarint(reader)
+      reader.at += bytes
+      if (bytes < LEAST_BYTES) continue
+      const term = blocks.toString('utf8', from, from + length)
+      if (parseWordTerm(term) !== null) found.push({ term, bytes })
+    }
+    if (pace.isDue()) await pace.rest()
+  }
+  return found
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, most)
+    .map(one => one.term)
 }

@@ -1,5 +1,5 @@
-import { createPace, type Pace } from '../pace.ts'
-import { hashOf, type Reader, readVarint } from '../segment/arrays.ts'
+import { createPace } from '../pace.ts'
+import { hashOf } from '../segment/arrays.ts'
 import { type Columns, isFiltered, lacks } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
@@ -12,14 +12,14 @@ import {
   sizeOf,
   type TermDictionary,
 } from '../store/segment-store.ts'
-import { parseWordTerm } from '../terms.ts'
 import {
   type Cache,
   type CacheSizes,
   type CacheStats,
+  type CountCache,
   createCache,
   createCacheBySegment,
-  ENTRY_BYTES,
+  createCountCache,
   type OfSegment,
 } from './cache.ts'
 
@@ -197,67 +197,17 @@ async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[
   return new Map(terms.map((term, at) => [term, lists[at]!]))
 }
 
-/** The number of matches of a query in a stored segment, as far as a search has counted them. */
-export interface KnownCount {
-  /** How many of its documents match, whatever their times; null: not known. */
-  all: number | null
-  /** How many of those with a date of publication match; null: not known. */
-  dated: number | null
-  /** Whether all documents of the segment have a time of ingestion. */
-  allIngested: boolean
-}
-
-/** Known counts of a query, by the number of the segment. */
-type KnownCounts = Map<number, KnownCount>
-
-/**
- * How many documents of stored segments match a query, from one search to the next. A segment never
- * changes, so a query that is asked again, by a poller or with another range of times, is matched
- * only in the segments that its page comes from, and in new ones (Lucene: `LRUQueryCache`).
- */
-interface CountCache {
-  /** Those who add to it call `keep` afterwards. */
-  of(query: string): KnownCounts
-  /** @param current numbers of segments that there are, to forget the others */
-  keep(query: string, counts: KnownCounts, current: Iterable<number>): void
-  stats(): CacheStats
-}
-
-/** @param limit bytes */
-function createCountCache(limit: number): CountCache {
-  const byQuery: Cache<string, KnownCounts> = createCache(limit)
-  return {
-    of: query => byQuery.get(query) ?? new Map(),
-
-    keep(query, counts, current) {
-      const kept: KnownCounts = new Map()
-      for (const no of current) {
-        const known = counts.get(no)
-        if (known !== undefined) kept.set(no, known)
-      }
-      byQuery.set(query, kept, query.length + kept.size * COUNT_BYTES + ENTRY_BYTES)
-    },
-
-    stats: () => byQuery.stats(),
-  }
-}
-
-/** Bytes of a count with its place in the map. */
-const COUNT_BYTES = 64
-
 /**
  * Reads the whole term dictionaries of the newest segments. These are small, come every few seconds
  * under load, and are soon merged. Without a prefetch the first search for any term would wait for
  * each.
  */
-interface Prefetch extends Pick<PrefetchedParts, 'list' | 'has' | 'announce' | 'add' | 'bytes'> {
+interface Prefetch extends Pick<PrefetchedParts, 'list' | 'has' | 'announce' | 'add' | 'bytes' | 'largestDictionary'> {
   /**
    * Prefetches the newest segments that hold `articles` articles together, and drops all others.
    * Returns at once. The dictionaries are read in the background, and nothing waits for them.
    */
   follow(meta: IndexMeta, articles: number): void
-  /** The words and stems that most documents of the largest prefetched segment have. */
-  frequentTerms(most: number): Promise<string[]>
   /** Resolves when nothing is being read. */
   idle(): Promise<void>
   /** Reads nothing more. Resolves when nothing is being read. */
@@ -315,11 +265,6 @@ function createPrefetch(store: SegmentStore): Prefetch {
       reading ??= readAll().finally(() => {
         reading = null
       })
-    },
-
-    async frequentTerms(most) {
-      const largest = parts.largestDictionary()
-      return largest === undefined ? [] : frequentTerms(largest, most, createPace())
     },
 
     idle: () => reading ?? Promise.resolve(),
@@ -408,32 +353,4 @@ function createPrefetchedParts() {
       return sum
     },
   }
-}
-
-/**
- * A posting list takes more bytes the more documents it has. Below this, a term is not frequent.
- */
-const LEAST_BYTES = 128
-
-/** The words and stems of a segment that most documents have, the most frequent first. */
-async function frequentTerms({ blocks, starts }: TermDictionary, most: number, pace: Pace): Promise<string[]> {
-  const found: { term: string; bytes: number }[] = []
-  const reader: Reader = { at: 0, bytes: blocks }
-  for (let bucket = 0; bucket + 1 < starts.length; bucket++) {
-    for (const end = starts[bucket + 1]!; reader.at < end; ) {
-      const length = readVarint(reader)
-      const from = reader.at
-      reader.at += length
-      const bytes = readVarint(reader)
-      reader.at += bytes
-      if (bytes < LEAST_BYTES) continue
-      const term = blocks.toString('utf8', from, from + length)
-      if (parseWordTerm(term) !== null) found.push({ term, bytes })
-    }
-    if (pace.isDue()) await pace.rest()
-  }
-  return found
-    .sort((a, b) => b.bytes - a.bytes)
-    .slice(0, most)
-    .map(one => one.term)
 }

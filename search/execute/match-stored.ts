@@ -1,4 +1,5 @@
-import type { KnownCount, SegmentCache } from '../cache/segment-cache.ts'
+import type { KnownCount } from '../cache/cache.ts'
+import type { SegmentCache } from '../cache/segment-cache.ts'
 import { createPace } from '../pace.ts'
 import type { QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
