@@ -154,7 +154,7 @@ async function importArchive(
         if (signal.aborted) return
       }
       if (perSecond !== null) bar.say('Making the last segments …')
-      const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('gently'), context)
+      const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('all'), context)
       // Whoever interrupts need not wait: the next process that writes makes the segments.
       await Promise.race([finishing, once(signal, 'abort')])
     })

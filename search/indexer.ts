@@ -2,7 +2,7 @@ import type { Logger } from '../shared/log/logger.ts'
 import { counter, histogram } from '../shared/log/registry.ts'
 import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import type { DocumentWords } from './analysis/stop-words.ts'
-import { createScheduler, type Finish, type ImportedArticles } from './indexing/scheduler.ts'
+import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'
 import {
@@ -47,9 +47,10 @@ export interface Indexer {
   /**
    * Makes segments of what was written. Resolves when that is done, or failed.
    *
-   * @param how absent: all segments that are due
+   * @param how `due`: full segments alone; `all`: also one of the last articles, unless they are
+   *   few. Absent: `due`
    */
-  finish(how?: Finish): Promise<void>
+  finish(how?: 'due' | 'all'): Promise<void>
   /** For an import: its segments, before its articles are visible. */
   imported: {
     /** Builds a segment and stores it ahead. @returns its number */
@@ -101,7 +102,7 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
   })
   return {
     notify: scheduler.notify,
-    finish: scheduler.finish,
+    finish: (how = 'due') => scheduler.finish(how),
     imported: { build: scheduler.buildImported, merge: scheduler.mergeImported },
     rebuild: {
       ranges: () => writer.readRanges(),

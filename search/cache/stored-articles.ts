@@ -3,28 +3,17 @@ import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, Author, StoredArticle } from '../store/article-source.ts'
 import { type Cache, type CacheSizes, type CacheStats, createCache } from './cache.ts'
 
+export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
+
 /**
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
  * never changes (decision 24), and lists and polls ask for the newest articles again and again.
  */
-export interface StoredArticles<A extends KeptArticle = KeptArticle> {
-  /** The articles in the given order. Numbers that are no article's are left out. */
-  read(seqs: bigint[]): Promise<A[]>
-  /** Keeps articles that were read for another purpose. */
-  keep(stored: StoredArticle[]): Promise<void>
-  /** Counts the bytes of kept articles again, after they grew. */
-  recount(articles: A[]): void
-  names: NameCache['read']
-  /** The id of an article that is kept; null: it is to be read. */
-  knownId(seq: bigint): string | null
-  stats(): Record<'articles' | 'names', CacheStats>
-}
-
 export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
   sizes: CacheSizes,
   form: ArticleForm<A>,
-): StoredArticles<A> {
+) {
   // By number, which a `Map` finds faster than a bigint.
   const cache = createCache<number, A>(sizes.articles)
   const names = createNameCache(source, sizes.names)
@@ -54,7 +43,8 @@ export function createStoredArticles<A extends KeptArticle>(
     }))
   }
   return {
-    async read(seqs) {
+    /** The articles in the given order. Numbers that are no article's are left out. */
+    async read(seqs: bigint[]): Promise<A[]> {
       const found = seqs.map(seq => cache.get(Number(seq)))
       const missing = seqs.filter((_, index) => found[index] === undefined)
       if (missing.length > 0) {
@@ -66,18 +56,21 @@ export function createStoredArticles<A extends KeptArticle>(
       }
       return found.filter(article => article !== undefined)
     },
-    async keep(stored) {
+    /** Keeps articles that were read for another purpose. */
+    async keep(stored: StoredArticle[]): Promise<void> {
       await nameAndKeep(stored)
     },
-    recount(articles) {
+    /** Counts the bytes of kept articles again, after they grew. */
+    recount(articles: A[]): void {
       for (const article of articles) {
         const key = Number(article.seq)
         // Another search may have read the article anew meanwhile, or the cache dropped it.
         if (cache.get(key) === article) cache.set(key, article, form.bytesOf(article))
       }
     },
-    names: (publisherNos, authorNos) => names.read(publisherNos, authorNos),
-    knownId: seq => cache.get(Number(seq))?.id ?? null,
+    names: names.read,
+    /** The id of an article that is kept; null: it is to be read. */
+    knownId: (seq: bigint): string | null => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }
 }
@@ -111,30 +104,28 @@ export interface Names {
   author(authorNo: number): Author
 }
 
-/**
- * Reads names and keeps them: a name never changes once it has a number, and every page needs some.
- */
-export interface NameCache {
-  read(publisherNos: number[], authorNos: number[]): Promise<Names>
-  stats(): CacheStats
-}
-
 /** Bytes of a name with its id. */
 const NAME_BYTES = 100
 
-/** @param limit bytes; outlets take up to a fifth */
-export function createNameCache(source: ArticleSource, limit: number): NameCache {
+export type NameCache = ReturnType<typeof createNameCache>
+
+/**
+ * Reads names and keeps them: a name never changes once it has a number, and every page needs some.
+ *
+ * @param limit bytes; outlets take up to a fifth
+ */
+export function createNameCache(source: ArticleSource, limit: number) {
   const outlets = createCache<number, ArticleOutlet>(limit / 5)
   const authors = createCache<number, Author>((limit * 4) / 5)
   return {
-    async read(publisherNos, authorNos) {
+    async read(publisherNos: number[], authorNos: number[]): Promise<Names> {
       const [outletsByNo, authorsByNo] = await Promise.all([
         readThrough(outlets, publisherNos, missing => source.readOutlets(missing)),
         readThrough(authors, authorNos, missing => source.readAuthors(missing)),
       ])
-      return { outlet: no => outletsByNo.get(no)!, author: no => authorsByNo.get(no)! }
+      return { outlet: (no: number) => outletsByNo.get(no)!, author: (no: number) => authorsByNo.get(no)! }
     },
-    stats() {
+    stats(): CacheStats {
       const [a, b] = [outlets.stats(), authors.stats()]
       return { limit: a.limit + b.limit, used: a.used + b.used }
     },

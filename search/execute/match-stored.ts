@@ -251,45 +251,37 @@ function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
  * Numbers of matches that former searches with the same words and filters have counted in the
  * segments (`CountCache`).
  */
-interface KnownMatches {
-  /** Whether a segment is known to have no match. */
-  hasNone(segment: SegmentMeta): boolean
-  /** Tells counters the matches of a segment; false: they are not known. */
-  count(segment: SegmentMeta, counters: readonly Counter[]): boolean
-  /** @param matches of each segment, in the same order */
-  add(found: readonly SegmentMatches[], matches: readonly DocIdSet[]): void
-  /** For later searches. */
-  keep(): void
-}
-
 function openKnownCounts(
   { cache, meta }: { cache: SegmentCache; meta: IndexMeta },
   { node, verification, filter }: SearchPlan,
-): KnownMatches {
-  // Each segment has matches of everything.
-  if (node === null) return { hasNone: () => false, count: () => false, add() {}, keep() {} }
+) {
   const key = JSON.stringify([node, verification])
-  const counts = cache.counts.of(key)
+  // Each segment has matches of everything, and they are counted at once.
+  const counts = node === null ? null : cache.counts.of(key)
   let grown = false
 
   /** Matches of a segment that pass the filter; null: not known. */
   function passed(segment: SegmentMeta): number | null {
-    const known = counts.get(segment.no)
+    const known = counts?.get(segment.no)
     if (known === undefined || known.all === 0) return known?.all ?? null
     const part = passingPart(segment, known, filter)
     return part === null ? null : known[part]
   }
   return {
-    hasNone: segment => passed(segment) === 0,
+    /** Whether a segment is known to have no match. */
+    hasNone: (segment: SegmentMeta) => passed(segment) === 0,
 
-    count(segment, counters) {
+    /** Tells counters the matches of a segment; false: they are not known. */
+    count(segment: SegmentMeta, counters: readonly Counter[]): boolean {
       const known = passed(segment)
       if (known === null) return false
       for (const counter of counters) counter.aggregation.take(known)
       return true
     },
 
-    add(found, matches) {
+    /** @param matches of each segment, in the same order */
+    add(found: readonly SegmentMatches[], matches: readonly DocIdSet[]): void {
+      if (counts === null) return
       for (const [index, one] of found.entries()) {
         const { no } = one.segment
         const before = counts.get(no)
@@ -300,8 +292,9 @@ function openKnownCounts(
       }
     },
 
-    keep() {
-      if (!grown) return
+    /** For later searches. */
+    keep(): void {
+      if (counts === null || !grown) return
       cache.counts.keep(
         key,
         counts,

@@ -11,12 +11,6 @@ import type { IndexParts } from './index-parts.ts'
 import { readTerms } from './match-stored.ts'
 import type { Hit } from './plan.ts'
 
-/** Reads the scores and ids that decide among hits with equal sort values. */
-interface TieBreakers {
-  readIds(hits: Hit[]): Promise<void>
-  readScores(hits: Hit[]): Promise<void>
-}
-
 /**
  * The first `wanted` hits after the page before, in the order of the set: by the sort value, those
  * without one last; among equals the higher score first, then by id (decision 17). Scores and ids
@@ -27,7 +21,7 @@ export async function firstInOrder(
   wanted: number,
   { order }: Pick<ArticleQuery, 'order'>,
   position: Position | null,
-  ties: TieBreakers,
+  ties: ReturnType<typeof tieBreakers>,
 ): Promise<Hit[]> {
   const ascending = order === 'asc'
   const last = position?.last
@@ -80,21 +74,21 @@ function firstGroups(groups: Hit[][], wanted: number, after: number | null | und
   return end < 0 ? groups : groups.slice(0, end)
 }
 
-/** Reads ids and scores of hits from an opened index. */
+/** Reads the ids and scores that decide among hits with equal sort values. */
 export function tieBreakers(
   { source, stored, cache }: Pick<IndexParts, 'source' | 'stored' | 'cache'>,
   scoring: ScoringTerm[],
   version: bigint,
-): TieBreakers {
+) {
   return {
-    async readIds(hits) {
+    async readIds(hits: Hit[]): Promise<void> {
       for (const hit of hits) hit.id ??= stored.knownId(hit.seq)
       const unknown = hits.filter(hit => hit.id === null)
       if (unknown.length === 0) return
       const ids = await source.readIds(unknown.map(hit => hit.seq))
       for (const hit of unknown) hit.id = ids.get(hit.seq)!
     },
-    async readScores(hits) {
+    async readScores(hits: Hit[]): Promise<void> {
       const unknown = hits.filter(hit => hit.score === null)
       const inMemory = unknown.flatMap(hit => (hit.address?.kind === 'memory' ? [hit.address] : []))
       const inStore = unknown.flatMap(hit => (hit.address?.kind === 'stored' ? [hit.address] : []))

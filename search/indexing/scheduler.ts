@@ -10,34 +10,6 @@ import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
 import { KINDS, type MadeSegment } from './segments.ts'
 
-/** Starts flushes and merges when they are due, in threads and on connections of their own. */
-interface Scheduler {
-  /**
-   * Called after every batch of articles; cheap. Resolves when it is decided what to start.
-   *
-   * @param last `seq` of the newest article
-   */
-  notify(last: bigint): Promise<void>
-  /**
-   * Makes segments of what was written. Resolves when that is done, or failed.
-   *
-   * @param how absent: all segments that are due
-   */
-  finish(how?: Finish): Promise<void>
-  /** Builds a segment of an import and stores it ahead. */
-  buildImported(articles: ImportedArticles): Promise<number>
-  /** Makes the merges that are due, in the thread that has the words of imported segments. */
-  mergeImported(): Promise<void>
-  /** Articles without a stored segment at the last look. */
-  backlog(): number
-  close(): Promise<void>
-}
-
-/**
- * `gently`: flushes the last articles, unless they are few, and gives way to all other work.
- */
-export type Finish = 'gently'
-
 /** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
 export interface ImportedArticles {
   sources: SegmentSource[]
@@ -61,7 +33,8 @@ export const AHEAD = 1_000
 /** ms. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
-export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler {
+/** Starts flushes and merges when they are due, in threads and on connections of their own. */
+export function createScheduler(pool: Pool, events: SchedulerEvents) {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, events)
   /**
@@ -111,7 +84,12 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   const isMergeAskedAgain = () => merging === 'again'
 
   return {
-    async notify(last) {
+    /**
+     * Called after every batch of articles; cheap. Resolves when it is decided what to start.
+     *
+     * @param last `seq` of the newest article
+     */
+    async notify(last: bigint): Promise<void> {
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last)
       // Merges are looked for whether or not a flush is running: under load one always is.
@@ -120,16 +98,25 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
         void mergeIfDue()
       }
     },
-    async finish(how) {
+    /**
+     * Makes segments of what was written. Resolves when that is done, or failed.
+     *
+     * @param how `due`: full segments alone, at once; `all`: also one of the last articles, unless
+     *   they are few, and it gives way to all other work
+     */
+    async finish(how: 'due' | 'all'): Promise<void> {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
-      await holdingProcess(how === undefined ? threads.runAll() : threads.runUpTo(last))
+      await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    buildImported: articles => holdingProcess(threads.build(articles)),
-    async mergeImported() {
+    /** Builds a segment of an import and stores it ahead. */
+    buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
+    /** Makes the merges that are due, in the thread that has the words of imported segments. */
+    async mergeImported(): Promise<void> {
       const ranges = await writer.readRanges()
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
     },
+    /** Articles without a stored segment at the last look. */
     backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
@@ -142,7 +129,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
     // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
-    const options = { gently: key !== 'all' && key !== 'import', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
+    const options = { lowPriority: key !== 'all' && key !== 'import', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
     const thread = threads.get(key) ?? createSegmentThread(options)
     threads.set(key, thread)
     return thread
@@ -156,13 +143,13 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     if (failure !== null) events.failed(task.kinds, failure)
   }
   const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'>) =>
-    run(kind, { ...own, kinds: [kind], paced: true, ahead: AHEAD, keepsWords: false })
+    run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD, keepsWords: false })
   return {
     /** Gives way to all other work. A merge has time. */
     run: (kind: SegmentWork) => runGently(kind, { waitFor: [], flushTo: null }),
     /** Makes all that is due, also what another process is at. */
     runAll: () =>
-      run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, flushTo: null, keepsWords: false }),
+      run('all', { kinds: KINDS, waitFor: KINDS, gently: false, ahead: 0, flushTo: null, keepsWords: false }),
     /** When articles have come slowly and no more follow. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
     /** @returns the segment's number */
@@ -175,7 +162,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
       return number
     },
     mergeImported: () =>
-      run('import', { kinds: ['merge'], waitFor: [], paced: false, ahead: AHEAD, flushTo: null, keepsWords: true }),
+      run('import', { kinds: ['merge'], waitFor: [], gently: false, ahead: AHEAD, flushTo: null, keepsWords: true }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))
@@ -201,7 +188,7 @@ export interface MakeTask {
   kinds: readonly SegmentWork[]
   waitFor: readonly SegmentWork[]
   /** Works for a part of the time only, where that is enough. */
-  paced: boolean
+  gently: boolean
   /** ms for which searches can read a segment before they use it. */
   ahead: number
   /**
@@ -220,32 +207,23 @@ export interface TaskResult {
   failure: string | null
 }
 
+type SegmentThread = ReturnType<typeof createSegmentThread>
+
 /**
  * A thread that makes segments, one task at a time; the caller sees to that. It does not hold the
  * process.
- */
-interface SegmentThread {
-  /**
-   * Resolves when the thread is done. Searches find the articles of a failed segment in memory, and
-   * a later task makes it.
-   */
-  run(task: Task): Promise<TaskResult>
-  close(): Promise<void>
-}
-
-/**
- * @param options.gently gives way to all other work; a priority that was given up does not come
- *   back
+ *
+ * @param options.lowPriority for good: a priority that was given up does not come back
  * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
  *   half a minute
  */
-function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive: number }): SegmentThread {
+function createSegmentThread({ lowPriority, keepAlive }: { lowPriority: boolean; keepAlive: number }) {
   let worker: Worker | null = null
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
   let crash: string | null = null
   const start = () => {
-    const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: gently })
+    const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: lowPriority })
     crash = null
     return started
       .on('error', error => {
@@ -261,7 +239,11 @@ function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive
     await ending?.terminate()
   }
   return {
-    async run(task) {
+    /**
+     * Resolves when the thread is done. Searches find the articles of a failed segment in memory,
+     * and a later task makes it.
+     */
+    async run(task: Task): Promise<TaskResult> {
       clearTimeout(idle)
       let result: TaskResult
       try {

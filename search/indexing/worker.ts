@@ -32,10 +32,10 @@ async function run(task: Task): Promise<TaskResult> {
 }
 
 async function makeDue(pool: Pool, task: MakeTask, made: MadeSegment[]): Promise<null> {
-  const { kinds, waitFor, paced, ahead, flushTo, keepsWords } = task
+  const { kinds, waitFor, gently, ahead, flushTo, keepsWords } = task
   if (keepsWords) knownWords ??= createKnownWords()
   await makeSegments(pool, SEGMENT_SIZES, {
-    ...{ kinds, waitFor, gently: paced, ahead, onMade: one => made.push(one) },
+    ...{ kinds, waitFor, gently, ahead, onMade: one => made.push(one) },
     ...(flushTo !== null && { flushTo }),
     ...(keepsWords && knownWords && { knownWords }),
   })

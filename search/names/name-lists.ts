@@ -1,4 +1,3 @@
-import type { CacheStats } from '../cache/cache.ts'
 import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
@@ -6,43 +5,20 @@ import type { Columns } from '../segment/columns.ts'
 import { bitmapSet, type DocIdSet, docsOf, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
-import { createNameIndex, type NameIndex } from './name-index.ts'
+import { createNameIndex } from './name-index.ts'
+
+export type NameLists = ReturnType<typeof createNameLists>
 
 /**
  * Posting lists of parts of names. They are not stored: the columns of a segment have the numbers
  * of its outlets and authors, and `NameIndex` knows the numbers whose names contain a part. A
  * search takes these lists like all others, and they are cached like all others.
+ *
+ * @param limit bytes of the parts that are kept
  */
-export interface NameLists {
-  /** The names that parts are looked up in. */
-  names: Record<NameField, NameIndex>
-  /** Reads all names. Searches that come before wait for it. */
-  readAll(): Promise<void>
-  /** Lists of stored segments, in the given order. */
-  ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]>
-  /**
-   * Lists of in-memory segments.
-   *
-   * @param terms those that stand for parts of names
-   */
-  ofMemory(terms: readonly string[], segments: readonly MemorySegment[]): Promise<MemoryLists>
-  stats(): NameStats
-}
-
-interface NameStats {
-  names: number
-  bytes: number
-  /** Parts that were searched for, with the numbers found. */
-  parts: CacheStats
-}
-
-/** @returns null: the term was not asked for */
-type MemoryLists = (segment: MemorySegment, term: string) => DocIdSet | null
-
-/** @param limit bytes of the parts that are kept */
-export function createNameLists(source: ArticleSource, limit: number): NameLists {
+export function createNameLists(source: ArticleSource, limit: number) {
   // Outlets are few, and so are the parts of their names that are worth keeping.
-  const fields: Record<NameField, NamedField> = {
+  const fields = {
     outlet: createField(source, 'outlet', limit / 5),
     author: createField(source, 'author', (limit * 4) / 5),
   }
@@ -51,12 +27,15 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
     return { field: fields[field], part }
   }
   return {
+    /** The names that parts are looked up in. */
     names: { outlet: fields.outlet.index, author: fields.author.index },
-    async readAll() {
+    /** Reads all names. Searches that come before wait for it. */
+    async readAll(): Promise<void> {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },
 
-    async ofStored(wanted) {
+    /** Lists of stored segments, in the given order. */
+    async ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]> {
       const lists: DocIdSet[] = []
       for (const [term, own] of Map.groupBy(wanted.entries(), ([, one]) => one.term)) {
         const { field, part } = named(term)
@@ -71,13 +50,19 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
       return lists
     },
 
-    async ofMemory(terms, segments) {
+    /**
+     * Lists of in-memory segments.
+     *
+     * @param terms those that stand for parts of names
+     * @returns gives null for a term that was not asked for
+     */
+    async ofMemory(terms: readonly string[], segments: readonly MemorySegment[]) {
       const tests = new Map<string, (document: MemoryDocument) => boolean>()
       for (const term of terms) {
         const { field, part } = named(term)
         tests.set(term, await field.ofMemory(part, segments))
       }
-      return (segment, term) => {
+      return (segment: MemorySegment, term: string): DocIdSet | null => {
         const test = tests.get(term)
         if (test === undefined) return null
         const { documents } = segment
@@ -96,13 +81,7 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
   }
 }
 
-interface NamedField {
-  index: NameIndex
-  ofStored(part: string, columns: Columns[]): Promise<DocIdSet[]>
-  ofMemory(part: string, segments: readonly MemorySegment[]): Promise<(document: MemoryDocument) => boolean>
-}
-
-function createField(source: ArticleSource, field: NameField, limit: number): NamedField {
+function createField(source: ArticleSource, field: NameField, limit: number) {
   const isOutlet = field === 'outlet'
   const numbersOf = isOutlet
     ? ({ publisherNo }: MemoryDocument) => [publisherNo]
@@ -137,7 +116,7 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
   return {
     index,
 
-    async ofStored(part, columns) {
+    async ofStored(part: string, columns: Columns[]): Promise<DocIdSet[]> {
       await index.readAll()
       await knowStored(columns)
       const bits = await index.containing(part)
@@ -150,12 +129,12 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
       return lists
     },
 
-    async ofMemory(part, segments) {
+    async ofMemory(part: string, segments: readonly MemorySegment[]) {
       await index.readAll()
       await knowMemory(segments)
       const bits = await index.containing(part)
       // A document that comes later is not part of the search, and its number may have no bit.
-      return document => numbersOf(document).some(no => hasBit(bits, no))
+      return (document: MemoryDocument): boolean => numbersOf(document).some(no => hasBit(bits, no))
     },
   }
 }

@@ -37,20 +37,6 @@ export interface BuiltSegment {
   buckets: { bucket: number; block: Buffer }[]
 }
 
-interface SegmentBuilder {
-  /**
-   * Takes in the words of an article, two lists as `wordList` writes them; every article once, in
-   * any order.
-   */
-  addWords(seq: bigint, title: string, body: string): void
-  /** Takes in all articles of another builder with the same vocabulary. */
-  addTexts(texts: KnownTexts): void
-  /** The words of all articles so far, for a builder with the same vocabulary. */
-  knownTexts(): KnownTexts
-  /** Called once, at the end. */
-  build(): BuiltSegment
-}
-
 interface BuilderOptions {
   brake?: Brake
   /** Shared with other segments. */
@@ -64,7 +50,7 @@ export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
   { brake = noBrake, vocabulary = createVocabulary(), words }: BuilderOptions = {},
-): SegmentBuilder {
+) {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
   const wordIds = vocabulary.words
@@ -80,7 +66,11 @@ export function createSegmentBuilder(
     return doc
   }
   return {
-    addWords(seq, title, body) {
+    /**
+     * Takes in the words of an article, two lists as `wordList` writes them; every article once, in
+     * any order.
+     */
+    addWords(seq: bigint, title: string, body: string): void {
       const doc = documentOf(seq)
       brake()
       texts.titleStarts[doc] = texts.words.length
@@ -89,7 +79,8 @@ export function createSegmentBuilder(
       wordIds.read(body, texts.words.push)
       texts.ends[doc] = texts.words.length
     },
-    addTexts({ seqs, words, titleStarts, bodyStarts, ends }) {
+    /** Takes in all articles of another builder with the same vocabulary. */
+    addTexts({ seqs, words, titleStarts, bodyStarts, ends }: KnownTexts): void {
       const shift = texts.words.length
       seqs.forEach((seq, other) => {
         const doc = documentOf(seq)
@@ -99,12 +90,14 @@ export function createSegmentBuilder(
       })
       texts.words.append(words)
     },
-    knownTexts: () => ({
+    /** The words of all articles so far, for a builder with the same vocabulary. */
+    knownTexts: (): KnownTexts => ({
       seqs: documents.map(({ seq }) => seq),
       ...texts,
       words: texts.words.view().slice(),
     }),
-    build() {
+    /** Called once, at the end. */
+    build(): BuiltSegment {
       const buckets = createBuckets(documents.length, brake)
       buckets.fill(dictionary => {
         addFilterTerms(dictionary, documents)
@@ -200,20 +193,6 @@ function stemTerms(
   }
 }
 
-/** All entries of a segment, by bucket. */
-interface Buckets {
-  /** There are 2^bits buckets. */
-  bits: number
-  /**
-   * Adds terms that no other part adds. A segment is built in parts, so that not all of it is in
-   * memory in its widest form.
-   */
-  fill(add: (dictionary: DictionaryBuilder) => void): void
-  terms(): TermFilter
-  /** The buckets that are not empty. */
-  blocks(): { bucket: number; block: Buffer }[]
-}
-
 /** Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`. */
 interface Stored {
   bytes: Buffer
@@ -223,9 +202,14 @@ interface Stored {
 /** Posting lists between two calls of the brake. */
 const LISTS_PER_BRAKE = 256
 
-/** @param size documents of the segment */
-function createBuckets(size: number, brake: Brake): Buckets {
-  // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
+/**
+ * All entries of a segment, by bucket.
+ *
+ * @param size documents of the segment
+ */
+function createBuckets(size: number, brake: Brake) {
+  // A document adds about a kilobyte. With one bucket or two for each document, a bucket holds about
+  // a kilobyte.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const count = 1 << bits
   const filter = createTermFilterBuilder()
@@ -245,8 +229,13 @@ function createBuckets(size: number, brake: Brake): Buckets {
     }
   }
   return {
+    /** There are 2^bits buckets. */
     bits,
-    fill(add) {
+    /**
+     * Adds terms that no other part adds. A segment is built in parts, so that not all of it is in
+     * memory in its widest form.
+     */
+    fill(add: (dictionary: DictionaryBuilder) => void): void {
       const part = readPart(add)
       const bucketOf = new Uint16Array(part.names.length)
       const added = new Uint32Array(count)
@@ -265,7 +254,8 @@ function createBuckets(size: number, brake: Brake): Buckets {
       release(part.lists.docs)
       stored = room
     },
-    terms: () => filter.build(),
+    terms: (): TermFilter => filter.build(),
+    /** The buckets that are not empty. */
     blocks: () => nonEmpty(stored),
   }
 }

@@ -1,16 +1,6 @@
 import { bitsOf, moved, release } from './arrays.ts'
 import { type DocIdSet, has, intersection } from './doc-id-set.ts'
 
-/** Collects pairs of a list and a document, in order of documents. */
-interface Postings {
-  /** Makes an empty list. Returns its number: 0, 1, 2 … */
-  list(): number
-  /** Adds a document to a list. A second call for the same document does nothing. */
-  add(list: number, doc: number): void
-  /** All pairs as lists. Nothing can be added afterwards. */
-  lists(): PostingLists
-}
-
 /**
  * Lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in ascending order;
  * it may be empty.
@@ -27,7 +17,8 @@ export interface PostingLists {
  */
 const PIECE = 1 << 18
 
-export function createPostings(): Postings {
+/** Collects pairs of a list and a document, in order of documents. */
+export function createPostings() {
   const pieces: Int32Array[] = []
   // Pairs of one document follow each other, so a document is kept once and not with each pair.
   const runs = { docs: createNumbers(), starts: createNumbers() }
@@ -45,11 +36,13 @@ export function createPostings(): Postings {
     return starts
   }
   return {
-    list() {
+    /** Makes an empty list. Returns its number: 0, 1, 2 … */
+    list(): number {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
     },
-    add(list, doc) {
+    /** Adds a document to a list. A second call for the same document does nothing. */
+    add(list: number, doc: number): void {
       const head = list * 2
       if (heads[head] === doc + 1) return
       heads[head] = doc + 1
@@ -66,7 +59,8 @@ export function createPostings(): Postings {
       }
       piece[end++] = list
     },
-    lists() {
+    /** All pairs as lists. Nothing can be added afterwards. */
+    lists(): PostingLists {
       const size = total()
       // A counting sort is linear, and stable: documents stay in order.
       const starts = startsOfLists()
@@ -91,40 +85,36 @@ export function createPostings(): Postings {
   }
 }
 
-/** A list of numbers that grows. */
-export interface Numbers {
-  push(value: number): void
-  append(values: Int32Array): void
-  at(index: number): number
-  set(index: number, value: number): void
-  readonly length: number
-  /** The numbers so far; valid until the next `push`. */
-  view(): Int32Array
-}
+export type Numbers = ReturnType<typeof createNumbers>
 
-/** @param capacity numbers for which there is room from the beginning */
-export function createNumbers(capacity = 1 << 12): Numbers {
+/**
+ * A list of numbers that grows.
+ *
+ * @param capacity numbers for which there is room from the beginning
+ */
+export function createNumbers(capacity = 1 << 12) {
   let values = new Int32Array(capacity)
   let length = 0
   return {
-    append(more) {
+    append(more: Int32Array): void {
       const end = length + more.length
       if (end > values.length) values = moved(values, Math.max(length * 2, end))
       values.set(more, length)
       length = end
     },
-    push(value) {
+    push(value: number): void {
       if (length === values.length) values = moved(values, Math.max(length * 2, 1 << 12))
       values[length++] = value
     },
-    at: index => values[index]!,
-    set(index, value) {
+    at: (index: number): number => values[index]!,
+    set(index: number, value: number): void {
       values[index] = value
     },
-    get length() {
+    get length(): number {
       return length
     },
-    view: () => values.subarray(0, length),
+    /** The numbers so far; valid until the next `push`. */
+    view: (): Int32Array => values.subarray(0, length),
   }
 }
 

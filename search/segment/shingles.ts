@@ -317,15 +317,7 @@ function addTitlePairs(
  * Ids of pairs of numbers, from 0 up in order of first appearance. Open addressing without objects,
  * for millions.
  */
-interface PairTable {
-  /** The number of a pair, made if it is new. */
-  number(first: number, second: number): number
-  /** The number of a pair, or −1. */
-  find(first: number, second: number): number
-  readonly length: number
-}
-
-function createPairTable(): PairTable {
+function createPairTable() {
   let capacity = 1 << 12
   // Three to a slot: first, second, number + 1; 0 is a free slot.
   let slots = new Int32Array(capacity * 3)
@@ -350,7 +342,8 @@ function createPairTable(): PairTable {
     }
   }
   return {
-    number(first, second) {
+    /** The number of a pair, made if it is new. */
+    number(first: number, second: number): number {
       const slot = slotOf(first, second)
       const known = slots[slot + 2]!
       if (known !== 0) return known - 1
@@ -360,7 +353,8 @@ function createPairTable(): PairTable {
       if (length * 2 > capacity) grow()
       return length - 1
     },
-    find: (first, second) => slots[slotOf(first, second) + 2]! - 1,
+    /** The number of a pair, or −1. */
+    find: (first: number, second: number): number => slots[slotOf(first, second) + 2]! - 1,
     get length() {
       return length
     },
