@@ -13,7 +13,7 @@ import {
   updateWords,
 } from './store/postgres-articles.ts'
 import { openSegmentWriter } from './store/postgres-segment-writer.ts'
-import { openReads, type SegmentRange } from './store/segment-store.ts'
+import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
 
 /*
  * The entry for those who write articles: the normaliser, import, reindex, benchmarks and tests.
@@ -141,7 +141,7 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
   const articles = await postgresArticles(openReads(pool)).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
-  const parts = partsOf(range).map(part => () => tokenisePart(pool, tokeniser, part, work.chosen))
+  const parts = Array.from(partsOf(range, PART), part => () => tokenisePart(pool, tokeniser, part, work.chosen))
   for await (const part of inOrder(parts, tokeniser.atOnce)) {
     if (work.signal.aborted) return false
     for (const { seq, title, body } of part.words) builder.addWords(seq, title, body)
@@ -162,15 +162,6 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
   )
   await writer.removeUnused()
   return true
-}
-
-function partsOf({ first, last }: SegmentRange): SegmentRange[] {
-  const parts: SegmentRange[] = []
-  for (let from = first; from <= last; from += PART) {
-    const to = from + PART - 1n
-    parts.push({ first: from, last: to < last ? to : last })
-  }
-  return parts
 }
 
 /** The words of some articles, those that are to be stored anew, and how many were tokenised. */

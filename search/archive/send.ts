@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createNameCache } from '../cache/stored-articles.ts'
 import type { ArticleSource, ArticleWords } from '../store/article-source.ts'
-import type { SegmentRange } from '../store/segment-store.ts'
+import { partsOf, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, ArchiveFailure } from './client.ts'
 import { documentOf, type IndexShape, indexBody } from './documents.ts'
@@ -59,7 +59,7 @@ export function createSender({
       const filled: Filled = { published: null, ingested: null, undated: 0 }
       const pipe = createPipe(body => sendBulk(client, index, body))
       try {
-        for (const part of partsOf(range)) {
+        for (const part of partsOf(range, PART)) {
           if (signal.aborted) return null
           for await (const lines of linesOf(part, filled)) await pipe.add(lines)
           await worked(Number(part.last - part.first) + 1)
@@ -95,13 +95,6 @@ function createPipe(send: (body: string) => Promise<void>) {
       await flush()
       await sending
     },
-  }
-}
-
-function* partsOf({ first, last }: SegmentRange): Generator<SegmentRange> {
-  for (let from = first; from <= last; from += PART) {
-    const to = from + PART - 1n
-    yield { first: from, last: to < last ? to : last }
   }
 }
 

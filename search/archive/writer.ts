@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../indexing/policy.ts'
-import { createSegmentBuilder } from '../segment/builder.ts'
+import { segmentOf } from '../indexing/segments.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
-import { openReads, type SegmentRange } from '../store/segment-store.ts'
+import { openReads, partsOf, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { ANALYSIS, type IndexShape } from './documents.ts'
@@ -51,7 +51,7 @@ export interface ArchiveWriter {
 export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options: ArchiveWriterOptions): ArchiveWriter {
   const client = openArchiveClient(settings)
   const store = openArchiveStore(pool)
-  const { size, recent, shards, replicas, step = STEP, segment = SEGMENT_SIZES.merged } = options
+  const { recent, segment = SEGMENT_SIZES.merged } = options
   /** Articles that have no segment yet, and the newest ones, stay out. */
   const until = async () => {
     const segments = openSegmentWriter(pool)
@@ -62,16 +62,9 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
   return {
     countDue: async () => countDue({ client, store, until: await until() }),
     async fill(worked, signal) {
-      return fillArchive({
-        ...{
-          client,
-          store,
-          source: postgresArticles(openReads(pool)),
-          until: await until(),
-          shape: { shards, replicas },
-        },
-        ...{ size, step, prefix: settings.prefix, worked, signal },
-      })
+      const source = postgresArticles(openReads(pool))
+      const { prefix } = settings
+      return fillArchive({ ...options, client, store, source, prefix, worked, signal, until: await until() })
     },
     async markStale() {
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
@@ -102,26 +95,16 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
   }
 }
 
-/** How the archive is filled. */
-interface FillOptions {
-  /** Articles up to this `seq` are to be in it. */
-  until: bigint
-  shape: IndexShape
-  /** Articles in one index. */
-  size: bigint
-  /** Articles after which searches may find the new ones. */
-  step: bigint
-  prefix: string
-  /** Told of articles that were put in, and waited for. */
-  worked(articles: number): Promise<void>
-  signal: AbortSignal
-}
-
 /** The parts of a run. */
-interface Filling extends FillOptions {
+interface Filling extends Omit<ArchiveWriterOptions, 'recent' | 'segment'> {
   client: ArchiveClient
   store: ArchiveStore
   source: ArticleSource
+  /** Articles up to this `seq` are to be in it. */
+  until: bigint
+  prefix: string
+  worked: Worked
+  signal: AbortSignal
 }
 
 /**
@@ -206,7 +189,7 @@ const coveredBy = (all: ArchiveIndexState[]): bigint =>
   all.reduce((covered, one) => (one.state === 'serving' && one.filledTo > covered ? one.filledTo : covered), 0n)
 
 async function addIndex(
-  { client, store, shape, prefix }: Filling,
+  { client, store, shards, replicas, prefix }: Filling,
   range: SegmentRange,
   state: 'building' | 'serving',
 ): Promise<ArchiveIndexState> {
@@ -214,21 +197,20 @@ async function addIndex(
   const name = `${prefix}-${range.first}-${randomBytes(4).toString('hex')}`
   const index: ArchiveIndexState = { name, range, filledTo: range.first - 1n, state, analysis: ANALYSIS }
   await store.add(index)
-  await createIndex(client, name, shape)
+  await createIndex(client, name, { shards, replicas })
   return index
 }
 
 /** Fills an index up to a `seq`, and lets searches find the articles step by step. */
 async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
-  const { client, store, shape, step, signal } = run
+  const { client, store, shards, replicas, step = STEP, signal } = run
   // An interrupted run may have added it and not made it.
-  if (index.filledTo < index.range.first) await createIndex(client, index.name, shape)
-  for (let from = index.filledTo + 1n; from <= to; from += step) {
-    const last = from + step - 1n < to ? from + step - 1n : to
-    const filled = await sender.send(index.name, { first: from, last }, signal)
+  if (index.filledTo < index.range.first) await createIndex(client, index.name, { shards, replicas })
+  for (const part of partsOf({ first: index.filledTo + 1n, last: to }, step)) {
+    const filled = await sender.send(index.name, part, signal)
     if (filled === null) return false
-    await makeSearchable(client, index.name, { first: index.range.first, last })
-    await store.advance(index.name, last, filled)
+    await makeSearchable(client, index.name, { first: index.range.first, last: part.last })
+    await store.advance(index.name, part.last, filled)
   }
   return true
 }
@@ -245,7 +227,7 @@ async function restoreSegments(
   pool: Pool,
   store: ArchiveStore,
   size: bigint,
-  worked: (articles: number) => Promise<void>,
+  worked: Worked,
   signal: AbortSignal,
 ): Promise<boolean> {
   const writer = openSegmentWriter(pool)
@@ -256,13 +238,9 @@ async function restoreSegments(
     if (signal.aborted) return false
     const range = { first: ((last - 1n) / size) * size + 1n, last }
     await writer.exclusively('merge', true, async () => {
-      const articles = await source.readSources(range)
-      const builder = createSegmentBuilder(articles, range.first)
-      for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
-      await writer.replace(
-        { range, articles, built: builder.build() },
-        { within: client => store.restored(client, range.first - 1n) },
-      )
+      await writer.replace(await segmentOf(source, range), {
+        within: client => store.restored(client, range.first - 1n),
+      })
     })
     await worked(Number(range.last - range.first) + 1)
   }

@@ -12,7 +12,7 @@ export interface Claim {
 }
 
 /** One article of a batch, with the addresses of all its sightings in the batch. */
-interface Candidate {
+interface Claimant {
   outlet: string
   /** Own address first. */
   addresses: string[]
@@ -29,11 +29,10 @@ interface Candidate {
  * known by all of them from then on; of several sightings in one batch the first is the article.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
-  const { candidates, candidateOf } = gather(articles)
-  await claimAddresses(client, candidates)
-  for (let salt = 0; candidates.some(one => !one.known && !one.settled); salt++)
-    await claimIds(client, candidates, salt)
-  return claimsOf(candidateOf)
+  const { claimants, claimantOf } = gather(articles)
+  await claimAddresses(client, claimants)
+  for (let salt = 0; claimants.some(one => !one.known && !one.settled); salt++) await claimIds(client, claimants, salt)
+  return claimsOf(claimantOf)
 }
 
 /**
@@ -41,58 +40,58 @@ export async function claimIdentities(client: Client, articles: NewArticle[]): P
  * that other articles have are not looked at.
  */
 export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<Claim[]> {
-  const { candidates, candidateOf } = gather(articles)
-  const rows = addressRows(candidates)
+  const { claimants, claimantOf } = gather(articles)
+  const rows = addressRows(claimants)
   const present = await db.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
-  noteKnown(candidates, new Map(present.rows.map(row => [keyOf(row), row.id])))
-  return claimsOf(candidateOf)
+  noteKnown(claimants, new Map(present.rows.map(row => [keyOf(row), row.id])))
+  return claimsOf(claimantOf)
 }
 
 /** Of several sightings in one batch, the first is the article. */
-function claimsOf(candidateOf: Candidate[]): Claim[] {
-  const seen = new Set<Candidate>()
-  return candidateOf.map(candidate => {
-    const repeated = seen.has(candidate)
-    seen.add(candidate)
-    return { id: candidate.id, known: candidate.known || repeated }
+function claimsOf(claimantOf: Claimant[]): Claim[] {
+  const seen = new Set<Claimant>()
+  return claimantOf.map(claimant => {
+    const repeated = seen.has(claimant)
+    seen.add(claimant)
+    return { id: claimant.id, known: claimant.known || repeated }
   })
 }
 
-function noteKnown(candidates: Candidate[], knownAs: ReadonlyMap<string, string>): void {
-  for (const candidate of candidates) {
-    const { outlet, addresses } = candidate
+function noteKnown(claimants: Claimant[], knownAs: ReadonlyMap<string, string>): void {
+  for (const claimant of claimants) {
+    const { outlet, addresses } = claimant
     const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
-    if (id !== undefined) Object.assign(candidate, { id, known: true })
+    if (id !== undefined) Object.assign(claimant, { id, known: true })
   }
 }
 
-function gather(articles: NewArticle[]): { candidates: Candidate[]; candidateOf: Candidate[] } {
-  const byAddress = new Map<string, Candidate>()
-  const candidates: Candidate[] = []
-  const candidateOf = articles.map(article => {
+function gather(articles: NewArticle[]): { claimants: Claimant[]; claimantOf: Claimant[] } {
+  const byAddress = new Map<string, Claimant>()
+  const claimants: Claimant[] = []
+  const claimantOf = articles.map(article => {
     const outlet = outletKey(article.outlet)
     const [own] = article.addresses
     if (own === undefined)
       throw new TypeError(`an article without an address cannot be told from others: ${article.url}`)
     const keys = article.addresses.map(address => `${outlet}\0${address}`)
-    let candidate = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
-    if (candidate === undefined) {
+    let claimant = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
+    if (claimant === undefined) {
       const id = article.id ?? articleId(outlet, own)
-      candidate = { outlet, addresses: [], id, known: false, settled: false }
-      candidates.push(candidate)
+      claimant = { outlet, addresses: [], id, known: false, settled: false }
+      claimants.push(claimant)
     }
     for (const [index, key] of keys.entries()) {
       if (byAddress.has(key)) continue
-      byAddress.set(key, candidate)
-      candidate.addresses.push(article.addresses[index]!)
+      byAddress.set(key, claimant)
+      claimant.addresses.push(article.addresses[index]!)
     }
-    return candidate
+    return claimant
   })
-  return { candidates, candidateOf }
+  return { claimants, claimantOf }
 }
 
-async function claimAddresses(client: Client, candidates: Candidate[]): Promise<void> {
-  const rows = addressRows(candidates)
+async function claimAddresses(client: Client, claimants: Claimant[]): Promise<void> {
+  const rows = addressRows(claimants)
   const added = await client.query<AddressRow>({
     name: 'add-addresses',
     text: ADD_ADDRESSES,
@@ -102,28 +101,28 @@ async function claimAddresses(client: Client, candidates: Candidate[]): Promise<
   const present = await client.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   const isAdded = new Set(added.rows.map(keyOf))
   const knownAs = new Map(present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]))
-  noteKnown(candidates, knownAs)
+  noteKnown(claimants, knownAs)
   // New aliases of a known article were stored under the id of a new one. They move to the id of
   // the known article.
-  const moved = addressRows(candidates.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
+  const moved = addressRows(claimants.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
   if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(moved))
 }
 
 /** Claims ids for new articles. An id that another article has is replaced by a derived one. */
-async function claimIds(client: Client, candidates: Candidate[], salt: number): Promise<void> {
-  const open = candidates.filter(one => !one.known && !one.settled)
+async function claimIds(client: Client, claimants: Claimant[], salt: number): Promise<void> {
+  const open = claimants.filter(one => !one.known && !one.settled)
   const added = await client.query<{ id: string }>({
     name: 'add-ids',
     text: ADD_IDS,
     values: [textArray(open.map(one => one.id))],
   })
   const free = new Set(added.rows.map(row => row.id))
-  const moved: Candidate[] = []
-  for (const candidate of open) {
-    candidate.settled = free.delete(candidate.id)
-    if (candidate.settled) continue
-    candidate.id = articleId(candidate.outlet, candidate.addresses[0]!, salt)
-    moved.push(candidate)
+  const moved: Claimant[] = []
+  for (const claimant of open) {
+    claimant.settled = free.delete(claimant.id)
+    if (claimant.settled) continue
+    claimant.id = articleId(claimant.outlet, claimant.addresses[0]!, salt)
+    moved.push(claimant)
   }
   if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(addressRows(moved)))
 }
@@ -136,8 +135,8 @@ interface AddressRow {
 
 const keyOf = ({ outlet, address }: Omit<AddressRow, 'id'>) => `${outlet}\0${address}`
 
-function addressRows(candidates: Candidate[]): AddressRow[] {
-  return candidates.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
+function addressRows(claimants: Claimant[]): AddressRow[] {
+  return claimants.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
 }
 
 function columns(rows: AddressRow[]): Buffer[] {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { noBrake } from '../pace.ts'
-import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
+import type { SegmentSource } from '../segment/builder.ts'
 import { ingestedInto } from '../segment/columns.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import {
@@ -18,6 +18,7 @@ import { openReads } from '../store/segment-store.ts'
 import type { NewArticle } from './article.ts'
 import { type Claim, claimIdentities, findKnown } from './identity.ts'
 import { AHEAD } from './scheduler.ts'
+import { segmentOf } from './segments.ts'
 import {
   type ArticleWriter,
   createPartitionRoom,
@@ -267,13 +268,9 @@ async function useWithin(client: Client, built: Built, number: number, embedAt: 
 async function coverBefore(client: Client, last: bigint): Promise<void> {
   const first = (await readCovered(client)) + 1n
   if (first > last) return
-  const range = { first, last }
-  const source = postgresArticles(openReads(client))
-  const articles = await source.readSources(range)
-  const builder = createSegmentBuilder(articles, first)
-  for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+  const segment = await segmentOf(postgresArticles(openReads(client)), { first, last })
   // Nobody else ever sees it ahead, so any kind will do.
-  const number = await storeAhead(client, 'merge', { range, articles, built: builder.build() }, noBrake)
+  const number = await storeAhead(client, 'merge', segment, noBrake)
   await replaceSegments(client, number, [])
 }
 

@@ -8,7 +8,7 @@ import type { SegmentSource } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
-import { KINDS, type MadeSegment } from './segments.ts'
+import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
 
 /** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
 export interface ImportedArticles {
@@ -142,14 +142,13 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     for (const one of made) events.made(one)
     if (failure !== null) events.failed(task.kinds, failure)
   }
-  const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'>) =>
-    run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD, keepsWords: false })
+  const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'> = {}) =>
+    run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD })
   return {
     /** Gives way to all other work. A merge has time. */
-    run: (kind: SegmentWork) => runGently(kind, { waitFor: [], flushTo: null }),
+    run: (kind: SegmentWork) => runGently(kind),
     /** Makes all that is due, also what another process is at. */
-    runAll: () =>
-      run('all', { kinds: KINDS, waitFor: KINDS, gently: false, ahead: 0, flushTo: null, keepsWords: false }),
+    runAll: () => run('all', { kinds: KINDS, waitFor: KINDS }),
     /** When articles have come slowly and no more follow. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
     /** @returns the segment's number */
@@ -161,8 +160,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
       events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
       return number
     },
-    mergeImported: () =>
-      run('import', { kinds: ['merge'], waitFor: [], gently: false, ahead: AHEAD, flushTo: null, keepsWords: true }),
+    mergeImported: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))
@@ -183,20 +181,11 @@ async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
 /** A task for the thread: segments that are due, or one of an import. */
 export type Task = MakeTask | { url: string; articles: ImportedArticles }
 
-export interface MakeTask {
+export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'onMade'> {
   url: string
   kinds: readonly SegmentWork[]
-  waitFor: readonly SegmentWork[]
-  /** Works for a part of the time only, where that is enough. */
-  gently: boolean
-  /** ms for which searches can read a segment before they use it. */
-  ahead: number
-  /**
-   * Flushes all articles up to this `seq`, and no later ones; null: full segments of all articles.
-   */
-  flushTo: bigint | null
   /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
-  keepsWords: boolean
+  keepsWords?: boolean
 }
 
 /** The segments that the thread has made; `failure`: why it made no more. */

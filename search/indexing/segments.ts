@@ -12,6 +12,7 @@ import {
   type NewSegment,
   type NumberedSegment,
   openReads,
+  partsOf,
   type SegmentRange,
   type SegmentWork,
 } from '../store/segment-store.ts'
@@ -244,18 +245,21 @@ async function build(
 /** Articles of one statement. */
 const SOURCES_PER_STATEMENT = 2_048n
 
-async function readSources(
-  source: ArticleSource,
-  { first, last }: SegmentRange,
-  brake: Brake,
-): Promise<SegmentSource[]> {
+async function readSources(source: ArticleSource, range: SegmentRange, brake: Brake): Promise<SegmentSource[]> {
   const articles: SegmentSource[] = []
-  for (let from = first; from <= last; from += SOURCES_PER_STATEMENT) {
+  for (const part of partsOf(range, SOURCES_PER_STATEMENT)) {
     brake()
-    const to = from + SOURCES_PER_STATEMENT - 1n
-    articles.push(...(await source.readSources({ first: from, last: to < last ? to : last })))
+    articles.push(...(await source.readSources(part)))
   }
   return articles
+}
+
+/** Builds the segment of some stored articles from their words. */
+export async function segmentOf(source: ArticleSource, range: SegmentRange): Promise<NewSegment> {
+  const articles = await source.readSources(range)
+  const builder = createSegmentBuilder(articles, range.first)
+  for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+  return { range, articles, built: builder.build() }
 }
 
 /**

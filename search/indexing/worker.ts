@@ -31,14 +31,10 @@ async function run(task: Task): Promise<TaskResult> {
   }
 }
 
-async function makeDue(pool: Pool, task: MakeTask, made: MadeSegment[]): Promise<null> {
-  const { kinds, waitFor, gently, ahead, flushTo, keepsWords } = task
+async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask, made: MadeSegment[]): Promise<null> {
   if (keepsWords) knownWords ??= createKnownWords()
-  await makeSegments(pool, SEGMENT_SIZES, {
-    ...{ kinds, waitFor, gently, ahead, onMade: one => made.push(one) },
-    ...(flushTo !== null && { flushTo }),
-    ...(keepsWords && knownWords && { knownWords }),
-  })
+  const words = keepsWords && knownWords ? { knownWords } : {}
+  await makeSegments(pool, SEGMENT_SIZES, { ...options, ...words, onMade: one => made.push(one) })
   return null
 }
 

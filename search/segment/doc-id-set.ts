@@ -357,7 +357,8 @@ function fromWork(size: number): DocIdSet {
   return takeFromArena(count, size)
 }
 
-function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
+/** The place of the first document that is not before a document; the length: there is none. */
+export function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
   // Without a branch: half of all predictions would be wrong.
   for (let left = docs.length - from; left > 0; ) {

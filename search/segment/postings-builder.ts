@@ -1,5 +1,5 @@
 import { bitsOf, moved, release } from './arrays.ts'
-import { type DocIdSet, has, intersection } from './doc-id-set.ts'
+import { type DocIdSet, has, intersection, lowerBound } from './doc-id-set.ts'
 
 /**
  * Lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in ascending order;
@@ -149,17 +149,6 @@ function bitsBetween(bits: Uint32Array, from: number, to: number): number {
   let count = bitsOf(bits[first]! & head) + bitsOf(bits[last]! & tail)
   for (let at = first + 1; at < last; at++) count += bitsOf(bits[at]! | 0)
   return count
-}
-
-function lowerBound(docs: Uint16Array, doc: number): number {
-  let low = 0
-  let high = docs.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (docs[middle]! < doc) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** The words of all documents as ids; a title and its body follow each other. */

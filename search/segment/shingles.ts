@@ -70,13 +70,13 @@ interface Places {
   /** Hash of the word at a place and the one before. */
   pairHash(at: number): number
   /** Every place that ends a pair. */
-  eachPair: Visits
+  eachPair: EachPlace
 }
 
 function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, brake: Brake): Places {
   const size = ends.length
   const hash = (at: number) => wordIds.hash(words.at(at))
-  const eachPair: Visits = visit => {
+  const eachPair: EachPlace = visit => {
     for (let doc = 0; doc < size; doc++) {
       brake()
       const body = bodyStarts[doc]!
@@ -137,7 +137,7 @@ function addTriples(
     found.doc.push(doc)
     found.hash.push(tripleHash(at))
   })
-  const eachTriple: Visits = visit => {
+  const eachTriple: EachPlace = visit => {
     for (let place = 0; place < found.at.length; place++) {
       if (place % PIECE === 0) brake()
       visit(found.at.at(place), found.doc.at(place), place)
@@ -155,10 +155,10 @@ function addTriples(
 }
 
 /**
- * Visits the places in the texts where a group of words ends, in order. `place` is the index of the
+ * EachPlace the places in the texts where a group of words ends, in order. `place` is the index of the
  * group's hash.
  */
-type Visits = (visit: (at: number, doc: number, place: number) => void) => void
+type EachPlace = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
   /**
@@ -205,7 +205,7 @@ interface Parts {
  *
  * @param hashes by place; becomes the groups, because there are tens of millions of places
  */
-function listGroups(hashes: Int32Array, enough: number, each: Visits, brake: Brake, parts: Parts): Groups {
+function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: Brake, parts: Parts): Groups {
   const groups = likelyGroups(hashes, enough, brake)
   const table = createPairTable()
   const count = createDocumentCount()
@@ -265,7 +265,7 @@ interface Names {
 }
 
 /** Each place goes to its group's own list, or to a shared one. */
-function addLists(dictionary: DictionaryBuilder, groups: Groups, each: Visits, names: Names): void {
+function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace, names: Names): void {
   const own = new Int32Array(groups.documents.length).fill(-1)
   const shared = new Int32Array(SHARED_LISTS).fill(-1)
   each((at, doc, place) => {
@@ -295,7 +295,7 @@ function addTitlePairs(
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
-  const each: Visits = visit => {
+  const each: EachPlace = visit => {
     for (let doc = 0; doc < ends.length; doc++) {
       for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
     }

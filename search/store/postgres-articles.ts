@@ -5,7 +5,7 @@ import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleSource, ArticleWords, Author, StoredArticle, UnflushedArticle } from './article-source.ts'
-import { type IndexReads, newestOf, type SegmentRange } from './segment-store.ts'
+import { type IndexReads, newestOf, partsOf, type SegmentRange } from './segment-store.ts'
 
 /**
  * Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`,
@@ -271,12 +271,11 @@ function verifyStatement({ wholeText, required, excluded }: Verification): strin
 /** Articles whose words are in memory at a time. */
 const WORDS_PER_STATEMENT = 1_024n
 
-async function* readWords(reads: IndexReads, { first, last }: SegmentRange): AsyncGenerator<ArticleWords> {
-  for (let from = first; from <= last; from += WORDS_PER_STATEMENT) {
-    const to = from + WORDS_PER_STATEMENT - 1n
+async function* readWords(reads: IndexReads, range: SegmentRange): AsyncGenerator<ArticleWords> {
+  for (const { first, last } of partsOf(range, WORDS_PER_STATEMENT)) {
     yield* await reads.newest<ArticleWords>({
       text: 'select seq, title, body from article_words where seq between $1 and $2',
-      values: [from, to < last ? to : last],
+      values: [first, last],
     })
   }
 }

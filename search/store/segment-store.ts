@@ -10,6 +10,14 @@ export interface SegmentRange {
   last: bigint
 }
 
+/** A range cut into ranges of at most `size` articles, ascending. */
+export function* partsOf({ first, last }: SegmentRange, size: bigint): Generator<SegmentRange> {
+  for (let from = first; from <= last; from += size) {
+    const to = from + size - 1n
+    yield { first: from, last: to < last ? to : last }
+  }
+}
+
 /** The facts of a stored segment that a search knows before it reads the segment. */
 export interface SegmentMeta {
   no: number
