@@ -1,7 +1,7 @@
 import type { Logger } from '../shared/log/logger.ts'
 import { counter, histogram } from '../shared/log/registry.ts'
 import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
-import type { DocumentWords } from './analysis/stop-words.ts'
+import type { DocumentWords } from './analysis/index.ts'
 import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'

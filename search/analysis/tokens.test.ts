@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList, wordListOf } from './stop-words.ts'
+import { wordList, wordListOf } from './index.ts'
 import { foldAny, foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
 t.test('decision 16: letters, digits and marks make words, everything else separates', async t => {

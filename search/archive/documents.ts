@@ -1,6 +1,6 @@
 import type { Language } from '../../shared/articles/article.ts'
+import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stop-words.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { Names } from '../cache/stored-articles.ts'
 import type { SegmentSource } from '../segment/builder.ts'

@@ -139,8 +139,10 @@ function addressRows(claimants: Claimant[]): AddressRow[] {
   return claimants.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
 }
 
-function columns(rows: AddressRow[]): Buffer[] {
-  return [rows.map(row => row.outlet), rows.map(row => row.address), rows.map(row => row.id)].map(textArray)
+const columns = (rows: AddressRow[]) => columnsOf(rows, ['outlet', 'address', 'id'])
+
+function columnsOf<K extends string>(rows: Record<K, string | null>[], keys: K[]): Buffer[] {
+  return keys.map(key => textArray(rows.map(row => row[key])))
 }
 
 // $1 outlets, $2 addresses, $3 ids
@@ -241,13 +243,7 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     const found = await db.query<{ outlet: string; name: string | null; no: number }>({
       name: 'add-publishers',
       text: ADD_PUBLISHERS,
-      values: [
-        textArray(rows.map(row => row.outlet)),
-        textArray(rows.map(row => row.name)),
-        textArray(rows.map(row => row.domain)),
-        textArray(rows.map(row => row.folded_name)),
-        textArray(rows.map(row => row.folded_domain)),
-      ],
+      values: columnsOf(rows, ['outlet', 'name', 'domain', 'folded_name', 'folded_domain']),
     })
     return found.rows.map(row => [publisherKey(row.outlet, row.name), row.no])
   })
@@ -255,12 +251,7 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     const found = await db.query<{ id: string; no: number }>({
       name: 'add-authors',
       text: ADD_AUTHORS,
-      values: [
-        textArray(rows.map(row => row.id)),
-        textArray(rows.map(row => row.outlet)),
-        textArray(rows.map(row => row.name)),
-        textArray(rows.map(row => row.folded_name)),
-      ],
+      values: columnsOf(rows, ['id', 'outlet', 'name', 'folded_name']),
     })
     return found.rows.map(row => [row.id, row.no])
   })

@@ -3,19 +3,6 @@ import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/ar
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { createMemorySegment, createTermIds, type MemorySegment, type TermIds } from './memory-segment.ts'
 
-/** The articles that have no stored segment yet, in in-memory segments. */
-export interface MemoryIndex {
-  /**
-   * In-memory segments with the articles after `covered` up to `last`; they may hold others too.
-   * Articles that are not known yet are read. Searches that come meanwhile wait for the same read.
-   * Segments whose articles are all stored by now are dropped.
-   *
-   * @throws SegmentsChanged another search knows a later state of the index
-   */
-  upTo(wanted: MemoryRange, sizes?: MemorySizes): Promise<readonly MemorySegment[]>
-  stats(): { articles: number; segments: number; words: number }
-}
-
 export interface MemoryRange {
   /** Articles up to this `seq` are in stored segments. */
   covered: bigint
@@ -46,11 +33,14 @@ interface State {
   reading: Promise<void> | null
 }
 
-/** @param keep takes in articles as they will be shown, so that they need not be read once more */
-export function createMemoryIndex(
-  source: ArticleSource,
-  keep: (articles: StoredArticle[]) => Promise<void>,
-): MemoryIndex {
+export type MemoryIndex = ReturnType<typeof createMemoryIndex>
+
+/**
+ * The articles that have no stored segment yet, in in-memory segments.
+ *
+ * @param keep takes in articles as they will be shown, so that they need not be read once more
+ */
+export function createMemoryIndex(source: ArticleSource, keep: (articles: StoredArticle[]) => Promise<void>) {
   let state: State | null = null
 
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
@@ -71,7 +61,17 @@ export function createMemoryIndex(
   }
 
   return {
-    async upTo({ covered, last, wordsVersion }, sizes = MEMORY_SIZES) {
+    /**
+     * In-memory segments with the articles after `covered` up to `last`; they may hold others too.
+     * Articles that are not known yet are read. Searches that come meanwhile wait for the same read.
+     * Segments whose articles are all stored by now are dropped.
+     *
+     * @throws SegmentsChanged another search knows a later state of the index
+     */
+    async upTo(
+      { covered, last, wordsVersion }: MemoryRange,
+      sizes: MemorySizes = MEMORY_SIZES,
+    ): Promise<readonly MemorySegment[]> {
       if (state !== null && wordsVersion < state.wordsVersion) throw new SegmentsChanged('words were indexed anew')
       if (state === null || state.last < covered || state.wordsVersion !== wordsVersion) {
         state = emptyState(covered, wordsVersion)

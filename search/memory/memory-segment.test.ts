@@ -1,5 +1,5 @@
 import t from 'tap'
-import { wordList } from '../analysis/stop-words.ts'
+import { wordList } from '../analysis/index.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { type DocIdSet, docsOf } from '../segment/doc-id-set.ts'
 import { TERMS } from '../terms.ts'

@@ -1,6 +1,6 @@
 import type { Language } from '../../shared/articles/article.ts'
+import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stop-words.ts'
 import type { DocValues } from '../query/filters.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import { grown } from '../segment/arrays.ts'

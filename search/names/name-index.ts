@@ -1,32 +1,7 @@
-import { type Cache, type CacheStats, createCache } from '../cache/cache.ts'
+import { type Cache, createCache } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { grown } from '../segment/arrays.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
-
-/**
- * The names of all outlets, or of all authors, in memory. A name never changes once it has a
- * number, so nothing here is ever stale. Numbers may become visible in another order than they were
- * given out. So a search does not ask whether all names are here, but whether those of its articles
- * are.
- */
-export interface NameIndex {
-  /** Reads all names once. Later calls return at once, unless it failed. */
-  readAll(): Promise<void>
-  /** Whether the name of a number is here. */
-  has(no: number): boolean
-  /** Reads the names of some numbers, where they are not here. */
-  read(nos: number[]): Promise<void>
-  /**
-   * A bitmap of the numbers of all names that contain a folded part: of those that are there when
-   * it resolves.
-   */
-  containing(part: string): Promise<Uint32Array>
-  /** The folded names of a number, for an outlet its name and its domain; none: not here. */
-  of(no: number): string[]
-  /** The highest number. */
-  highest(): number
-  stats(): { names: number; bytes: number; parts: CacheStats }
-}
 
 /** An event loop takes in so many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
@@ -42,8 +17,17 @@ interface Found {
   searched: number
 }
 
-/** @param limit bytes of the parts that are kept */
-export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number): NameIndex {
+export type NameIndex = ReturnType<typeof createNameIndex>
+
+/**
+ * The names of all outlets, or of all authors, in memory. A name never changes once it has a
+ * number, so nothing here is ever stale. Numbers may become visible in another order than they were
+ * given out. So a search does not ask whether all names are here, but whether those of its articles
+ * are.
+ *
+ * @param limit bytes of the parts that are kept
+ */
+export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number) {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let all: Promise<void> | null = null
@@ -60,15 +44,18 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
     }
   }
   return {
+    /** Whether the name of a number is here. */
     has: texts.has,
-    readAll() {
+    /** Reads all names once. Later calls return at once, unless it failed. */
+    readAll(): Promise<void> {
       all ??= readThrough().catch((error: unknown) => {
         all = null
         throw error
       })
       return all
     },
-    async read(nos) {
+    /** Reads the names of some numbers, where they are not here. */
+    async read(nos: number[]): Promise<void> {
       const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
       // Another search may read the same ones meanwhile: a name that is here twice does no harm.
@@ -78,6 +65,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
     },
     containing: parts.containing,
     of: texts.of,
+    /** The highest number. */
     highest: texts.highest,
     stats: () => ({ names: texts.size, bytes: texts.bytes, parts: parts.stats() }),
   }
@@ -114,6 +102,10 @@ function createPartSearch(texts: NameTexts, limit: number) {
     }
   }
   return {
+    /**
+     * A bitmap of the numbers of all names that contain a folded part: of those that are there when
+     * it resolves.
+     */
     async containing(part: string): Promise<Uint32Array> {
       const known = kept.get(part)
       if (known !== undefined && known.searched === texts.size) return known.bits

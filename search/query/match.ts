@@ -1,6 +1,6 @@
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { STOP_WORDS, wordList } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS, wordList } from '../analysis/stop-words.ts'
 import { TERMS } from '../terms.ts'
 import type { ArticleQuery } from './article-query.ts'
 import type { Match } from './parse.ts'

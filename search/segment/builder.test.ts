@@ -1,5 +1,5 @@
 import t from 'tap'
-import { wordList } from '../analysis/stop-words.ts'
+import { wordList } from '../analysis/index.ts'
 import { TERMS } from '../terms.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList } from '../analysis/stop-words.ts'
+import { wordList } from '../analysis/index.ts'
 import { hashOf } from './arrays.ts'
 import { createWordIds } from './word-ids.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
-import { listedStopWords, STOP_WORDS } from './stop-words.ts'
+import { listedStopWords, STOP_WORDS } from './index.ts'
 import { words } from './tokens.ts'
 
 for (const language of LANGUAGES) {
