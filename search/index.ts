@@ -10,7 +10,6 @@ import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
-import { type Covered, createNameCounter, createSuggestions } from './names/suggestions.ts'
 import { openParts } from './open-parts.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import {
@@ -24,6 +23,7 @@ import {
 } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import { type IndexState, SegmentsChanged, type Standbys } from './store/segment-store.ts'
+import { type Covered, createNameCounter, createSuggestions } from './suggestions.ts'
 import type { NameField } from './terms.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 

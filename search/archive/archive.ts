@@ -1,18 +1,17 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/log/registry.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import type { Aggregation, Collector, PageOrder } from '../execute/collector.ts'
-import type { StoredPart } from '../execute/index-parts.ts'
+import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collector.ts'
+import type { Archive, StoredPart } from '../execute/index-parts.ts'
 import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
-import { minuteOf } from '../names/suggestions.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
-import { type IndexMeta, SegmentsChanged } from '../store/segment-store.ts'
+import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from '../store/archive-store.ts'
+import { SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { LAST } from './documents.ts'
-import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './store.ts'
 
 const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
@@ -21,23 +20,6 @@ const INDICES = 32
 
 /** ms after which another node is asked. */
 const EACH = 5_000
-
-/**
- * The archive in OpenSearch as searches use it. It finds what segments would find, because both have
- * the same terms.
- */
-export interface Archive {
-  /**
-   * What it covers beside some segments.
-   *
-   * @throws ArchiveMissing when articles are in the archive alone and there is no way to it
-   * @throws SegmentsChanged
-   */
-  readMeta(segments: Pick<IndexMeta, 'version' | 'releasedTo'>): Promise<ArchiveMeta>
-  /** The articles that it covers, as a part of a search. */
-  part(own: ArchiveMeta, plan: SearchPlan, order: MatchOrder): StoredPart
-  close(): Promise<void>
-}
 
 /** @param db where its state is */
 export function openArchive(db: Queryable, settings: ArchiveSettings): Archive {

@@ -92,3 +92,8 @@ export interface NameUse {
    */
   newest: readonly number[]
 }
+
+export const MINUTE = 60_000
+
+/** @param ms NaN: not known; before all others then */
+export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))

@@ -1,12 +1,12 @@
-import type { Archive } from '../archive/archive.ts'
-import type { ArchiveMeta } from '../archive/store.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
-import type { NameLists } from '../names/name-lists.ts'
+import type { NameLists } from '../memory/name-lists.ts'
+import type { ArchiveMeta } from '../store/archive-store.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 import type { Collector } from './collector.ts'
+import type { MatchOrder, SearchPlan } from './plan.ts'
 
 /**
  * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
@@ -56,4 +56,21 @@ export interface StoredPart {
   startsAt: number | null
   /** Hands its matches to collectors. Stops when every collector is complete. */
   match(collectors: readonly Collector[]): Promise<void>
+}
+
+/**
+ * The archive in OpenSearch as searches use it. It finds what segments would find, because both
+ * have the same terms.
+ */
+export interface Archive {
+  /**
+   * What it covers beside some segments.
+   *
+   * @throws ArchiveMissing when articles are in the archive alone and there is no way to it
+   * @throws SegmentsChanged
+   */
+  readMeta(segments: Pick<IndexMeta, 'version' | 'releasedTo'>): Promise<ArchiveMeta>
+  /** The articles that it covers, as a part of a search. */
+  part(own: ArchiveMeta, plan: SearchPlan, order: MatchOrder): StoredPart
+  close(): Promise<void>
 }

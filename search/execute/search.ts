@@ -1,7 +1,7 @@
 import { waitFor } from '../../shared/log/context.ts'
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
-import type { NameLists } from '../names/name-lists.ts'
+import type { NameLists } from '../memory/name-lists.ts'
 import { createPace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'

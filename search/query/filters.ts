@@ -64,8 +64,8 @@ interface FilterDefinition {
 }
 
 /**
- * Documents of a segment stand in order of publication, so times are ranges there
- * (`time-bounds.ts`), not terms.
+ * Documents of a segment stand in order of publication, so times are ranges there (`TimeBounds`),
+ * not terms.
  */
 const byTimeBounds = () => null
 

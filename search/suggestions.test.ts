@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { rankNames } from '../names/suggestions.ts'
-import { createNameIndex } from './name-index.ts'
+import { createNameIndex } from './memory/name-index.ts'
+import { rankNames } from './suggestions.ts'
 
 /** An outlet or author with its names and what is counted of it. */
 interface Named {

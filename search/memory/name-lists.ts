@@ -1,10 +1,10 @@
-import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bitmapSet, type DocIdSet, docsOf, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
+import type { MemoryDocument, MemorySegment } from './memory-segment.ts'
 import { createNameIndex } from './name-index.ts'
 
 export type NameLists = ReturnType<typeof createNameLists>

@@ -1,5 +1,5 @@
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
-import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
+import type { SegmentMeta, SegmentRange } from './segment-store.ts'
 
 /**
  * An index of the archive as a search knows it: the articles from `first` to `last` are searchable
@@ -65,7 +65,7 @@ export function openArchiveStore(pool: Pool) {
       return rows.map(stateOf)
     },
 
-    /** Adds an index before it is made in OpenSearch, so that an interrupted run leaves no orphan. */
+    /** Adds an index before it is made in OpenSearch: an interrupted run leaves no orphan. */
     async add({ name, range, filledTo, state, analysis }: ArchiveIndexState) {
       await pool.query(ADD, [name, range.first, range.last, filledTo, state, analysis])
     },

@@ -1,11 +1,11 @@
-import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
-import { foldName } from '../analysis/tokens.ts'
-import type { Collector, NameUse } from '../execute/collector.ts'
-import { createPace } from '../pace.ts'
-import { countBits, eachBit, grown, hasBit } from '../segment/arrays.ts'
-import { docsOf, intersection } from '../segment/doc-id-set.ts'
-import { type NameField, TERMS } from '../terms.ts'
-import type { NameIndex } from './name-index.ts'
+import { COUNTRIES, type Country } from '../shared/articles/article.ts'
+import { foldName } from './analysis/tokens.ts'
+import { type Collector, MINUTE, minuteOf, type NameUse } from './execute/collector.ts'
+import type { NameIndex } from './memory/name-index.ts'
+import { createPace } from './pace.ts'
+import { countBits, eachBit, grown, hasBit } from './segment/arrays.ts'
+import { docsOf, intersection } from './segment/doc-id-set.ts'
+import { type NameField, TERMS } from './terms.ts'
 
 /** Articles in some countries, that were published (or, without a date, ingested) since a time. */
 export interface Covered {
@@ -115,7 +115,7 @@ interface Ranking {
    * which a word begins with it, then the others; in each group the names with the most articles
    * first. Of equal names, one alone.
    *
-   * @param text folded (`analysis/folding.ts`), not empty
+   * @param text folded (`analysis/tokens.ts`), not empty
    * @param countries bits: only names with articles in one of them
    * @param since minutes since 1970: only names with such an article of this time or later
    */
@@ -248,13 +248,13 @@ const LETTER = /[\p{L}\p{N}]$/u
 const startsWord = (text: string, at: number) => !LETTER.test(text.slice(Math.max(0, at - 2), at))
 
 /** The uses of outlets or authors by number. */
-export interface NameUses {
+interface NameUses {
   of(no: number): NameUse
   /** No number from here on has articles. */
   end(): number
 }
 
-export type NameCounter = Collector & Record<NameField, NameUses>
+type NameCounter = Collector & Record<NameField, NameUses>
 
 const COUNTRY_TERMS = COUNTRIES.map(country => TERMS.country(country))
 
@@ -334,11 +334,6 @@ function createUses() {
     end: () => articles.length,
   }
 }
-
-const MINUTE = 60_000
-
-/** @param ms NaN: not known; before all others then */
-export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))
 
 /** The first whole minute that begins at this time or later. */
 const minuteFrom = (ms: number): number => Math.ceil(ms / MINUTE)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { createNameTexts } from '../memory/name-index.ts'
+import { listByAuthor } from '../memory/name-lists.ts'
 import { hasBit } from '../segment/arrays.ts'
 import { docsOf } from '../segment/doc-id-set.ts'
-import { createNameTexts } from './name-index.ts'
-import { listByAuthor } from './name-lists.ts'
 
 const unit = fc.constantFrom('a', 'b', ' ', 'é', '😀', '%')
 const folded = (text: string) => text.replace(/ +/g, ' ').trim()
