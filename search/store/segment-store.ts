@@ -1,6 +1,5 @@
 import { waitFor } from '../../shared/log/context.ts'
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
-import type { Brake } from '../pace.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import type { Columns } from '../segment/columns.ts'
 
