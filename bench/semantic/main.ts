@@ -79,7 +79,10 @@ type Mode = 'semantic' | 'keyword'
  * Keyword search ranks by words only among articles equal in the sort field: all of the bench's
  * are.
  */
-const search = (mode: Mode, text: string) => ({ search: mode, search_in: 'title_body', q: asQuery(text) })
+const search = (mode: Mode, text: string) => ({
+  ...{ search: mode, q: asQuery(text) },
+  ...(mode === 'keyword' && { search_in: 'title_body' }),
+})
 
 /** NTREX: also the share of a document's versions among the best ten, by the asked language. */
 async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {

@@ -60,14 +60,14 @@ const TIMEOUT = 20_000
 /**
  * Asks the API with the key in the header, never in the address.
  *
- * @param read makes the value of the answer's JSON; null: it is not what was asked for
+ * @param is whether the answer's JSON is what was asked for: the API of the same release sends it
  * @throws AbortError when `signal` aborts
  */
-export async function ask<T>(path: string, read: (json: unknown) => T | null, asking: Asking): Promise<Outcome<T>> {
+export async function ask<T>(path: string, is: (json: unknown) => json is T, asking: Asking): Promise<Outcome<T>> {
   const response = await exchange(path, asking)
   if (!(response instanceof Response)) return response
-  const value = read(await readJson(response, asking.signal))
-  if (value === null) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
+  const value = await readJson(response, asking.signal)
+  if (!is(value)) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
   return {
     kind: 'ok',
     value,
@@ -148,6 +148,9 @@ function failure(code: Failure['code']): Failure {
 }
 
 const numberOf = (text: string | null) => (text === null || !/^\d+$/.test(text) ? null : Number(text))
+
+/** Whether an answer has a list of that name. */
+export const hasList = (json: unknown, name: string): boolean => isRecord(json) && Array.isArray(json[name])
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -65,3 +65,25 @@ function parsed(day: string): Date | null {
 }
 
 const iso = (at: Date) => at.toISOString().replace('.000Z', 'Z')
+
+/** @throws the signal's reason when it aborts */
+export function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(resolve, ms)
+    const end = () => {
+      clearTimeout(late)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** Nobody sees a hidden tab: it asks for nothing. */
+export function whenSeen(signal: AbortSignal): Promise<void> {
+  if (!document.hidden) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const look = () => !document.hidden && resolve()
+    document.addEventListener('visibilitychange', look, { signal })
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

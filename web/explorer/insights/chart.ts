@@ -62,7 +62,7 @@ export function drawChart(options: ChartOptions): Chart {
     points: { show: false },
     ...(bars ? { paths: bars } : {}),
   })
-  const isPale = ({ span }: Count) => options.waitingFrom !== null && span !== null && span.to >= options.waitingFrom
+  const isPale = ({ to }: Count) => options.waitingFrom !== null && to !== undefined && to >= options.waitingFrom
   const plot = new uPlot(
     {
       width: place.clientWidth,
@@ -132,5 +132,5 @@ function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: 
 }
 
 function labelOf(count: Count | undefined, before: Count | undefined, tick: ChartOptions['tick']): string {
-  return count?.span ? tick(new Date(count.span.from), before?.span ? new Date(before.span.from) : null) : ''
+  return count?.from ? tick(new Date(count.from), before?.from ? new Date(before.from) : null) : ''
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask, type Failure, isRecord, type Outcome } from '../../parts/request.ts'
+import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
 import { wait } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -31,7 +31,7 @@ function askOnce(search: Search, by: By, secret: string, round: number): Promise
   const ofSearch = asked.get(search) ?? new Map<string, Promise<Outcome<Counts>>>()
   asked.set(search, ofSearch)
   const name = `${by} ${round}`
-  const answer = ofSearch.get(name) ?? ask(countsPath(search, by), readCounts, { key: secret })
+  const answer = ofSearch.get(name) ?? ask(countsPath(search, by), isCounts, { key: secret })
   ofSearch.set(name, answer)
   return answer
 }
@@ -54,10 +54,10 @@ export function useTimeCounts(
     const asking = { key: secret, signal: end.signal }
     setCounted(before => ({ ...before, isOld: true }))
     const count = async () => {
-      const first = await ask(countsPath(search, unit ?? 'month'), readCounts, asking)
+      const first = await ask(countsPath(search, unit ?? 'month'), isCounts, asking)
       const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
       if (unit !== null || of === 'month' || of === 'year') return { answer: first, of }
-      return { answer: await ask(countsPath(search, of), readCounts, asking), of }
+      return { answer: await ask(countsPath(search, of), isCounts, asking), of }
     }
     count().then(
       ({ answer, of }) => setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of }),
@@ -85,8 +85,9 @@ export interface Count {
   key: string
   count: number
   /** Of a bucket of time: bounds of the same search. */
-  span: { from: string; to: string } | null
-  outlet: { name: string | null; domain: string | null } | null
+  from?: string
+  to?: string
+  outlet?: { name: string | null; domain: string | null }
 }
 
 interface Counts {
@@ -97,14 +98,14 @@ interface Counts {
   /** Articles without a date. */
   undated: number
   /** Of a search by meaning: how many articles can be found so, of how many. */
-  meaning: Meaning | null
+  meaning?: Meaning
 }
 
 interface Meaning {
   found: number
   of: number
   /** The earliest time of an article that cannot yet. */
-  waitingFrom: string | null
+  waiting_from: string | null
 }
 
 /** The address that counts the articles of a search by something, in the reader's time zone. */
@@ -119,50 +120,16 @@ function countsPath(search: Search, by: By): string {
 
 const isTime = (by: By): by is TimeUnit => TIME_UNITS.some(unit => unit === by)
 
-/** null: these are no counts */
-function readCounts(json: unknown): Counts | null {
-  if (!isRecord(json) || !Array.isArray(json.data) || typeof json.total !== 'number') return null
-  return {
-    total: json.total,
-    data: json.data.flatMap(readCount),
-    other: typeof json.other === 'number' ? json.other : 0,
-    undated: typeof json.undated === 'number' ? json.undated : 0,
-    meaning: readMeaning(json.meaning),
-  }
-}
-
-function readMeaning(json: unknown): Meaning | null {
-  if (!isRecord(json) || typeof json.found !== 'number' || typeof json.of !== 'number') return null
-  return {
-    found: json.found,
-    of: json.of,
-    waitingFrom: typeof json.waiting_from === 'string' ? json.waiting_from : null,
-  }
-}
-
-function readCount(json: unknown): Count[] {
-  if (!isRecord(json) || typeof json.key !== 'string' || typeof json.count !== 'number') return []
-  const { key, count, from, to, outlet } = json
-  const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  return [
-    {
-      key,
-      count,
-      span: typeof from === 'string' && typeof to === 'string' ? { from, to } : null,
-      outlet: isRecord(outlet) ? { name: text(outlet.name), domain: text(outlet.domain) } : null,
-    },
-  ]
-}
+const isCounts = (json: unknown): json is Counts => hasList(json, 'data')
 
 const DAY = 86_400_000
 
 /** The unit that draws some ten to a hundred bars over the time that the articles span. */
 function fittingUnit(data: Count[]): TimeUnit {
-  const spans = data.filter(({ count }) => count > 0).map(({ span }) => span)
-  const first = spans.find(span => span !== null)
-  const last = spans.findLast(span => span !== null)
-  if (!first || !last) return 'day'
-  const days = (Date.parse(last.to) - Date.parse(first.from)) / DAY
+  const filled = data.filter(({ count }) => count > 0)
+  const [first, last] = [filled[0]?.from, filled.at(-1)?.to]
+  if (first === undefined || last === undefined) return 'day'
+  const days = (Date.parse(last) - Date.parse(first)) / DAY
   if (days <= 3) return 'hour'
   if (days <= 100) return 'day'
   if (days <= 900) return 'week'
@@ -176,8 +143,7 @@ function byYear(answer: Outcome<Counts>): Outcome<Counts> {
   for (const month of answer.value.data) {
     const key = month.key.slice(0, 4)
     const year = years.get(key)
-    const span = year?.span && month.span ? { from: year.span.from, to: month.span.to } : month.span
-    years.set(key, { ...month, key, span, count: (year?.count ?? 0) + month.count })
+    years.set(key, { ...month, ...(year && { from: year.from }), key, count: (year?.count ?? 0) + month.count })
   }
   return { ...answer, value: { ...answer.value, data: [...years.values()] } }
 }

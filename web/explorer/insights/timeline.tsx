@@ -24,7 +24,7 @@ export function Timeline({
   const data = useMemo(() => trimmed(counts?.data ?? []), [counts])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
-      if (first?.span && last?.span) onChange({ publishedAfter: first.span.from, publishedBefore: last.span.to })
+      if (first?.from && last?.to) onChange({ publishedAfter: first.from, publishedBefore: last.to })
     },
     [onChange],
   )
@@ -57,7 +57,7 @@ export function Timeline({
           data={data}
           unit={drawn}
           undated={counts.undated}
-          waitingFrom={counts.meaning?.waitingFrom ?? null}
+          waitingFrom={counts.meaning?.waiting_from ?? null}
           onNarrow={narrow}
         />
       )}
@@ -199,21 +199,11 @@ function useChart(options: {
 }
 
 /** A bucket of time in words, as a table names it. */
-function spanText({ key, span }: Count, unit: TimeUnit, { date }: Speech): string {
-  if (span === null) return key
-  const from = new Date(span.from)
-  switch (unit) {
-    case 'hour':
-      return date(from, 'hour')
-    case 'day':
-      return date(from, 'day')
-    case 'week':
-      return `${date(from, 'day')} – ${date(new Date(span.to), 'day')}`
-    case 'month':
-      return date(from, 'month')
-    case 'year':
-      return String(from.getFullYear())
-  }
+function spanText({ key, from, to }: Count, unit: TimeUnit, { date }: Speech): string {
+  if (from === undefined || to === undefined) return key
+  const begin = new Date(from)
+  if (unit === 'year') return String(begin.getFullYear())
+  return unit === 'week' ? `${date(begin, 'day')} – ${date(new Date(to), 'day')}` : date(begin, unit)
 }
 
 /** A bucket of time on the axis: with its year where the label before it has another one. */

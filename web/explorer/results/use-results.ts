@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
-import type { ArticleObject } from '../../../services/api/contract/resources.ts'
-import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { type Asking, ask, type Failure, isRecord, type Unchanged } from '../../parts/request.ts'
+import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
+import { type Asking, ask, type Failure, hasList, type Unchanged } from '../../parts/request.ts'
+import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from '../search/search.ts'
 
 export interface Results {
@@ -44,8 +44,8 @@ const NOTHING: Results = {
 type Event =
   | { kind: 'cleared' }
   | { kind: 'asked'; what: 'first' | 'more' }
-  | { kind: 'first'; of: Search; page: ResultsPage; quota: number | null }
-  | { kind: 'more'; page: ResultsPage }
+  | { kind: 'first'; of: Search; page: PageEnvelope; quota: number | null }
+  | { kind: 'more'; page: PageEnvelope }
   | { kind: 'matched'; of: Search; matches: [string, Matches][] }
   | { kind: 'failed'; failure: Failure; first: boolean }
 
@@ -57,11 +57,11 @@ function reduce(results: Results, event: Event): Results {
       return { ...results, loading: event.what, failure: null }
     case 'first':
       // A new object also for the same search: figures and new articles are counted anew.
-      return { ...NOTHING, ...event.page, of: { ...event.of }, quota: event.quota }
+      return { ...NOTHING, ...shown(event.page), of: { ...event.of }, quota: event.quota }
     case 'more': {
       const known = new Set(results.articles.map(({ id }) => id))
       const added = event.page.articles.filter(({ id }) => !known.has(id))
-      return { ...results, loading: null, next: event.page.next, articles: [...results.articles, ...added] }
+      return { ...results, loading: null, next: event.page.next_cursor, articles: [...results.articles, ...added] }
     }
     case 'matched':
       return isSame(event.of, results.of ?? NEW_SEARCH)
@@ -74,22 +74,26 @@ function reduce(results: Results, event: Event): Results {
   }
 }
 
-const PER_PAGE = '25'
+const shown = ({ articles, total_results, total_results_is_estimate, next_cursor }: PageEnvelope) => ({
+  ...{ articles, total: total_results, estimate: total_results_is_estimate === true, next: next_cursor },
+})
 
-function parametersOf(search: Search, cursor: string | null): URLSearchParams {
+const PER_PAGE = 25
+
+function parametersOf(search: Search, cursor: string | null, perPage = PER_PAGE): URLSearchParams {
   const parameters = writeSearch(search)
-  parameters.set('per_page', PER_PAGE)
+  parameters.set('per_page', String(perPage))
   if (cursor !== null) parameters.set('cursor', cursor)
   return parameters
 }
 
-const askPage = (search: Search, cursor: string | null, asking: Asking) =>
-  ask(`/v1/articles?${parametersOf(search, cursor)}`, readPage, asking)
+export const askPage = (search: Search, cursor: string | null, asking: Asking, perPage = PER_PAGE) =>
+  ask(`/v1/articles?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
 /** The first page of a search, as the trial of a key has got it. */
 export interface First {
   of: Search
-  page: ResultsPage
+  page: PageEnvelope
   quota: number | null
 }
 
@@ -149,8 +153,13 @@ export function useResults(
             : { kind: 'more', page: answer.value },
         )
         if (of.mode === 'semantic' || of.q.trim() === '' || answer.value.articles.length === 0) return
-        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, readMatches, asking)
-        if (found.kind === 'ok') tell({ kind: 'matched', of, matches: found.value })
+        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
+        if (found.kind !== 'ok') return
+        const matches = found.value.data.map(({ id, words, places }): [string, Matches] => [
+          id,
+          { words: new Set(words), places },
+        ])
+        tell({ kind: 'matched', of, matches })
       } catch {
         // Another search has taken its place.
       }
@@ -173,63 +182,10 @@ export function useResults(
 
 export type Article = ArticleObject
 
-/** Reads `/explore/matches`; null: it is none. */
-function readMatches(json: unknown): [string, Matches][] | null {
-  if (!isRecord(json) || !Array.isArray(json.data)) return null
-  return json.data.flatMap((one): [string, Matches][] =>
-    isRecord(one) && typeof one.id === 'string' && typeof one.places === 'number' && Array.isArray(one.words)
-      ? [[one.id, { words: new Set(one.words.map(String)), places: one.places }]]
-      : [],
-  )
-}
+const isMatches = (json: unknown): json is { data: { id: string; words: string[]; places: number }[] } =>
+  hasList(json, 'data')
 
-interface ResultsPage {
-  total: number
-  /** Counting stopped there. */
-  estimate: boolean
-  next: string | null
-  articles: Article[]
-}
-
-/** Reads a page of `/v1/articles`; null: it is none. */
-function readPage(json: unknown): ResultsPage | null {
-  if (!isRecord(json) || !Array.isArray(json.articles) || typeof json.total_results !== 'number') return null
-  return {
-    total: json.total_results,
-    estimate: json.total_results_is_estimate === true,
-    next: typeof json.next_cursor === 'string' ? json.next_cursor : null,
-    articles: json.articles.map(readArticle).filter(article => article !== null),
-  }
-}
-
-function readArticle(json: unknown): Article | null {
-  if (!isRecord(json) || !isRecord(json.outlet)) return null
-  const language = LANGUAGES.find(one => one === json.language)
-  const country = COUNTRIES.find(one => one === json.country)
-  if (typeof json.id !== 'string' || language === undefined || country === undefined) return null
-  return {
-    id: json.id,
-    title: textOf(json.title) ?? '',
-    url: textOf(json.url) ?? '',
-    snippet: textOf(json.snippet),
-    published_at: textOf(json.published_at),
-    ingested_at: textOf(json.ingested_at),
-    authors: readAuthors(json.authors),
-    outlet: { name: textOf(json.outlet.name), domain: textOf(json.outlet.domain) },
-    language,
-    country,
-    ...(typeof json.relevance === 'number' ? { relevance: json.relevance } : {}),
-  }
-}
-
-function readAuthors(json: unknown): Article['authors'] {
-  if (!Array.isArray(json)) return []
-  return json.flatMap(one =>
-    isRecord(one) && typeof one.id === 'string' && typeof one.name === 'string' ? [{ id: one.id, name: one.name }] : [],
-  )
-}
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+export const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
 /** An address that a link may have: a page of the web, and no script. */
 export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
@@ -302,7 +258,7 @@ async function follow(
 
 /** The beginning: the latest time that the search has. Nothing is new yet. */
 async function firstLook(of: Search, key: string, signal: AbortSignal): Promise<Look> {
-  const answer = await ask(`/v1/articles?${pollParameters(of, 'desc', '1')}`, readPage, { key, signal })
+  const answer = await askPage({ ...of, sort: 'ingested_at', order: 'desc' }, null, { key, signal }, 1)
   if (answer.kind !== 'ok') return failed(answer)
   return { kind: 'found', articles: [], place: { latest: answer.value.articles[0]?.ingested_at ?? null, etag: null } }
 }
@@ -318,10 +274,9 @@ async function lookOnce(of: Search, key: string, from: Place, signal: AbortSigna
   let { latest, etag } = from
   let cursor: string | null = null
   for (let page = 0; page < PAGES; page++) {
-    const parameters = pollParameters(of, 'asc', '100')
+    const parameters = parametersOf({ ...of, sort: 'ingested_at', order: 'asc' }, cursor, 100)
     if (from.latest !== null) parameters.set('ingested_after', from.latest)
-    if (cursor !== null) parameters.set('cursor', cursor)
-    const answer = await ask(`/v1/articles?${parameters}`, readPage, { key, signal, etag: page === 0 ? etag : null })
+    const answer = await ask(`/v1/articles?${parameters}`, isPage, { key, signal, etag: page === 0 ? etag : null })
     if (answer.kind !== 'ok') return failed(answer)
     if (page === 0) etag = answer.etag
     for (const { id, ingested_at } of answer.value.articles) {
@@ -329,7 +284,7 @@ async function lookOnce(of: Search, key: string, from: Place, signal: AbortSigna
       articles.push({ id, at: ingested_at })
       latest = ingested_at
     }
-    cursor = answer.value.next
+    cursor = answer.value.next_cursor
     if (cursor === null) break
   }
   // Another time is another address, whose tag is not known yet.
@@ -341,34 +296,4 @@ const HOPELESS = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_r
 function failed(answer: Unchanged | Failure): Look {
   if (answer.kind === 'unchanged') return answer
   return { kind: 'failed', retryAfter: answer.retryAfter ?? 0, stop: HOPELESS.includes(answer.code) }
-}
-
-function pollParameters(of: Search, order: 'asc' | 'desc', perPage: string): URLSearchParams {
-  const parameters = writeSearch({ ...of, sort: 'ingested_at', order })
-  parameters.set('per_page', perPage)
-  return parameters
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(late)
-        reject(signal.reason)
-      },
-      { once: true },
-    )
-  })
-}
-
-/** Nobody sees a hidden tab: it asks for nothing. */
-function whenSeen(signal: AbortSignal): Promise<void> {
-  if (!document.hidden) return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    const look = () => !document.hidden && resolve()
-    document.addEventListener('visibilitychange', look, { signal })
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { KeyTaker } from '../../parts/controls.tsx'
-import { ask, isRecord } from '../../parts/request.ts'
+import { ask, hasList } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
 
@@ -213,9 +213,9 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
     const later = setTimeout(async () => {
       try {
         const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-        const answer = await ask(path, readNames, { key: secret, signal: mine.signal })
+        const answer = await ask(path, isNames, { key: secret, signal: mine.signal })
         // Without suggestions the field works all the same.
-        setNames(answer.kind === 'ok' ? answer.value : [])
+        setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
       } catch {
         // The text has changed meanwhile.
       }
@@ -228,7 +228,4 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
   return names
 }
 
-function readNames(json: unknown): string[] | null {
-  if (!isRecord(json) || !Array.isArray(json.data)) return null
-  return json.data.flatMap(one => (isRecord(one) && typeof one.value === 'string' ? [one.value] : []))
-}
+const isNames = (json: unknown): json is { data: { value: string }[] } => hasList(json, 'data')

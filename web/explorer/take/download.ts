@@ -1,6 +1,9 @@
+import type { ArticleObject } from '../../../services/api/contract/resources.ts'
 import { CSV_COLUMNS, csvHead, csvLine } from '../../../shared/articles/csv.ts'
-import { ask, type Failure, isRecord } from '../../parts/request.ts'
-import { type Search, writeSearch } from '../search/search.ts'
+import type { Failure } from '../../parts/request.ts'
+import { rest } from '../../parts/time.ts'
+import { askPage } from '../results/use-results.ts'
+import type { Search } from '../search/search.ts'
 
 export type Progress =
   | { kind: 'running'; written: number; total: number; estimate: boolean }
@@ -16,14 +19,6 @@ export interface Download {
   resume(): void
   /** Ends it and leaves no file. */
   cancel(): void
-}
-
-/** A page of a download: the articles as the API writes them. */
-interface Page {
-  articles: Record<string, unknown>[]
-  next: string | null
-  total: number
-  estimate: boolean
 }
 
 /** Where a download stands: all that it needs to go on. */
@@ -88,55 +83,22 @@ async function walk(options: DownloadOptions, place: Place, signal: AbortSignal)
   const writer = WRITERS[format]
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
-    const answer = await askPage(search, key, place.cursor, signal)
+    const answer = await askPage(search, place.cursor || null, { key, signal }, 100)
     if (answer.kind === 'unchanged') return
     if (answer.kind === 'failure') {
       if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
-      await waitFor((answer.retryAfter ?? 60) * 1_000, signal, until =>
-        tell({ kind: 'waiting', ...seen(place), until }),
-      )
+      const ms = (answer.retryAfter ?? 60) * 1_000
+      tell({ kind: 'waiting', ...seen(place), until: performance.now() + ms })
+      await rest(ms, signal)
       continue
     }
-    const { articles, next, total, estimate } = answer.value
+    const { articles, next_cursor, total_results, total_results_is_estimate } = answer.value
     await sink.write((place.cursor === '' ? writer.head : '') + articles.map(writer.line).join(''))
-    Object.assign(place, { cursor: next, written: place.written + articles.length, total, estimate })
+    place.written += articles.length
+    Object.assign(place, { cursor: next_cursor, total: total_results, estimate: total_results_is_estimate === true })
   }
   await sink.close()
   tell({ kind: 'done', written: place.written })
-}
-
-const PER_PAGE = '100'
-
-function askPage(search: Search, key: string, cursor: string, signal: AbortSignal) {
-  const parameters = writeSearch(search)
-  parameters.set('per_page', PER_PAGE)
-  if (cursor !== '') parameters.set('cursor', cursor)
-  return ask(`/v1/articles?${parameters}`, readPage, { key, signal })
-}
-
-function readPage(json: unknown): Page | null {
-  if (!isRecord(json) || !Array.isArray(json.articles)) return null
-  return {
-    articles: json.articles.filter(isRecord),
-    next: typeof json.next_cursor === 'string' ? json.next_cursor : null,
-    total: typeof json.total_results === 'number' ? json.total_results : 0,
-    estimate: json.total_results_is_estimate === true,
-  }
-}
-
-function waitFor(ms: number, signal: AbortSignal, tell: (until: number) => void): Promise<void> {
-  tell(performance.now() + ms)
-  return new Promise((resolve, reject) => {
-    const end = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(end)
-        reject(signal.reason)
-      },
-      { once: true },
-    )
-  })
 }
 
 /** Where a download is written to. */
@@ -214,7 +176,7 @@ interface Writer {
   type: string
   /** The beginning of the file. */
   head: string
-  line(article: Record<string, unknown>): string
+  line(article: ArticleObject): string
 }
 
 const COLUMNS = CSV_COLUMNS.filter(name => name !== 'body')

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { CopyButton, Segments } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, type Failure, isRecord } from '../../parts/request.ts'
+import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { useChips } from '../search/filters.tsx'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -15,11 +15,12 @@ function useFeeds(search: Search, secret: string) {
   const look = useCallback(() => {
     setFailure(null)
     const end = new AbortController()
-    listFeeds(secret, end.signal).then(
-      listed => (Array.isArray(listed) ? setFeeds(listed) : setFailure(listed)),
-      () => {
-        // The panel is gone.
+    ask('/explore/feeds', isFeeds, { key: secret, signal: end.signal }).then(
+      answer => {
+        if (answer.kind === 'ok') setFeeds(answer.value.feeds)
+        if (answer.kind === 'failure') setFailure(answer)
       },
+      () => {}, // the panel is gone
     )
     return () => end.abort()
   }, [secret])
@@ -30,21 +31,23 @@ function useFeeds(search: Search, secret: string) {
     failure,
     look,
     async make(title: string) {
-      const answer = await makeFeed(search, title, secret)
-      if ('kind' in answer) return setFailure(answer)
-      setMade(answer)
+      const body = { search: String(writeSearch(search)), title }
+      const answer = await ask('/explore/feeds', isFeed, { key: secret, method: 'POST', body })
+      if (answer.kind === 'failure') setFailure(answer)
+      if (answer.kind !== 'ok') return
+      setMade(answer.value)
       look()
     },
     async end(id: string) {
-      const problem = await endFeed(id, secret)
-      if (problem !== null) return setFailure(problem)
+      const answer = await askFile(`/explore/feeds/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' })
+      if (answer.kind === 'failure') return setFailure(answer)
       if (made?.id === id) setMade(null)
       look()
     },
     async save() {
-      const file = await feedsAsOpml(secret)
-      if (file instanceof Blob) saveFile(file, 'perscope-feeds.opml')
-      else setFailure(file)
+      const answer = await askFile('/explore/feeds.opml', { key: secret })
+      if (answer.kind === 'ok') saveFile(answer.value, 'perscope-feeds.opml')
+      else setFailure(answer)
     },
   }
 }
@@ -151,43 +154,8 @@ interface SearchFeed {
   id: string
   title: string
   /** By format. */
-  urls: Record<string, string> | null
+  urls?: Record<string, string>
 }
 
-async function listFeeds(key: string, signal: AbortSignal): Promise<SearchFeed[] | Failure> {
-  const answer = await ask('/explore/feeds', readFeeds, { key, signal })
-  return answer.kind === 'ok' ? answer.value : answer.kind === 'failure' ? answer : []
-}
-
-async function makeFeed(search: Search, title: string, key: string): Promise<SearchFeed | Failure> {
-  const body = { search: String(writeSearch(search)), title }
-  const answer = await ask('/explore/feeds', readFeed, { key, method: 'POST', body })
-  if (answer.kind === 'unchanged') throw new Error('A new feed cannot be unchanged.')
-  return answer.kind === 'ok' ? answer.value : answer
-}
-
-/** null: it has ended */
-async function endFeed(id: string, key: string): Promise<Failure | null> {
-  const answer = await ask(`/explore/feeds/${encodeURIComponent(id)}`, () => true, { key, method: 'DELETE' })
-  return answer.kind === 'failure' ? answer : null
-}
-
-async function feedsAsOpml(key: string): Promise<Blob | Failure> {
-  const answer = await askFile('/explore/feeds.opml', { key })
-  return answer.kind === 'ok' ? answer.value : answer
-}
-
-function readFeeds(json: unknown): SearchFeed[] | null {
-  if (!isRecord(json) || !Array.isArray(json.feeds)) return null
-  return json.feeds.map(readFeed).filter(feed => feed !== null)
-}
-
-function readAddresses(json: unknown): SearchFeed['urls'] {
-  if (!isRecord(json)) return null
-  return Object.fromEntries(Object.entries(json).map(([format, url]) => [format, String(url)]))
-}
-
-function readFeed(json: unknown): SearchFeed | null {
-  if (!isRecord(json) || typeof json.id !== 'string' || typeof json.title !== 'string') return null
-  return { id: json.id, title: json.title, urls: readAddresses(json.urls) }
-}
+const isFeed = (json: unknown): json is SearchFeed => isRecord(json) && typeof json.id === 'string'
+const isFeeds = (json: unknown): json is { feeds: SearchFeed[] } => hasList(json, 'feeds')
