@@ -1,10 +1,203 @@
-import { render } from 'preact'
-import { takeKeyFromAddress } from '../parts/request.ts'
-import { loadSpeech, preferredLanguage } from '../words/index.ts'
-import { Explorer } from './explorer.tsx'
 import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './explorer.css'
+import { render } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Language } from '../../shared/articles/article.ts'
+import { Footer, Header, KeyTaker } from '../parts/controls.tsx'
+import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
+import {
+  loadSpeech,
+  preferredLanguage,
+  rememberLanguage,
+  type Speech,
+  SpeechContext,
+  useSpeech,
+} from '../words/index.ts'
+import { type First, tryKey } from './results/use-results.ts'
+import { SearchPage } from './search-page.tsx'
+
+/** The key of the tab, and another one that a link or a field has brought. */
+function useKey(offeredAtFirst: string | null) {
+  const [key, setKey] = useState(knownKey)
+  const [first, setFirst] = useState<First | null>(null)
+  const [offered, setOffered] = useState(offeredAtFirst)
+  const [isPasted, setPasted] = useState(false)
+  useEffect(() => {
+    // Somebody opens an address with a key in a tab that is open already.
+    const look = () => {
+      const other = takeKeyFromAddress()
+      if (other === null) setKey(knownKey())
+      else setOffered(other)
+    }
+    addEventListener('hashchange', look)
+    return () => removeEventListener('hashchange', look)
+  }, [])
+  const use = useCallback((chosen: string, answered: First | null) => {
+    rememberKey(chosen)
+    setOffered(null)
+    setFirst(answered)
+    setPasted(true)
+    setKey(chosen)
+  }, [])
+  const forget = useCallback(() => {
+    forgetKey()
+    setOffered(null)
+    setFirst(null)
+    setKey('')
+  }, [])
+  return { key, first, isPasted, offered, use, forget, offer: setOffered }
+}
+
+/**
+ * The whole page: without a key what it is and how to get one, with a key the search.
+ *
+ * @param props.offered a key of the address, while the tab has another one
+ */
+function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: string | null }) {
+  const [speech, setSpeech] = useState(firstSpeech)
+  const [said, setSaid] = useState('')
+  const keys = useKey(offered)
+  const { key, offer } = keys
+  const { words, language } = speech
+  useEffect(() => {
+    document.documentElement.lang = language
+    if (key === '') document.title = `Perscope – ${words.search.title}`
+  }, [language, words, key])
+
+  const forget = useCallback(() => {
+    setSaid(words.key.forgotten)
+    keys.forget()
+  }, [words, keys.forget])
+  const speak = useCallback((chosen: Language) => {
+    rememberLanguage(chosen)
+    void loadSpeech(chosen).then(setSpeech)
+  }, [])
+  /** A key that is typed into any field is taken out of it, so that no address has it. */
+  const takeKey = useCallback(
+    (text: string) => {
+      const found = keyIn(text)
+      if (found !== null && found !== key) offer(found)
+      return found !== null
+    },
+    [key, offer],
+  )
+
+  return (
+    <SpeechContext.Provider value={speech}>
+      <KeyTaker.Provider value={takeKey}>
+        <a class="skip" href="#results">
+          {words.app.skip}
+        </a>
+        <Header onLanguage={speak} onForget={key === '' ? null : forget} />
+        {key !== '' && keys.offered !== null && (
+          <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
+        )}
+        {key === '' ? (
+          <Welcome said={said} onKey={keys.use} />
+        ) : (
+          <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
+        )}
+        <Footer />
+      </KeyTaker.Provider>
+    </SpeechContext.Provider>
+  )
+}
+
+/** Another key has come: nothing uses it before somebody says so. */
+function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
+  const { words } = useSpeech()
+  return (
+    <section class="notice offer" role="alert">
+      <p>{words.key.offer}</p>
+      <p class="row">
+        <button type="button" onClick={onKeep}>
+          {words.key.keepOwn}
+        </button>
+        <button type="button" onClick={onUse}>
+          {words.key.useOther}
+        </button>
+      </p>
+    </section>
+  )
+}
+
+/** What somebody without a key sees: what this is, how to get a key, and where to put it. */
+function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null): void }) {
+  const { words } = useSpeech()
+  return (
+    <main class="welcome wide" id="results">
+      <h1>{words.app.tagline}</h1>
+      <p role="status" class="said">
+        {said}
+      </p>
+      <p class="lead">{words.key.about}</p>
+      <KeyForm onKey={onKey} />
+      <h2>{words.key.title}</h2>
+      <p>{words.key.how}</p>
+      <pre>
+        <code>npm run keys -- create --name me --countries NL,BE,LU --history-days 365 --rate 60</code>
+      </pre>
+      <p>{words.key.started}</p>
+    </main>
+  )
+}
+
+/**
+ * Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs.
+ */
+function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
+  const { words } = useSpeech()
+  const [problem, setProblem] = useState('')
+  const [trying, setTrying] = useState(false)
+  const use = async (field: HTMLInputElement) => {
+    const key = keyIn(field.value) ?? field.value.trim()
+    if (key === '') return setProblem(words.key.empty)
+    setProblem('')
+    setTrying(true)
+    const answer = await tryKey(key)
+    setTrying(false)
+    if (answer.kind === 'works') return onKey(key, answer.first)
+    setProblem(
+      answer.code === 'invalid_token'
+        ? `${words.failure.title.key}. ${words.failure.invalid_token}`
+        : words.failure[answer.code],
+    )
+    field.select()
+  }
+  return (
+    <form
+      class="key-form"
+      onSubmit={event => {
+        event.preventDefault()
+        const field = event.currentTarget.elements.namedItem('key')
+        if (field instanceof HTMLInputElement && !trying) void use(field)
+      }}
+    >
+      <label for="key">{words.key.label}</label>
+      <div class="row">
+        <input
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="key-hint key-problem"
+          aria-invalid={problem !== ''}
+        />
+        <button type="submit" class="primary">
+          {words.key.use}
+        </button>
+      </div>
+      <p id="key-problem" class={trying ? '' : 'problem'} role="alert">
+        {trying ? words.key.trying : problem}
+      </p>
+      <p id="key-hint" class="hint">
+        {words.key.hint}
+      </p>
+    </form>
+  )
+}
 
 // Before anything else: the key leaves the address at once.
 const offered = takeKeyFromAddress()

@@ -1,8 +1,397 @@
-import { render } from 'preact'
-import { loadSpeech, SpeechContext } from '../words/index.ts'
-import { Status } from './status.tsx'
 import '../parts/base.css'
 import './status.css'
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import {
+  embeddingsAreLate,
+  type Figures,
+  type Flow,
+  type LagHour,
+  pagesAreLate,
+  type Quarantined,
+  type QueueCounts,
+  type Running,
+} from '../../shared/status/figures.ts'
+import { Bar, Footer } from '../parts/controls.tsx'
+import { ask, type Failure, isRecord } from '../parts/request.ts'
+import { rest, whenSeen } from '../parts/time.ts'
+import { loadSpeech, SpeechContext } from '../words/index.ts'
+import { LastDay } from './last-day.tsx'
+import { ago, number, plural, span } from './numbers.ts'
+import { MachineSection, Outlets } from './outlets.tsx'
+import { type Problem, problemOfFailure } from './problems.ts'
+
+/** The page for operators: how the fleet is doing, at a glance. */
+function Status() {
+  const watch = useFigures()
+  const { figures, failure } = watch
+  const service = figures?.service ?? 'Perscope'
+  useEffect(() => {
+    document.title = `${service} status`
+  }, [service])
+  return (
+    <>
+      <Bar>
+        <a href="/status/figures">Figures as JSON</a>
+      </Bar>
+      <main class={failure === null ? 'status wide' : 'status wide stale'}>
+        <Verdict service={service} problems={problemsNow(watch)} readAt={watch.readAt} />
+        {figures && (
+          <>
+            <section aria-labelledby="flow-title">
+              <h2 id="flow-title">The way of an article</h2>
+              <Way figures={figures} />
+            </section>
+            <section aria-labelledby="lag-title">
+              <h2 id="lag-title">The last 24 hours</h2>
+              <LastDay hours={figures.lag} />
+            </section>
+            <div class="pair">
+              <section aria-labelledby="queues-title">
+                <h2 id="queues-title">Queues</h2>
+                <QueueTable queues={figures.queues} />
+              </section>
+              <section aria-labelledby="quarantine-title">
+                <h2 id="quarantine-title">Quarantine</h2>
+                <Quarantine quarantine={figures.quarantine} at={figures.at} />
+              </section>
+            </div>
+            <section aria-labelledby="machines-title">
+              <h2 id="machines-title">Machines</h2>
+              <MachineSection machines={figures.machines} />
+            </section>
+            <section aria-labelledby="outlets-title">
+              <h2 id="outlets-title">Outlets</h2>
+              <Outlets outlets={figures.outlets} at={figures.at} />
+            </section>
+          </>
+        )}
+      </main>
+      <Footer />
+    </>
+  )
+}
+
+/** null: nothing is known yet. */
+function problemsNow({ figures, failure }: Watch) {
+  if (failure !== null) return [problemOfFailure(failure)]
+  return figures?.causes ?? null
+}
+
+/** The header shows it already. */
+const WORDMARK = 'Perscope'
+
+/** How things are, in one glance: a word, its reasons, and the age of the figures. */
+function Verdict(props: { service: string; problems: Problem[] | null; readAt: number }) {
+  const { service, problems, readAt } = props
+  return (
+    <>
+      <div class="row head">
+        <h1>{service === WORDMARK ? 'Status' : `${service} status`}</h1>
+        <p class={`verdict pill ${levelOf(problems)}`} role="status">
+          {wordsOf(problems)}
+        </p>
+        <Age readAt={readAt} />
+      </div>
+      {problems !== null && problems.length > 0 && (
+        <ul class="problems">
+          {problems.map(({ level, text }) => (
+            <li key={text} class={level}>
+              {text}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function levelOf(problems: Problem[] | null) {
+  if (problems === null) return ''
+  if (problems.length === 0) return 'good'
+  return problems.some(({ level }) => level === 'bad') ? 'bad' : 'warn'
+}
+
+function wordsOf(problems: Problem[] | null) {
+  if (problems === null) return 'Reading …'
+  return problems.length === 0 ? 'All is well' : `${plural(problems.length, 'thing')} to look at`
+}
+
+function Age({ readAt }: { readAt: number }) {
+  const [now, setNow] = useState(readAt)
+  useEffect(() => {
+    setNow(Date.now())
+    const tick = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(tick)
+  }, [readAt])
+  if (readAt === 0) return null
+  return <p class="updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
+}
+
+const ABOUT = new Map([
+  ['normalise', 'pages to normalise'],
+  ['embed', 'articles to embed'],
+])
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
+
+function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) {
+  if (queues === null) return <p class="hint">Could not be read.</p>
+  return (
+    <table class="counts-table">
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          {STATES.map(state => (
+            <th key={state} scope="col">
+              {state}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {Object.entries(queues).map(([name, counts]) => (
+          <tr key={name}>
+            <th scope="row">
+              {name} <small>{ABOUT.get(name)}</small>
+            </th>
+            {STATES.map(state => (
+              <td key={state} class={counts[state] === 0 ? 'zero' : ''}>
+                {number(counts[state])}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The newest that are shown; the command lists all. */
+const NEWEST = 5
+
+/** What failed for good, by reason, and the newest of it. */
+function Quarantine({ quarantine, at }: Pick<Figures, 'quarantine' | 'at'>) {
+  if (quarantine === null) return <p class="hint">Could not be read.</p>
+  const { counts, newest } = quarantine
+  if (counts.length === 0) return <p class="hint">Empty: nothing has failed for good.</p>
+  return (
+    <>
+      <ul class="row reasons">
+        {counts.map(({ kind, reason, n, ours }) => (
+          <li key={`${kind} ${reason}`} class={ours ? 'pill warn' : 'pill'}>
+            {kind === 'page' ? `${plural(n, 'page')}: ${reason}` : `${plural(n, 'article')} not embedded`}
+            {ours && ' (our side)'}
+          </li>
+        ))}
+      </ul>
+      <ol class="newest">
+        {newest.slice(0, NEWEST).map(one => (
+          <Failed key={one.id} one={one} now={Date.parse(at)} />
+        ))}
+      </ol>
+      <p class="hint">
+        <code>npm run queues -- list</code> shows all of it, <code>npm run queues -- retry --all</code> gives it back.
+      </p>
+    </>
+  )
+}
+
+function Failed({ one: { id, what, reason, detail, since }, now }: { one: Quarantined; now: number }) {
+  const about = id.startsWith('page') ? [reason, id] : [id]
+  return (
+    <li>
+      <small>{[ago(since, now), ...about].join(' · ')}</small>
+      <span>{what}</span>
+      {detail && <small>{detail}</small>}
+    </li>
+  )
+}
+
+/** What the page knows. */
+interface Watch {
+  /** The last that came; null: none yet. */
+  figures: Figures | null
+  /** When they came, in ms of this browser's clock. */
+  readAt: number
+  /** Why no newer ones came. */
+  failure: Failure | null
+}
+
+/** ms between an answer and the next question. */
+const EVERY = 3_000
+
+/** Asks for the figures again and again while somebody looks. */
+function useFigures(): Watch {
+  const [watch, setWatch] = useState<Watch>({ figures: null, readAt: 0, failure: null })
+  useEffect(() => {
+    const leaving = new AbortController()
+    const see = (outcome: Figures | Failure) =>
+      setWatch(last =>
+        'kind' in outcome ? { ...last, failure: outcome } : { figures: outcome, readAt: Date.now(), failure: null },
+      )
+    askAgainAndAgain(see, leaving.signal).catch(() => {}) // the page is closed
+    return () => leaving.abort()
+  }, [])
+  return watch
+}
+
+async function askAgainAndAgain(see: (outcome: Figures | Failure) => void, signal: AbortSignal): Promise<void> {
+  // fetch refuses an address with a name and a password in it, as the page's own may be.
+  const address = `${location.origin}/status/figures`
+  for (;;) {
+    await whenSeen(signal)
+    const outcome = await ask(address, isFigures, { key: null, signal })
+    if (outcome.kind === 'ok') see(outcome.value)
+    else if (outcome.kind === 'failure') see(outcome)
+    await rest(EVERY, signal)
+  }
+}
+
+const isFigures = (json: unknown): json is Figures => isRecord(json) && typeof json.service === 'string'
+
+const WORDS: Record<State, string> = {
+  good: 'running',
+  warn: 'needs attention',
+  bad: 'not there',
+  unknown: 'not known',
+}
+
+/**
+ * The way of an article: services are boxes with a light, stores are drums. The style draws them
+ * from left to right, or on a narrow screen from top to bottom.
+ */
+function Way({ figures }: { figures: Figures }) {
+  return (
+    <ol class="flow">
+      {stepsOf(figures).map(step => (
+        <Place key={step.name} step={step} />
+      ))}
+    </ol>
+  )
+}
+
+function Place({ step: { name, state, value, unit, note, moves } }: { step: Step }) {
+  return (
+    <li class={`step ${state ?? 'store'} ${moves ? 'moves' : ''}`}>
+      <h3>{name}</h3>
+      {state && <p class={state === 'good' ? 'state unseen' : 'state'}>{WORDS[state]}</p>}
+      <p class="value">{value === null ? '–' : number(value)}</p>
+      <p class="unit">{unit}</p>
+      <p class="note">{note}</p>
+    </li>
+  )
+}
+
+type State = 'good' | 'warn' | 'bad' | 'unknown'
+
+/** A service or a store on the way of an article. */
+interface Step {
+  name: string
+  /** null: a store, which has none of its own. */
+  state: State | null
+  /** null: not known. */
+  value: number | null
+  unit: string
+  note: string | null
+  /** Whether articles are on their way to the next step. */
+  moves: boolean
+}
+
+function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step[] {
+  return [
+    crawler(running, outlets?.length ?? null),
+    pages(flow),
+    normaliser(flow, running),
+    articles(flow, lag),
+    embedder(flow, running),
+    vectors(flow, running),
+    api(running, missing),
+  ]
+}
+
+type Worker = 'crawler' | 'normaliser' | 'embedder'
+
+function stateOf(running: Running | null, name: Worker, late = false): State {
+  if (running === null) return 'unknown'
+  if (running.processes[name] === 0) return 'bad'
+  return late ? 'warn' : 'good'
+}
+
+const crawler = (running: Running | null, outlets: number | null): Step => ({
+  name: 'Crawler',
+  state: stateOf(running, 'crawler'),
+  value: running?.visits ?? null,
+  unit: running?.visits === 1 ? 'visit under way' : 'visits under way',
+  note: outlets === null ? null : plural(outlets, 'outlet'),
+  moves: running !== null && running.visits > 0,
+})
+
+const pages = (flow: Flow<string> | null): Step => ({
+  name: 'Pages',
+  state: null,
+  value: flow?.pages.due ?? null,
+  unit: 'to fetch now',
+  note: flow && `${number(flow.pages.waiting - flow.pages.due)} later`,
+  moves: flow !== null && flow.pages.stored > 0,
+})
+
+const normaliser = (flow: Flow<string> | null, running: Running | null): Step => ({
+  name: 'Normaliser',
+  state: stateOf(running, 'normaliser', flow !== null && pagesAreLate(flow)),
+  value: flow?.pages.stored ?? null,
+  unit: 'in hand or next',
+  note: flow && (flow.pages.stored > 0 ? `oldest ${span(flow.pages.oldest)}` : 'nothing waits'),
+  moves: flow !== null && flow.pages.stored > 0,
+})
+
+/**
+ * New articles without a stored segment: more than four flushes' worth means that nobody flushes.
+ */
+const BACKLOG = 32_768
+
+function articles(flow: Flow<string> | null, lag: LagHour[] | null): Step {
+  const behind = flow !== null && flow.index.backlog > BACKLOG
+  const lastTwo = lag?.slice(-2).reduce((sum, hour) => sum + hour.articles, 0)
+  const news = lastTwo === undefined ? null : `${number(lastTwo)} in two hours`
+  return {
+    name: 'Articles',
+    state: null,
+    value: flow?.articles ?? null,
+    unit: 'indexed',
+    note: behind ? `${number(flow.index.backlog)} without a segment` : news,
+    moves: flow !== null && flow.embeddings.due > 0,
+  }
+}
+
+const embedder = (flow: Flow<string> | null, running: Running | null): Step => ({
+  name: 'Embedder',
+  state: stateOf(running, 'embedder', flow !== null && embeddingsAreLate(flow)),
+  value: flow?.embeddings.due ?? null,
+  unit: 'due now',
+  note: flow && `${number(flow.embeddings.promised)} promised`,
+  moves: flow !== null && flow.embeddings.due > 0,
+})
+
+const vectors = (flow: Flow<string> | null, running: Running | null): Step => ({
+  name: 'Vectors',
+  state: null,
+  value: flow?.embedded ?? null,
+  unit: 'embedded',
+  note: flow && flow.articles > 0 ? `${Math.floor((flow.embedded / flow.articles) * 100)} % of articles` : null,
+  moves: running !== null && running.requests > 0,
+})
+
+function api(running: Running | null, missing: string[]): Step {
+  const fine = missing.length === 0 ? 'good' : 'warn'
+  return {
+    name: 'API',
+    state: missing.includes('postgres') ? 'bad' : fine,
+    value: running?.requests ?? null,
+    unit: running?.requests === 1 ? 'request this minute' : 'requests this minute',
+    note: running && `${plural(running.processes.api, 'process', 'processes')}, ${plural(running.keys, 'key')}`,
+    moves: false,
+  }
+}
 
 const place = document.getElementById('page')
 // In English alone: operators read the same terms in logs, metrics, alerts and docs/operations.md.

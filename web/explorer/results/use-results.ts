@@ -185,7 +185,7 @@ export type Article = ArticleObject
 const isMatches = (json: unknown): json is { data: { id: string; words: string[]; places: number }[] } =>
   hasList(json, 'data')
 
-export const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
+const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
 /** An address that a link may have: a page of the web, and no script. */
 export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
