@@ -187,7 +187,7 @@ async function runSearches(
   await Promise.all(Array.from({ length: gently ? 1 : SIDE_BY_SIDE }, run))
 }
 
-/** A gentle rehearsal takes longer, because it rests after each step for as long as the step took. */
+/** A gentle rehearsal takes longer: after each step it rests for as long as the step took. */
 const limitOf = (gently: boolean) => (gently ? 3 * LIMIT : LIMIT)
 
 async function step(gently: boolean, work: () => Promise<unknown>): Promise<void> {

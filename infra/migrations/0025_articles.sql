@@ -23,7 +23,7 @@ create table publishers (
   unique nulls not distinct (outlet, name)
 );
 
--- Parts of names are looked up in memory (search/names).
+-- Parts of names are looked up in memory (search/memory).
 create table authors (
   author_no   int generated always as identity primary key,
   id          text collate "C" not null unique, -- derived from outlet and name (decision 35)

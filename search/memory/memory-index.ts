@@ -63,7 +63,7 @@ export function createMemoryIndex(source: ArticleSource, keep: (articles: Stored
   return {
     /**
      * In-memory segments with the articles after `covered` up to `last`; they may hold others too.
-     * Articles that are not known yet are read. Searches that come meanwhile wait for the same read.
+     * Articles that are not known yet are read. Searches that come meanwhile wait for that read.
      * Segments whose articles are all stored by now are dropped.
      *
      * @throws SegmentsChanged another search knows a later state of the index

@@ -208,8 +208,8 @@ const LISTS_PER_BRAKE = 256
  * @param size documents of the segment
  */
 function createBuckets(size: number, brake: Brake) {
-  // A document adds about a kilobyte. With one bucket or two for each document, a bucket holds about
-  // a kilobyte.
+  // A document adds about a kilobyte. With one bucket or two for each document, a bucket holds
+  // about a kilobyte.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const count = 1 << bits
   const filter = createTermFilterBuilder()

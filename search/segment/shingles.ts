@@ -155,7 +155,7 @@ function addTriples(
 }
 
 /**
- * EachPlace the places in the texts where a group of words ends, in order. `place` is the index of the
+ * The places in the texts where a group of words ends, in order. `place` is the index of the
  * group's hash.
  */
 type EachPlace = (visit: (at: number, doc: number, place: number) => void) => void
