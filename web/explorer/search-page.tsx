@@ -4,7 +4,7 @@ import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.
 import { KeyTaker, Segments, Unfolding } from '../parts/controls.tsx'
 import { useSpeech } from '../words/index.ts'
 import { Breakdown, Timeline } from './insights/timeline.tsx'
-import { ResultList } from './results/list.tsx'
+import { ResultList } from './list.tsx'
 import { type First, useFresh, useResults } from './results/use-results.ts'
 import { ActiveFilters, Filters } from './search/filters.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'

@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Match } from '../../../search/browser.ts'
-import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ago } from '../../parts/time.ts'
-import { useSpeech } from '../../words/index.ts'
-import { MeaningLine } from '../insights/counts.tsx'
-import { isSame, NEW_SEARCH, type Search } from '../search/search.ts'
-import { Take, WAYS, type Way } from '../take/take.tsx'
-import { mark, matchOf, type Piece } from './marks.ts'
-import { type Article, type Matches, type Results, safeAddress } from './use-results.ts'
+import type { Match } from '../../search/browser.ts'
+import { FailureNotice } from '../parts/failure-notice.tsx'
+import { ago } from '../parts/time.ts'
+import { useSpeech } from '../words/index.ts'
+import { MeaningLine } from './insights/counts.tsx'
+import { mark, matchOf, type Piece } from './results/marks.ts'
+import { type Article, type Matches, type Results, safeAddress } from './results/use-results.ts'
+import { isSame, NEW_SEARCH, type Search } from './search/search.ts'
+import { Take, WAYS, type Way } from './take/take.tsx'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
 export function ResultList(props: {
