@@ -146,7 +146,7 @@ function isByline(mark: Mark): boolean {
 const NO_BYLINE =
   /(?:^|[\s_-])(?:comment\w*|avatar|image\w*|media\w*|licen[sc]e|photo\w*|foto\w*|caption|bio|box|social|related|category|categories|tags)(?:$|[\s_-])/
 const SIGNED = new RegExp(
-  String.raw`^(?:${anyOf(rules => rules.authors.byWords)}|${anyOf(rules => rules.authors.signatures)})\s?:?\s`,
+  String.raw`^(?:${anyOf(rules => rules.authors.byWords)}|${anyOf(rules => rules.authors.authorLabels)})\s?:?\s`,
   'i',
 )
 

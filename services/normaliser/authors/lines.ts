@@ -26,15 +26,13 @@ const OPENING = new RegExp(
  * Weber", "Redaktion: Anna Weber".
  */
 const BEHIND_DATE = new RegExp(
-  String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.authors.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
+  String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.dates.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
   'iu',
 )
 
-const BY_BEHIND_LABEL = anyOf(rules => rules.authors.byWordsBehindLabel)
-
 /** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin". */
 const SIGNED = new RegExp(
-  String.raw`^(?:${anyOf(rules => rules.authors.authorLabels)}\s?:\s(?:${BY_BEHIND_LABEL}\s)?|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY_BEHIND_LABEL}\s)${NAME}`,
+  String.raw`^(?:${anyOf(rules => rules.authors.authorLabels)}\s?:\s(?:${BY}\s)?|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
   'iu',
 )
 

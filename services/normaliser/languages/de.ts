@@ -30,16 +30,13 @@ export const de: LanguageRules = {
   },
   authors: {
     byWords: 'von',
-    byWordsBehindLabel: 'von',
     labelLinks: 'von',
     openingByWords: String.raw`durch|von(?!\s(?:der|den|dem|und)\s)`,
     indefiniteArticles: 'ein',
     openings: 'geschrieben|erstellt|verfasst|(?:blog )?beitrag|artikel|gastbeitrag',
     publishedVerbs: 'veröffentlicht|publiziert|geschrieben|erstellt|eingestellt',
-    hours: 'uhr',
     textLabels: 'redaktion|text',
     authorLabels: 'autor(?:in|en|innen)?',
-    signatures: 'autor(?:in|en)?',
     writtenVerbs: 'geschrieben|erstellt|verfasst',
     cardLabels: 'autor|verfasst|geschrieben|von',
     labels:

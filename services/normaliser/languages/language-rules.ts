@@ -52,8 +52,6 @@ export interface DateRules {
 export interface AuthorRules {
   /** "by": stands before the name. */
   byWords: Alternatives
-  /** By-words behind the label "Author:" or "written". */
-  byWordsBehindLabel: Alternatives
   /** By-words and other links between a label and the name: "Text von". */
   labelLinks: Alternatives
   /** By-words with which a statement of the author opens; no beginning of a surname. */
@@ -64,14 +62,10 @@ export interface AuthorRules {
   openings: Alternatives
   /** Verbs that stand before date and name: "Published on 3 May 2026 by". */
   publishedVerbs: Alternatives
-  /** Between a time and the by-word. */
-  hours: Alternatives
   /** "Text", in "Text: Anna Weber". */
   textLabels: Alternatives
-  /** "Author", in "Author: Anna Weber", anywhere in the article. */
+  /** "Author", in "Author: Anna Weber". */
   authorLabels: Alternatives
-  /** "Author", with or without a colon, in an element that its markup calls a byline. */
-  signatures: Alternatives
   /** "Written", in "Written by". */
   writtenVerbs: Alternatives
   /** Beginnings of Twitter card labels beside which the author stands. */
