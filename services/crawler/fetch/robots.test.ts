@@ -141,6 +141,20 @@ t.test('a pattern longer than any address matches by its wildcards only', async 
   t.equal(may(`user-agent: *\nallow: /a\ndisallow: /${'a'.repeat(3_000)}`, '/a'), true)
 })
 
+/** Public reports on readers of robots.txt, tried on 25 November 2026; none went wrong here. */
+const REPORTS: [source: string, robots: string, path: string, allowed: boolean][] = [
+  ['xroche/httrack#1695', 'User-agent: perscopebot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b', '/b', true],
+  ['rejifald/movar#434, groups', 'User-agent: *\nUser-agent: Googlebot\nDisallow: /a', '/a', false],
+  ['rejifald/movar#434, wildcards', 'User-agent: *\nDisallow: /*.json$', '/data.json', false],
+  ['us/crw#542', 'User-agent: *\nDisallow: /hide?', '/hide?id=1', false],
+  ['yasserg/crawler4j#107', 'User-agent: *\nDisallow: /*.print?', '/brug.2406.print?x', false],
+  ['yasserg/crawler4j#107, no more', 'User-agent: *\nDisallow: /*.print$', '/brug.print?x', true],
+  ['janreges/siteone-crawler#64', 'User-agent: *\nAllow: /\n\nUser-agent: Media\nDisallow: /', '/a', true],
+]
+t.test('reports of others', async t => {
+  for (const [source, robots, path, allowed] of REPORTS) t.equal(may(robots, path), allowed, source)
+})
+
 t.test('our verdicts are those of robots-parser', async () => {
   const part = fc.stringMatching(/^[ab*$/?%]{0,6}$/)
   const line = fc.tuple(fc.constantFrom('allow', 'disallow'), part).map(([field, path]) => `${field}: /${path}`)
