@@ -1,9 +1,19 @@
 import { once } from 'node:events'
 import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.ts'
+import { openSemanticSearch } from '../services/api/semantic/search.ts'
 import { counted } from '../shared/log/counted.ts'
+import { createLogger } from '../shared/log/logger.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { countArchive, type Parts, readArchive, readFound, readSelection, SELECTION_OPTIONS } from './archive/export.ts'
+import {
+  countArchive,
+  type Parts,
+  readArchive,
+  readFound,
+  readNearest,
+  readSelection,
+  SELECTION_OPTIONS,
+} from './archive/export.ts'
 import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
 import { readInstant } from './archive/instant.ts'
 import { articlesBar } from './terminal/terminal.ts'
@@ -44,8 +54,8 @@ await runCommand(
       settings: SEARCH_SETTINGS,
     })
     try {
-      const { total, parts } = await select(context, pool)
-      return await write(context, format, total, parts)
+      const { total, parts, close } = await select(context, pool)
+      return await write(context, format, total, parts).finally(close)
     } finally {
       await pool.end()
     }
@@ -64,12 +74,24 @@ function readFormat(options: CommandContext['options']): FormatName {
   return format
 }
 
-async function select({ config, options }: CommandContext, pool: Pool): Promise<{ total: number; parts: Parts }> {
+interface Selection {
+  total: number
+  parts: Parts
+  close?(): Promise<void>
+}
+
+async function select({ config, options }: CommandContext, pool: Pool): Promise<Selection> {
   const body = options.body === true
-  const query = readSelection(options)
-  if (query !== null) {
+  const selected = readSelection(options)
+  if (selected !== null) {
     const index = openIndex(pool, { archive: archiveSettingsOf(config) })
-    return { total: await index.count(query), parts: readFound(pool, index, query, body) }
+    if (selected.kind === 'words') {
+      return { total: await index.count(selected.query), parts: readFound(pool, index, selected.query, body) }
+    }
+    const semantic = await openSemanticSearch(config, pool, index, createLogger('export', 'silent'))
+    const { total } = await semantic.search(selected.query, null)
+    const close = async () => void (await semantic.close())
+    return { total, parts: readNearest(pool, semantic, selected.query, body), close }
   }
   const after = options['ingested-after']
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null

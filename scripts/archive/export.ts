@@ -1,10 +1,16 @@
-import type { ArticleQuery, SearchIndex } from '../../search/index.ts'
+import type { ArticleQuery, ArticleRow, SearchIndex } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
+import type {
+  SemanticPage,
+  SemanticPosition,
+  SemanticQuery,
+  SemanticSearch,
+} from '../../services/api/semantic/query.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+import type { CommandContext, Option } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
 interface ArchiveOptions {
@@ -58,6 +64,23 @@ function marked(line: string, withBody: boolean): string {
   return body === null || plainText(body) === body ? line : `${line.slice(0, -1)}, "plain" : true}`
 }
 
+/** The articles that a search by meaning finds, the nearest first; 500 at most. */
+export async function* readNearest(
+  db: Queryable,
+  semantic: Pick<SemanticSearch<ArticleRow>, 'search'>,
+  query: SemanticQuery,
+  body: boolean,
+): Parts {
+  const text = `${selectLines(body)}\n  ${LISTED}`
+  for (let position: SemanticPosition | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
+    const page: SemanticPage<ArticleRow> = await semantic.search(query, position)
+    position = page.next
+    if (page.rows.length === 0) continue
+    const { rows } = await db.query<{ line: string }>(text, [page.rows.map(row => row.seq)])
+    yield rows.map(row => marked(row.line, body))
+  }
+}
+
 /** The approximate number of lines, for a progress bar. */
 export async function countArchive(db: Queryable, ingestedAfter: Date | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
@@ -92,39 +115,40 @@ const selectLines = (body: boolean) => `
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
 
+/** The search that selects articles. */
+export type Selected = { kind: 'words'; query: ArticleQuery } | { kind: 'meaning'; query: SemanticQuery }
+
 /** Articles of a page of the search that selects. */
 const PAGE = 100
 
 /** The API's filters as options of `export`. */
 export const SELECTION_OPTIONS: Record<string, Option> = {
   ...queryOptions(['sort', 'order', 'per_page']),
-  search: { type: 'string', about: 'how q is read', value: 'keyword|boolean' },
+  search: {
+    type: 'string',
+    about: 'how q is read; semantic finds the nearest 500 articles',
+    value: 'keyword|boolean|semantic',
+  },
 }
 
 /**
  * The search for the articles that the options select: as the API's with a plan that covers
- * everything, oldest first.
+ * everything; by words oldest first, by meaning the nearest first.
  *
  * @returns null: all articles, or all since a time of ingestion
  * @throws UsageError naming the option
  */
-export function readSelection(options: CommandContext['options']): ArticleQuery | null {
+export function readSelection(options: CommandContext['options']): Selected | null {
   const given = Object.keys(options).filter(name => name in SELECTION_OPTIONS && name !== 'ingested-after')
   if (given.length === 0) return null
   const request = readOptions(options)
   const { question } = request
-  if (question.search === 'semantic') {
-    throw new UsageError(
-      `--search semantic finds ${LIMITS.candidates} articles at most; npm run query -- --search semantic --json prints them.`,
-    )
-  }
   const historyStart = new Date(Date.UTC(LIMITS.years.minimum, 0, 1))
-  return {
-    ...filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart }),
-    match: question.match,
-    searchIn: question.searchIn,
-    sort: 'published_at',
-    order: 'asc',
-    perPage: PAGE,
+  const filter = filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart })
+  if (question.search === 'semantic') {
+    const asked = { text: question.q, planCountries: [...COUNTRIES], sort: 'relevance' as const }
+    return { kind: 'meaning', query: { ...filter, ...asked, order: 'desc', perPage: PAGE } }
   }
+  const asked = { match: question.match, searchIn: question.searchIn, sort: 'published_at', order: 'asc' } as const
+  return { kind: 'words', query: { ...filter, ...asked, perPage: PAGE } }
 }

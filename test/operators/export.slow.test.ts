@@ -43,7 +43,6 @@ t.test('issue 21.9: export selects by language, country, outlet, dates and query
     'Sans texte',
     'Le "train", à l’heure',
   ])
-  t.match((await exported('--q', 'ab', '--search', 'semantic')).err, /^export: --search semantic finds 500 .*\.\n$/)
   t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
   t.match((await exported('--format', 'xml')).err, /^export: --format is one of ndjson, csv, parquet\.\n$/)
   const both = await exported('--json', '--format', 'csv')

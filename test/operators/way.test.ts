@@ -51,6 +51,15 @@ await writeFile(
 await world.fleet.script('outlets', 'sync', file)
 await world.embedded(2, 120_000)
 
+t.test('export writes what a search by meaning finds, the nearest first', async t => {
+  const printed = await world.fleet.script('export', '--search', 'semantic', '--q', 'een trein naar Keulen')
+  const titles = printed
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).title)
+  t.same(titles.toSorted(), ['Een brug over de Maas', 'Een trein naar Keulen'])
+})
+
 t.test('one number finds an article in the logs of every service, with the jobs that had it in hand', async t => {
   const { rows } = await world.pool.query<{ page: string; id: string }>(
     'select e.page_no::text as page, a.id from embeddings e join articles a using (seq) order by 1',
