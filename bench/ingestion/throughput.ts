@@ -192,8 +192,9 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
   const one = async (page: TruePage, bytes: Uint8Array) => {
     const { url, title } = page
     const html = (await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))).text
-    const text = await timed('text', () => readPageText(parsePage(html)))
-    const meta = await timed('metadata', () => readMetadata(parsePage(html), url))
+    const tree = await timed('markup', () => parsePage(html))
+    const text = await timed('text', () => readPageText(tree))
+    const meta = await timed('metadata', () => readMetadata(tree, url))
     await timed('walls', () => {
       const { signs } = meta
       const given = { url, finalUrl: url, feedTitle: title, outletDomain: OUTLET.domain }
