@@ -13,9 +13,9 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { accessOf, chargeMonth, checkKey, checkQuota, limitRate, withPermitOf } from './access/access.ts'
-import { type Admissions, createAdmissions } from './access/admissions.ts'
+import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
-import { createCountPermits, createQuestionPermits, createSearchPermits } from './access/permits.ts'
+import { createCountPermits, createQuestionPermits, createSearchPermits, type Permits } from './access/permits.ts'
 import { type Asked, answerArticles, createStandingAnswers } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
@@ -46,6 +46,8 @@ export interface Parts {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
   lock: AddressLock
+  /** For requests whose key or token this process does not know. */
+  strangers: Permits
   cursorSecret: CursorSecret
   /** Address of the API as its clients write it. */
   publicUrl: string
@@ -67,7 +69,8 @@ export function createApp(parts: Parts): Express {
   app.use(exceptAnswers(compress))
 
   const counts = createCountPermits(config)
-  const admissions = createAdmissions(pool)
+  const door = createDoor(parts.strangers)
+  const admissions = createAdmissions(pool, door)
   const minute = limitRate()
   const admitted = timed([checkKey(admissions, lock), ...minute])
   const tools = toolsOf(parts, admissions)
@@ -83,7 +86,7 @@ export function createApp(parts: Parts): Express {
   // A feed's address brings its key.
   app.get(
     FEED_PATH,
-    timed([checkToken(pool, lock), countInMinuteOfKey(pool, counts), ...minute, countFeedRequest(pool, counts)]),
+    timed([checkToken(pool, lock, door), countInMinuteOfKey(pool, counts), ...minute, countFeedRequest(pool, counts)]),
     operations.searchFeed,
   )
 

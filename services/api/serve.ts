@@ -19,6 +19,7 @@ import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { observeArchive } from '../../shared/status/fleet-metrics.ts'
 import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
+import { createStrangerPermits } from './access/permits.ts'
 import { createApp } from './app.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
 import { listen, publicUrlOf, trustProxy } from './http/address.ts'
@@ -86,7 +87,8 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
   await index.check()
-  const lock = createAddressLock(pool, config)
+  const strangers = createStrangerPermits(config)
+  const lock = createAddressLock(pool, config, strangers)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)
   const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
@@ -94,7 +96,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const readiness = { required, semantic: () => semantic.missing(), warmUp }
   const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
-  const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
+  const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
   // A small archive is in memory at once: `/readyz` then says yes from the first moment on. Where
   // others answer already, a cold process leaves connections to them.

@@ -40,6 +40,15 @@ t.test('issue 18.1: however often it is asked, the dependencies are looked at on
   t.match((await get('/metrics')).text, /perscope_ready/)
 })
 
+t.test('issue 34.14: loopback answers under its own names alone, whatever leads a browser here', async t => {
+  const asked = async (host: string) =>
+    (await raw(`GET /metrics HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).slice(9, 12)
+  for (const own of ['localhost', `127.0.0.1:${server.port}`, '[::1]:1'])
+    t.equal(await asked(`Host: ${own}\r\n`), '200')
+  for (const other of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example'])
+    t.equal(await asked(`Host: ${other}\r\n`), '421', other)
+})
+
 t.test('issue 18.1: what is malformed or too slow ends its connection', async t => {
   for (const bytes of [
     'GET foo HTTP/1.1\r\n\r\n',

@@ -45,6 +45,7 @@ export async function startHealthServer(
   const server = createServer(timeouts, async (request, response) => {
     const path = request.url?.split('?')[0]
     try {
+      if (isForeign(host, request.headers.host)) return void response.writeHead(421).end()
       if (path === '/healthz')
         return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
       if (path === '/readyz') {
@@ -79,6 +80,15 @@ export async function startHealthServer(
         server.closeAllConnections()
       }),
   }
+}
+
+/**
+ * Whether a request to loopback has the name of another host: a page of a hostile site may have its
+ * own name lead to this machine, and so read what only this machine may (DNS rebinding).
+ */
+function isForeign(host: string, named = 'localhost'): boolean {
+  const isLoopback = /^(127\.|::1$|localhost$)/.test(host)
+  return isLoopback && !/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(named)
 }
 
 /** The same for Prometheus: one check for both gauges. */

@@ -24,7 +24,8 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
       refuseLocked(await lock.remaining(address()))
       throw new ApiError('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="perscope"' } })
     }
-    const found = credentials.kind === 'bearer' ? await admissions.admit(credentials.token) : null
+    const found =
+      credentials.kind === 'bearer' ? await admissions.admit(credentials.token, address).catch(refuseStranger) : null
     if (!found) {
       refuseLocked(await lock.fail(address()))
       throw new ApiError('invalid_token', {
@@ -47,6 +48,12 @@ export function admit(response: Response, found: FoundKey): void {
 /** @throws ApiError `too_many_failed_attempts` when a lock told the seconds that are left of it */
 export function refuseLocked(seconds: number | null): void {
   if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
+}
+
+/** @throws ApiError in place of `NoPermit`, when too many come with keys that are not known here */
+export function refuseStranger(error: unknown): never {
+  if (error instanceof NoPermit) refuseLocked(1)
+  throw error
 }
 
 /** Refuses a request of a used-up month before anything else is checked (decision 6). */

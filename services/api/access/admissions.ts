@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { INDEX_STATE, type IndexState, type IndexStateRow, indexStateOf } from '../../../search/index.ts'
 import {
   type CountedMinute,
@@ -17,6 +18,7 @@ import {
   type PlanRow,
 } from '../../../shared/plans/keys.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { Permits } from './permits.ts'
 
 /** One writes, the next one is on its way: more statements of one key would wait for its rows. */
 const ENTRIES_AT_ONCE = 2
@@ -28,23 +30,55 @@ export interface Admissions {
   /**
    * Finds the key and counts the request in its minute, with the state of the index at that
    * moment. Null when the key is unknown or revoked.
+   *
+   * @throws NoPermit when too many come whose keys this process does not know
    */
-  admit(secret: string): Promise<Admission | null>
+  admit(secret: string, address: () => string): Promise<Admission | null>
   /** Takes one request of the month; null when none is left. */
   charge(keyId: string, quota: number): Promise<QuotaMonth | null>
 }
 
-export function createAdmissions(db: Queryable): Admissions {
-  const entries = createBatches(ENTRIES_AT_ONCE, (keyHash: Buffer, requests) => admitAll(db, keyHash, requests))
+/** Keys and tokens that count as known, and ms for which one does after its last admission. */
+const KNOWN = { max: 10_000, ttl: 300_000 }
+
+/**
+ * The way to what a key or token opens, by its hash. Who was admitted lately is looked up at once,
+ * with the connections that strangers never take; all others need a stranger's permit of their
+ * address. The look-up runs each time, so a revocation counts at once.
+ */
+export type Door = <T>(hash: Buffer, address: () => string, find: () => Promise<T | null>) => Promise<T | null>
+
+export function createDoor(strangers: Permits): Door {
+  const known = new LRUCache<string, true>(KNOWN)
+  return async (hash, address, find) => {
+    const name = hash.toString('latin1')
+    const found = known.has(name) ? await find() : await strangers.take(`key ${address()}`, find)
+    if (found === null) known.delete(name)
+    else known.set(name, true)
+    return found
+  }
+}
+
+export function createAdmissions(db: Queryable, door: Door): Admissions {
+  const entries = createBatches(ENTRIES_AT_ONCE, async ({ hash, address }: Entry, requests) => {
+    const all = await door(hash, address, () => admitAll(db, hash, requests))
+    return all ?? Array(requests).fill(null)
+  })
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
   return {
-    async admit(secret) {
+    async admit(secret, address) {
       if (!looksLikeSecret(secret)) return null
       const hash = hashSecret(secret)
-      return entries.join(hash.toString('latin1'), hash)
+      return entries.join(hash.toString('latin1'), { hash, address })
     },
     charge: (keyId, quota) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
+}
+
+interface Entry {
+  hash: Buffer
+  /** Tells the address of the first of those that share the statement. */
+  address: () => string
 }
 
 /**
@@ -52,19 +86,18 @@ export function createAdmissions(db: Queryable): Admissions {
  * has. They count nothing.
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
-  const admissions = createAdmissions(db)
-  await Promise.all(Array.from({ length: connections }, () => admissions.admit(makeSecret())))
+  await Promise.all(Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)))
 }
 
-/** Each request with its own place in the minute. */
-async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<(Admission | null)[]> {
+/** Each request with its own place in the minute. Null when the key is unknown or revoked. */
+async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission[] | null> {
   const all = await admitTogether(db, keyHash, requests)
-  if (all === null) return Array(requests).fill(null)
+  if (all === null) return null
   const { allowed, used } = all.minute
   if (allowed) return places(requests, used).map(place => ({ ...all, minute: { ...all.minute, used: place } }))
   // None was counted. The first ones take what is left, and the others are refused.
   const room = Math.max(0, all.found.key.plan.rate - used)
-  const first = room > 0 && room < requests ? await admitAll(db, keyHash, room) : []
+  const first = (room > 0 && room < requests ? await admitAll(db, keyHash, room) : null) ?? []
   return [...first, ...Array(requests - first.length).fill(all)]
 }
 

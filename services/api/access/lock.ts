@@ -2,13 +2,7 @@ import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { createPermits, NoPermit } from './permits.ts'
-
-/**
- * Requests of one address without a valid key are checked one after another. A request that waits
- * in the database holds a connection, and anybody can send thousands at once.
- */
-const FAILURE_PERMITS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
+import { NoPermit, type Permits } from './permits.ts'
 
 /**
  * The lock on addresses from which too many invalid keys came (decision 3), shared by all
@@ -57,11 +51,9 @@ where seen_at < clock_timestamp() - $1::float8 * interval '1 ms'
 export function createAddressLock(
   db: Queryable,
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
+  strangers: Permits,
 ): AddressLock {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
-  // Each a line of its own: those without a key must not keep failures from being counted.
-  const looks = createPermits(FAILURE_PERMITS)
-  const failed = createPermits(FAILURE_PERMITS)
 
   async function remaining(address: string): Promise<number | null> {
     const { rows } = await db.query<{ seconds: number }>({
@@ -84,15 +76,15 @@ export function createAddressLock(
     return rows[0]?.was_locked ? rows[0].seconds : null
   }
 
-  /** A thousand at once from one address are more than enough to be told to wait. */
   const orWait = (error: unknown) => {
     if (error instanceof NoPermit) return 1
     throw error
   }
 
   return {
-    remaining: address => looks.take(address, () => remaining(address)).catch(orWait),
-    fail: address => failed.take(address, () => count(address)).catch(orWait),
+    // Each a line of its own: those without a key must not keep failures from being counted.
+    remaining: address => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
+    fail: address => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
     async sweep() {
       await db.query(SWEEP, [window])
     },

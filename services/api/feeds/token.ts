@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { countInMinute } from '../../../shared/plans/counting.ts'
+import { hashSecret } from '../../../shared/plans/keys.ts'
 import { countRequest, findFeed, looksLikeToken } from '../../../shared/plans/search-feeds.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { accessOf, admit, refuseLocked } from '../access/access.ts'
+import { accessOf, admit, refuseLocked, refuseStranger } from '../access/access.ts'
+import type { Door } from '../access/admissions.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -16,11 +18,17 @@ import { refuseParameters } from './manage.ts'
  * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header
  * is not looked at.
  */
-export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
+export function checkToken(db: Queryable, lock: AddressLock, door: Door): RequestHandler {
   return async (request, response, next) => {
     const address = lockAddress(request.ip, request.socket.remoteAddress)
     const { token, format } = partsOf(request.path)
-    const found = await findFeed(db, token)
+    const found = looksLikeToken(token)
+      ? await door(
+          hashSecret(token),
+          () => address,
+          () => findFeed(db, token),
+        ).catch(refuseStranger)
+      : null
     if (!found) {
       refuseLocked(await (isGuess(request, token) ? lock.fail(address) : lock.remaining(address)))
       throw new ApiError('not_found', { message: 'There is no such feed; copy its whole address.' })

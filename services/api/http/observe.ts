@@ -30,6 +30,7 @@ const SLOW = 250
  */
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
+  const isWritten = boundRefusals(log)
   const holds = watchHolds()
   return (request, response, next) => {
     const start = performance.now()
@@ -40,6 +41,7 @@ export function observe(log: Logger): RequestHandler {
       const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
+      if (response.locals.access === undefined && errorCode !== undefined && !isWritten()) return
       const about = errorCode === undefined ? patient : log
       const line = lineOf(request, response, ms)
       if (ms < SLOW) about.info(line, 'request')
@@ -49,6 +51,28 @@ export function observe(log: Logger): RequestHandler {
     response.locals.requestId = id
     response.set('X-Request-Id', id)
     withLogContext({ request: id }, next, waits)
+  }
+}
+
+/** Lines a second about refused requests without a valid key. */
+const MOST_REFUSALS = 100
+
+/**
+ * Whether a request that was refused without a valid key has a line of its own. Anybody can send
+ * thousands a second, so the rest of a second is one line with their number.
+ */
+function boundRefusals(log: Logger): () => boolean {
+  let refused = 0
+  return () => {
+    if (refused === 0) {
+      setTimeout(() => {
+        const requests = refused - MOST_REFUSALS
+        if (requests > 0) log.warn({ requests }, 'more requests were refused, without lines of their own')
+        refused = 0
+      }, 1_000).unref()
+    }
+    refused++
+    return refused <= MOST_REFUSALS
   }
 }
 

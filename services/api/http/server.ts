@@ -13,6 +13,8 @@ export const HTTP_LIMITS = {
   headerBytes: 16_384,
   /** A browser sends about twenty, a chain of proxies a dozen more. */
   headers: 100,
+  /** Of a header that says what a client takes. To parse a longer one costs more than an answer. */
+  negotiation: 1_024,
   /** To the end of the headers. */
   headersTimeout: 10_000,
   /**
@@ -91,6 +93,7 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
     connections.begin(state, request, response)
     // Node's own limit tells the client so and leaves the connection open.
     if (state.requests >= limits.requestsPerConnection) response.shouldKeepAlive = false
+    forgetLong(request, limits)
     const problem = problemOf(request, limits)
     request.url = originForm(request.url ?? '')
     if (problem === null) return listener(request, response)
@@ -130,6 +133,13 @@ function refuseBroken(server: Server, connections: Connections) {
     else if (state && !state.last.complete) endAfterAnswers(socket, state, () => end(socket))
     else if (state && state.unanswered > 0) endAfterAnswers(socket, state, () => refuse(socket, error.code))
     else if (!readAgain(server, socket, error)) refuse(socket, error.code)
+  }
+}
+
+/** A header of negotiation that is too long counts as not sent. */
+function forgetLong({ headers }: IncomingMessage, { negotiation }: HttpLimits): void {
+  for (const name of ['accept', 'accept-encoding'] as const) {
+    if ((headers[name]?.length ?? 0) > negotiation) delete headers[name]
   }
 }
 
