@@ -1,6 +1,6 @@
 import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
 import type { RawEntry } from '../../services/crawler/feeds/parsing/feed.ts'
-import { isRecord } from '../../shared/json/is-record.ts'
+import { isRecord } from '../../shared/encoding/is-record.ts'
 
 /** gofeed's expected values of one entry, under our names. */
 export interface GoFeedEntry {

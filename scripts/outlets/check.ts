@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { isRecord } from '../../shared/json/is-record.ts'
+import { isRecord } from '../../shared/encoding/is-record.ts'
 import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../shared/json/is-record.ts'
+import { isRecord } from '../../shared/encoding/is-record.ts'
 import { registry } from '../../shared/log/registry.ts'
 import type { Missing } from '../../shared/process/health.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'

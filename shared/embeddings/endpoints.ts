@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import { isRecord } from '../json/is-record.ts'
+import { isRecord } from '../encoding/is-record.ts'
 import { type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { addressKey, readAddress } from '../articles/address.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
-import { isRecord } from '../json/is-record.ts'
+import { isRecord } from '../encoding/is-record.ts'
 import { describe } from '../log/printable.ts'
 
 /** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */

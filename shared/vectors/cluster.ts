@@ -1,6 +1,6 @@
 import { Agent, fetch } from 'undici'
 import { trustOf } from '../config/tls.ts'
-import { isRecord } from '../json/is-record.ts'
+import { isRecord } from '../encoding/is-record.ts'
 import type { VectorNodes, VectorShard } from '../status/figures.ts'
 import type { QdrantSettings } from './qdrant.ts'
 

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../config/config.ts'
-import { isRecord } from '../json/is-record.ts'
+import { isRecord } from '../encoding/is-record.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen } from '../resilience/circuit.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'

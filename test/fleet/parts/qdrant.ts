@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { qdrantPackage } from '../../../infra/embedded/qdrant.ts'
-import { isRecord } from '../../../shared/json/is-record.ts'
+import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'

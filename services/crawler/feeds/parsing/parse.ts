@@ -1,6 +1,6 @@
 import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
 import { decodeText } from '../../../../shared/encoding/decode.ts'
-import { isRecord } from '../../../../shared/json/is-record.ts'
+import { isRecord } from '../../../../shared/encoding/is-record.ts'
 import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
