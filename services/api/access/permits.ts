@@ -66,20 +66,20 @@ function openWait(patience: number, leaves: AbortSignal | undefined) {
   }
 }
 
-/** Statements of one address at a time. */
-const OF_ADDRESS = 2
 /** ms */
 const STRANGER_PATIENCE = 2_000
 
 /**
  * Permits for the statements of requests whose key or token this process has not admitted lately.
  * Anybody can send thousands of them at once. Together they take a quarter of the connections, and
- * one address takes two of these; none waits longer than two seconds.
+ * one address takes two of these, or fewer, so that one is left for others; none waits longer than
+ * two seconds.
  */
 export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_POOL'>): Permits {
   const limits = { waiting: WAITING, patience: STRANGER_PATIENCE }
-  const ofAddress = createPermits({ atOnce: OF_ADDRESS, ...limits })
-  const ofAll = createPermits({ atOnce: Math.max(1, Math.floor(DATABASE_POOL / 4)), ...limits })
+  const together = Math.max(1, Math.floor(DATABASE_POOL / 4))
+  const ofAddress = createPermits({ atOnce: Math.max(1, Math.min(2, together - 1)), ...limits })
+  const ofAll = createPermits({ atOnce: together, ...limits })
   return {
     take(address, work) {
       const late = AbortSignal.timeout(STRANGER_PATIENCE)
