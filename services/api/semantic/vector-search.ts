@@ -181,8 +181,8 @@ const ENTRY_BYTES = 500
 
 /**
  * Keeps the vectors of the questions that were asked lately. The function that it returns gives the
- * vector of a question for one collection; `embed` makes it when none is kept. A collection's name
- * stands for model, endpoint and recipe, so vectors of two models never meet.
+ * vector of a question for one collection; `embed` makes it when none is kept, and equal questions
+ * that come meanwhile wait for that one, or fail with it. A collection's name stands for model, endpoint and recipe, so vectors of two models never meet.
  *
  * @param size bytes; 0: nothing is kept
  * @param duration ms that a vector is kept; 0: nothing is kept
@@ -190,14 +190,22 @@ const ENTRY_BYTES = 500
 export function createQuestionVectors(size: number, duration: number) {
   const maxSize = duration === 0 ? 1 : Math.max(1, size)
   const kept = new LRUCache<string, Float32Array>({ maxSize, ttl: Math.max(1, duration) })
+  const underWay = new Map<string, Promise<Float32Array>>()
+  async function make(key: string, embed: () => Promise<number[]>): Promise<Float32Array> {
+    try {
+      // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
+      const vector = Float32Array.from(await embed())
+      kept.set(key, vector, { size: vector.byteLength + ENTRY_BYTES })
+      return vector
+    } finally {
+      underWay.delete(key)
+    }
+  }
   return async (collection: string, text: string, embed: () => Promise<number[]>): Promise<number[]> => {
     const key = keyOf(collection, text)
-    const known = kept.get(key)
-    if (known) return [...known]
-    // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
-    const vector = Float32Array.from(await embed())
-    kept.set(key, vector, { size: vector.byteLength + ENTRY_BYTES })
-    return [...vector]
+    const vector = kept.get(key) ?? underWay.get(key) ?? make(key, embed)
+    if (vector instanceof Promise) underWay.set(key, vector)
+    return [...(await vector)]
   }
 }
 
