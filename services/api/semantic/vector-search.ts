@@ -181,8 +181,9 @@ const ENTRY_BYTES = 500
 
 /**
  * Keeps the vectors of the questions that were asked lately. The function that it returns gives the
- * vector of a question for one collection; `embed` makes it when none is kept, and equal questions
- * that come meanwhile wait for that one, or fail with it. A collection's name stands for model, endpoint and recipe, so vectors of two models never meet.
+ * vector of a question for one collection; `embed` makes it when none is kept. Equal questions that
+ * come meanwhile wait for that one, or fail with it. A collection's name stands for model, endpoint
+ * and recipe, so vectors of two models never meet.
  *
  * @param size bytes; 0: nothing is kept
  * @param duration ms that a vector is kept; 0: nothing is kept
