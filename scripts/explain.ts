@@ -1,12 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
-import { explainPage } from '../services/normaliser/compose/explain.ts'
+import { gunzipFile } from '../services/crawler/fetch/compression.ts'
+import { type Explanation, explainPage, type FieldExplanation } from '../services/normaliser/compose/explain.ts'
+import { readAddress } from '../shared/articles/address.ts'
+import type { Config } from '../shared/config/config.ts'
+import { describe, printableLine } from '../shared/log/printable.ts'
+import { FIELDS, type Field } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { fetchPage } from './explain/fetch.ts'
-import { type FoundPage, findPage } from './explain/find.ts'
-import { explanationInWords, importedInWords } from './explain/print.ts'
-import { strangePage } from './explain/strange.ts'
+import { type FoundPage, findPage, type StoredArticle } from './explain/find.ts'
+import { openTrial } from './outlets/trial.ts'
+import { columns } from './terminal/terminal.ts'
+
+/** Characters of a value in a line. */
+const WIDTH = 90
 
 await runCommand(
   {
@@ -88,5 +95,116 @@ async function fileOf(file: string, most: number): Promise<Buffer> {
     return await readFile(file)
   } catch (error) {
     throw new UsageError(`"${file}" cannot be read: ${sentenceOf(error)}`)
+  }
+}
+
+/**
+ * Asks the outlet for a page once more, with the crawler's own manners: public addresses alone,
+ * robots.txt first, a pause between two requests.
+ *
+ * @throws an error whose message says why there is no page
+ */
+async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal): Promise<StoredPage> {
+  const trial = openTrial(config, signal)
+  try {
+    const { answer, url } = await trial.get(new URL(page.url))
+    const body = answer.status < 300 ? await gunzipFile(answer.body, config.CRAWL_MAX_BYTES) : null
+    return {
+      ...{ ...page, finalUrl: url.href, status: answer.status, body, fetchedAt: new Date() },
+      contentType: answer.headers['content-type'] ?? null,
+    }
+  } catch (error) {
+    const reason = describe(error)
+    throw new Error(`${page.url} cannot be fetched: ${reason}`, { cause: error })
+  } finally {
+    await trial.close()
+  }
+}
+
+/** An explanation for people: a paragraph for each field. */
+function explanationInWords(url: string, explanation: Explanation, stored: StoredArticle | null): string {
+  const { outcome, interstitial, furniture, fields } = explanation
+  const lines = [
+    printableLine(url),
+    ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
+    ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
+  ]
+  if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
+  const left = furniture.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
+  const paragraphs = FIELDS.flatMap(field => [
+    '',
+    ...paragraph(field, fields[field], stored),
+    ...(field === 'text' ? left : []),
+  ])
+  return [...lines, ...paragraphs].join('\n')
+}
+
+/** An article of an archive: no page was read, so nothing chose between candidates. */
+function importedInWords(stored: StoredArticle): string {
+  return [
+    printableLine(stored.url),
+    `Article ${printableLine(stored.id)}.`,
+    'It was imported from an archive (npm run import), so its fields are those of the archive, and no page was read.',
+    ...FIELDS.flatMap(field => ['', `${field}: ${line(storedValue(field, stored) ?? 'none')}`]),
+  ].join('\n')
+}
+
+function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {
+  const head = value === null ? 'none' : `${origin.source}, ${origin.sure}`
+  const rows = candidates.map(({ source, value: said, against, chosen }) => [
+    chosen ? '  *' : '   ',
+    source,
+    line(said),
+    against ?? '',
+  ])
+  return [
+    `${field}: ${head}. ${why}`,
+    ...(rows.length === 0 ? [] : [columns(rows)]),
+    ...storedNote(field, value, stored),
+  ]
+}
+
+/** Whether the stored article differs. A visible article never changes (decision 24). */
+function storedNote(field: Field, value: string | null, stored: StoredArticle | null): string[] {
+  if (stored === null) return []
+  const kept = storedValue(field, stored)
+  const origin = stored.origins?.[field]
+  const from = origin === undefined ? '' : ` (${origin.source}, ${origin.sure})`
+  const isSame = value === kept || (field === 'text' && kept?.startsWith((value ?? '').replace(/…$/, '')))
+  return isSame ? [] : [`   stored: ${kept === null ? 'none' : line(kept)}${from}; visible articles do not change`]
+}
+
+function storedValue(field: Field, { title, date, authors, text, language }: StoredArticle): string | null {
+  return { title, date, authors: authors.join(', ') || null, text, language }[field]
+}
+
+function line(text: string): string {
+  const one = printableLine(text.replace(/\s+/g, ' '))
+  return one.length <= WIDTH ? one : `${one.slice(0, WIDTH)}…`
+}
+
+/**
+ * A page that the crawler does not know: without an entry of a feed, of an outlet that is named for
+ * its host.
+ *
+ * @param address null: a page of nowhere
+ */
+function strangePage(address: string | null): StoredPage {
+  const url = address === null ? 'https://unknown.invalid/page' : (readAddress(address)?.href ?? null)
+  if (url === null) throw new UsageError(`"${address}" is no address of a page that --file could stand for.`)
+  const domain = new URL(url).hostname.replace(/^www\./, '')
+  return {
+    pageId: 0n,
+    url,
+    finalUrl: url,
+    status: 200,
+    contentType: null,
+    body: null,
+    fetchedAt: new Date(),
+    entry: null,
+    outlet: {
+      ...{ name: domain, domain, country: 'NL', languages: [], timeZone: 'Europe/Amsterdam' },
+      ...{ feeds: [], sitemaps: [] },
+    },
   }
 }

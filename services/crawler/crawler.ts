@@ -1,15 +1,18 @@
-import { createPool, postgresOutageLog } from '../../shared/postgres/pool.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { removeOldCounts } from '../../shared/outlets/origins.ts'
+import { createPool, type Pool, postgresOutageLog } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
 import { observeDisk } from '../../shared/status/surroundings.ts'
 import { logCauses } from '../../shared/status/watch.ts'
-import { createCrawl } from './crawl.ts'
+import { type Crawl, createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
+import { MOST_REMEMBERED } from './feeds/parts.ts'
 import { HELD, introducesItself } from './fetch/connector.ts'
-import { startMaintenance } from './pages/maintenance.ts'
 import { startDispatcher } from './visits.ts'
 
 /**
@@ -58,4 +61,82 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
     },
     missing,
   }
+}
+
+const EVERY = 600_000
+
+/**
+ * Runs maintenance every ten minutes. The first run comes soon after the start, so that a crawler
+ * that restarts often also runs it.
+ */
+export function startMaintenance({ pool, config, log, stopping }: Crawl): Repeated {
+  const maintain = async () => {
+    const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
+    if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
+  }
+  const outage = createOutageLog(log, { begins: 'maintenance failed', ends: 'maintenance works again' })
+  return repeatEvery(EVERY, maintain, { first: EVERY / 20, outage })
+}
+
+const BATCH = 500
+/**
+ * ms after which a page that could never be tried is given up: its robots.txt never answered, or
+ * its host was never free.
+ */
+const NEVER_TRIED = 8 * 86_400_000
+
+/**
+ * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
+ * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
+ * up
+ * pages that could not be tried for a week.
+ *
+ * @returns the number of removed sources
+ */
+export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
+  // A page that waits for its outlet's budget, the end of its rest or the operator is not given up.
+  await pool.query(
+    `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
+      where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
+        and coalesce(reason, '') not in ('put off', 'held')
+        and (reason is not null
+             or not exists (select from outlet_loads l
+                             where l.outlet_no = p.outlet_no
+                               and (l.day >= (now() at time zone 'UTC')::date - 1 or l.rest_until > now())))`,
+    [NEVER_TRIED],
+  )
+  await removeOldMemories(pool)
+  for (let removed = 0; ; ) {
+    // Index: page_sources_fetched.
+    const { rowCount } = await pool.query(
+      `with old as (
+         select s.page_no from page_sources s join pages p using (page_no)
+          where s.fetched_at < now() - $1 * interval '1 ms' and p.state in ('done', 'refused')
+            and p.finished_at < now() - $1 * interval '1 ms'
+          order by s.fetched_at limit $2 for update of s skip locked
+       ), forgotten as (
+         update pages set entry = null from old where pages.page_no = old.page_no
+       )
+       delete from page_sources s using old where s.page_no = old.page_no`,
+      [keep, BATCH],
+    )
+    removed += rowCount ?? 0
+    if ((rowCount ?? 0) < BATCH || stopping.aborted) return removed
+  }
+}
+
+/**
+ * Removes what outlets could make us remember without end: all but the latest parts of an index,
+ * and outdated rules of robots.txt.
+ */
+async function removeOldMemories(pool: Pool): Promise<void> {
+  await pool.query(
+    `delete from sitemap_parts p
+      using (select feed_no, url, row_number() over (partition by feed_no order by read_at desc) as place
+               from sitemap_parts) placed
+      where p.feed_no = placed.feed_no and p.url = placed.url and place > $1`,
+    [MOST_REMEMBERED],
+  )
+  await removeOldCounts(pool)
+  await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
+import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { lookAround } from '../../services/crawler/visits.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
+import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { claimVisits, nextWork, visitHost } from '../../services/crawler/visits.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'
