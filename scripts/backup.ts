@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
-import { counted } from '../shared/log/counted.ts'
+import { counted } from '../shared/log/printable.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { type Backup, describeBackup, dump, toolsFor } from './backup/archive.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../shared/log/counted.ts'
+import { counted } from '../shared/log/printable.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { chaos, type Verdict } from '../test/faults/chaos.ts'
 import type { KindName } from '../test/faults/injection/kinds.ts'

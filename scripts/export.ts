@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.ts'
 import { openSemanticSearch } from '../services/api/semantic/search.ts'
-import { counted } from '../shared/log/counted.ts'
 import { createLogger } from '../shared/log/logger.ts'
+import { counted } from '../shared/log/printable.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { readInstant } from './archive/article.ts'
 import {
   countArchive,
   type Parts,
@@ -15,7 +16,6 @@ import {
   SELECTION_OPTIONS,
 } from './archive/export.ts'
 import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
-import { readInstant } from './archive/instant.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(

@@ -4,7 +4,7 @@ import { isLanguage, textsOf } from '../infra/outlets/sample/texts.ts'
 import { LANGUAGES, type Language } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
-import { counted } from '../shared/log/counted.ts'
+import { counted } from '../shared/log/printable.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { open, readFile } from 'node:fs/promises'
 import { type LearnedTemplate, readTemplates } from '../services/normaliser/template.ts'
-import { counted } from '../shared/log/counted.ts'
-import { printableLine } from '../shared/log/printable.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
 import type { SharedFeed } from '../shared/outlets/catalogue.ts'
 import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../shared/outlets/health.ts'
 import { fallInWords, shareInWords } from '../shared/outlets/origin-shares.ts'

@@ -1,5 +1,4 @@
-import { counted } from '../shared/log/counted.ts'
-import { printableLine } from '../shared/log/printable.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
 import { createPool, type Pool, type Queryable } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { columns, span } from './terminal/terminal.ts'

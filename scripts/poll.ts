@@ -1,8 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import type { PollQuery, PollState } from '../clients/typescript/src/index.ts'
 import { parseDuration } from '../shared/config/values.ts'
-import { counted } from '../shared/log/counted.ts'
-import { printable } from '../shared/log/printable.ts'
+import { counted, printable } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { CONNECTION_OPTIONS, queryOptions, readQuery, withApi } from './terminal/api-options.ts'
 

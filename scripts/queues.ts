@@ -1,7 +1,6 @@
 import type { Config } from '../shared/config/config.ts'
-import { counted } from '../shared/log/counted.ts'
 import { createLogger } from '../shared/log/logger.ts'
-import { printableLine } from '../shared/log/printable.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'

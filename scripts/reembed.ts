@@ -1,18 +1,35 @@
-import { openEmbeddingCollections } from '../services/embedder/collections.ts'
-import { sourceOf } from '../shared/embeddings/embeddings.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EmbeddableArticle, readEmbeddable } from '../services/embedder/articles.ts'
+import {
+  collectionName,
+  type EmbeddingCollection,
+  type EmbeddingCollections,
+  openEmbeddingCollections,
+} from '../services/embedder/collections.ts'
+import { storeIn } from '../services/embedder/store.ts'
+import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
-import { counted } from '../shared/log/counted.ts'
+import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { counted } from '../shared/log/printable.ts'
+import { createPool, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { type Collection, readCollections } from '../shared/vectors/registry.ts'
-import { openVectorStore } from '../shared/vectors/store.ts'
-import { fill } from './reembed/fill.ts'
-import { cancelFilling, left, notEmbedded, registerFilling, takeOver } from './reembed/states.ts'
+import { VectorFailure } from '../shared/vectors/nearest.ts'
+import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
+import { openVectorStore, type VectorStore } from '../shared/vectors/store.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 const VECTOR_TIMEOUT = 15_000
+
+/** Articles between two updates of `filled_to`. */
+const STEP = 64
+/** Articles whose vectors are stored together. */
+const GROUP = 4
+const OUTAGE_PAUSE = 2_000
+const PROBE = 'Perscope'
+
+const PROBE_TIMEOUT = 30_000
 
 await runCommand(
   {
@@ -141,4 +158,212 @@ function report({ options, print }: CommandContext, { collection, model, article
 
 function text(value: CommandContext['options'][string]): string | null {
   return typeof value === 'string' ? value : null
+}
+
+interface Filling {
+  pool: Pool
+  vectors: VectorStore
+  embeddingCollections: EmbeddingCollections
+  say(sentence: string): void
+}
+
+/**
+ * Embeds every article that was embedded before the collection was registered, in the order of
+ * their numbers, and records its progress. Articles embedded since then went to both collections.
+ * Waits out outages. An article that is refused is given to the embedders, who try again and put it
+ * in quarantine.
+ *
+ * @returns how many articles it embedded; complete unless `signal` has been aborted
+ */
+async function fill(
+  filling: Filling,
+  name: string,
+  progress: (articles: number) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const { pool, embeddingCollections } = filling
+  let done = 0
+  while (!signal.aborted) {
+    const target = await openTarget(embeddingCollections, name)
+    const seqs = await nextSeqs(pool, target.collection)
+    if (seqs.length === 0) return done
+    const articles = await readEmbeddable(pool, seqs)
+    for (let at = 0; at < articles.length && !signal.aborted; at += GROUP) {
+      const group = articles.slice(at, at + GROUP)
+      await storePatiently(filling, target, group, signal)
+      if (!signal.aborted) done += group.length
+      progress(done)
+    }
+    if (!signal.aborted) await noteFilled(pool, target.collection, seqs.at(-1)!)
+  }
+  return done
+}
+
+async function openTarget(embeddingCollections: EmbeddingCollections, name: string): Promise<EmbeddingCollection> {
+  const open = await embeddingCollections.current()
+  const collection = fillingNamed(
+    name,
+    open.map(target => target.collection),
+  )
+  return open.find(target => target.collection === collection)!
+}
+
+// Index: the primary key.
+async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Promise<bigint[]> {
+  const { rows } = await pool.query<{ seq: bigint }>(
+    `select seq from embeddings
+     where seq > $1 and embedded_at is not null and embedded_at <= $2 order by seq limit $3`,
+    [filledTo, registeredAt, STEP],
+  )
+  return rows.map(({ seq }) => seq)
+}
+
+/** Changes nothing when the vector store has lost the collection: it was registered anew then. */
+async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
+  await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
+    name,
+    registeredAt,
+    seq,
+  ])
+}
+
+async function storePatiently(
+  filling: Filling,
+  target: EmbeddingCollection,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let complaint = ''; !signal.aborted; ) {
+    const failure = await store(filling, target, group, signal)
+    if (failure === null) return
+    if (failure.kind === 'missing') await filling.embeddingCollections.restore()
+    if (await isAlive(filling, target, signal)) return storeOneByOne(filling, target, group, failure, signal)
+    if (failure.message !== complaint) filling.say(`${failure.message} Waiting.`)
+    complaint = failure.message
+    await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** @returns the failure of the model or of the vector store; null: stored, or interrupted */
+async function store(
+  { vectors }: Filling,
+  target: EmbeddingCollection,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<EmbeddingFailure | VectorFailure | null> {
+  try {
+    await storeIn(target, vectors, group, signal)
+    return null
+  } catch (error) {
+    if (signal.aborted) return null
+    if (error instanceof EmbeddingFailure || error instanceof VectorFailure) return error
+    throw error
+  }
+}
+
+/** Finds the article of a group that is refused although model and vector store answer. */
+async function storeOneByOne(
+  filling: Filling,
+  target: EmbeddingCollection,
+  group: EmbeddableArticle[],
+  failure: EmbeddingFailure | VectorFailure,
+  signal: AbortSignal,
+): Promise<void> {
+  if (group.length === 1) return giveToEmbedders(filling, group[0]!, failure.message)
+  for (const article of group) await storePatiently(filling, target, [article], signal)
+}
+
+async function isAlive(
+  { vectors }: Filling,
+  { embeddings }: EmbeddingCollection,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await vectors.ping()
+    await embeddings.embedPassages([PROBE], signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function giveToEmbedders({ pool, say }: Filling, { seq }: EmbeddableArticle, why: string): Promise<void> {
+  say(`Article ${seq} is refused (${why}); the embedders try it again.`)
+  await pool.query('update embeddings set embedded_at = null, claimed_until = null, attempts = 0 where seq = $1', [seq])
+}
+
+/**
+ * Registers a collection for a model, which must answer. From then on new articles go there too.
+ */
+async function registerFilling(
+  pool: Pool,
+  prefix: string,
+  source: Source,
+  endpoint: { model: string; api: string | null; url: string | null },
+): Promise<Collection> {
+  const probe = openEmbeddings(source, { passageTimeout: PROBE_TIMEOUT })
+  const [vector] = await probe.embedPassages(['Perscope'], AbortSignal.timeout(PROBE_TIMEOUT))
+  const name = collectionName(prefix, endpoint.model)
+  return transaction(pool, async client => {
+    await changeCollections(client)
+    await client.query(
+      `insert into vector_collections (name, state, model, recipe, dimensions, api, url)
+       values ($1, 'filling', $2, $3, $4, $5, $6)`,
+      [name, endpoint.model, RECIPE, vector!.length, endpoint.api, endpoint.url],
+    )
+    return (await changeCollections(client)).find(one => one.name === name)!
+  })
+}
+
+/**
+ * The filled collection replaces the serving one, in one transaction. Returns false and changes
+ * nothing when it is not complete.
+ */
+async function takeOver(pool: Pool, name: string): Promise<boolean> {
+  return transaction(pool, async client => {
+    const collection = fillingNamed(name, await changeCollections(client))
+    if ((await left(client, collection)) > 0) return false
+    await client.query(
+      `update vector_collections set state = 'retired', changed_at = clock_timestamp() where state = 'serving'`,
+    )
+    await client.query(
+      `update vector_collections set state = 'serving', changed_at = clock_timestamp() where name = $1`,
+      [name],
+    )
+    return true
+  })
+}
+
+/** @throws when no collection of that name is being filled */
+function fillingNamed(name: string, collections: Collection[]): Collection {
+  const collection = collections.find(one => one.name === name && one.state === 'filling')
+  if (!collection) throw new Error(`${name} is not being filled any more; somebody else has ended it.`)
+  return collection
+}
+
+/** The number of articles still to embed; without a collection, all that are embedded. */
+async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    `select count(*)::int as n from embeddings
+     where seq > $1 and embedded_at is not null and embedded_at <= coalesce($2, clock_timestamp())`,
+    [collection?.filledTo ?? 0n, collection?.registeredAt ?? null],
+  )
+  return rows[0]?.n ?? 0
+}
+
+/** How many articles embedders still have to embed; those given up are not among them. */
+async function notEmbedded(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null',
+  )
+  return rows[0]?.n ?? 0
+}
+
+async function cancelFilling(pool: Pool): Promise<void> {
+  await transaction(pool, async client => {
+    await changeCollections(client)
+    await client.query(
+      `update vector_collections set state = 'retired', changed_at = clock_timestamp() where state = 'filling'`,
+    )
+  })
 }

@@ -1,4 +1,4 @@
-import { counted } from '../shared/log/counted.ts'
+import { counted } from '../shared/log/printable.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'

@@ -2,7 +2,7 @@ import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
-import { counted } from '../shared/log/counted.ts'
+import { counted } from '../shared/log/printable.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {

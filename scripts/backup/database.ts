@@ -1,7 +1,7 @@
 import { auditCollection } from '../../services/embedder/audit.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { counted } from '../../shared/log/counted.ts'
 import { createLogger } from '../../shared/log/logger.ts'
+import { counted } from '../../shared/log/printable.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Country } from '../../shared/articles/article.ts'
-import { counted } from '../../shared/log/counted.ts'
+import { counted } from '../../shared/log/printable.ts'
 import {
   type Catalogue,
   feedsOf,

@@ -1,6 +1,6 @@
 import { archiveSettingsOf } from '../../search/index.ts'
 import { type ArchiveWriter, openArchiveWriter } from '../../search/indexer.ts'
-import { counted } from '../../shared/log/counted.ts'
+import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { articlesBar } from '../terminal/terminal.ts'

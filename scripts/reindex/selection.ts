@@ -1,7 +1,7 @@
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
-import { readInstant } from '../archive/instant.ts'
+import { readInstant } from '../archive/article.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
 export interface Selection {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { counted } from '../../shared/log/counted.ts'
+import { counted } from '../../shared/log/printable.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import type { RateLimit } from './run.ts'
 import { noteDone, type Run } from './run.ts'

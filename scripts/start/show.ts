@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../shared/config/config.ts'
-import { counted } from '../../shared/log/counted.ts'
+import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts'
 

@@ -1,6 +1,5 @@
 import { glob } from 'node:fs/promises'
-import { counted } from '../../shared/log/counted.ts'
-import { describe } from '../../shared/log/printable.ts'
+import { counted, describe } from '../../shared/log/printable.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
 import { type Counts, check, runFiles } from './files.ts'

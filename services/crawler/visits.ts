@@ -10,7 +10,7 @@ import { type DueFeed, saveFailure } from './feeds/schedule.ts'
 import { type Held, readBrimming, readHeld, releasePutOff } from './hosts/budgets.ts'
 import { claimHosts, isBacklogged } from './hosts/due.ts'
 import { endVisit, type Visit } from './hosts/leases.ts'
-import { fetchPage, savePage, type WaitingPage } from './pages/page.ts'
+import { fetchPage, savePage, type WaitingPage } from './page.ts'
 
 /** ms between two claims. */
 const TICK = 700

@@ -1,6 +1,6 @@
 import { startService } from '../../shared/process/start-service.ts'
 
 await startService('embedder', async () => {
-  const { startEmbedder } = await import('./start.ts')
+  const { startEmbedder } = await import('./embed.ts')
   return startEmbedder
 })

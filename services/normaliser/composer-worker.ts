@@ -2,7 +2,7 @@ import { prepareText } from '../../search/indexing/article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
-import { type Composition, composeArticle } from './compose/article.ts'
+import { type Composition, composeArticle } from './article.ts'
 import { loadModels } from './languages/detection.ts'
 import type { Template } from './template.ts'
 

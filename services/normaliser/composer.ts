@@ -1,7 +1,7 @@
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import { createFairQueue } from '../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../shared/threads/threads.ts'
-import type { Composition } from './compose/article.ts'
+import type { Composition } from './article.ts'
 import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
 import type { Template } from './template.ts'

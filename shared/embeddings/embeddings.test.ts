@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { openEmbeddings, sourceOf } from './embeddings.ts'
-import { embeddingsAddress } from './endpoints.ts'
+import { embeddingsAddress, openEmbeddings, sourceOf } from './embeddings.ts'
 import { type Api, EmbeddingFailure } from './source.ts'
 
 t.setTimeout(120_000)

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Client, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
-import { loadSharedSecret } from '../postgres/shared-secret.ts'
+import { type Client, loadSharedSecret, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 

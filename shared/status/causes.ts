@@ -1,4 +1,4 @@
-import { counted } from '../log/counted.ts'
+import { counted } from '../log/printable.ts'
 import {
   type ArchiveIndexFigures,
   type Cause,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readOwnership } from '../../services/crawler/pages/page.ts'
+import { readOwnership } from '../../services/crawler/page.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { html, rss, startCrawl } from './crawl.ts'

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { qdrantPackage } from '../../infra/embedded/qdrant.ts'
+import { qdrantPackage } from '../../infra/embedded/servers.ts'
 import { freePort, until } from '../fleet.ts'
 
 /** A real cluster of Qdrant: nodes at 127.0.0.11, 127.0.0.12 … */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Composition } from '../../services/normaliser/compose/article.ts'
+import type { Composition } from '../../services/normaliser/article.ts'
 import type { ComposeTask } from '../../services/normaliser/composer-worker.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'

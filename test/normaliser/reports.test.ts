@@ -1,5 +1,5 @@
 import t from 'tap'
-import { composeArticle } from '../../services/normaliser/compose/article.ts'
+import { composeArticle } from '../../services/normaliser/article.ts'
 import { storedPage } from './pages.ts'
 
 /**

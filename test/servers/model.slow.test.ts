@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { pythonOf } from '../../infra/embedded/environment.ts'
-import { embeddingsUrl, MODEL_ENVIRONMENT } from '../../infra/embedded/model.ts'
+import { embeddingsUrl, MODEL_ENVIRONMENT } from '../../infra/embedded/servers.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 

@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { qdrantPackage } from '../../infra/embedded/qdrant.ts'
+import { qdrantPackage } from '../../infra/embedded/servers.ts'
 import { type Certified, certify } from '../crawler/certificates.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'

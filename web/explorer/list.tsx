@@ -4,9 +4,9 @@ import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
 import { MeaningLine } from './insights/counts.tsx'
-import { mark, matchOf, type Piece } from './results/marks.ts'
-import { type Article, type Matches, type Results, safeAddress } from './results/use-results.ts'
+import { mark, matchOf, type Piece } from './search/marks.ts'
 import { isSame, NEW_SEARCH, type Search } from './search/search.ts'
+import { type Article, type Matches, type Results, safeAddress } from './search/use-results.ts'
 import { Take, WAYS, type Way } from './take/take.tsx'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */

@@ -14,7 +14,7 @@ import {
   SpeechContext,
   useSpeech,
 } from '../words/index.ts'
-import { type First, tryKey } from './results/use-results.ts'
+import { type First, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'
 
 /** The key of the tab, and another one that a link or a field has brought. */

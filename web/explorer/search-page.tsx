@@ -5,10 +5,10 @@ import { KeyTaker, Segments, Unfolding } from '../parts/controls.tsx'
 import { useSpeech } from '../words/index.ts'
 import { Breakdown, Timeline } from './insights/timeline.tsx'
 import { ResultList } from './list.tsx'
-import { type First, useFresh, useResults } from './results/use-results.ts'
 import { ActiveFilters, Filters } from './search/filters.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'
 import { addressOf, type Draft, isSame, MODES, NEW_SEARCH, readSearch, type Search } from './search/search.ts'
+import { type First, useFresh, useResults } from './search/use-results.ts'
 
 /** What is searched for, what stands in the box, and the ways from one to the other. */
 function useDraftedSearch() {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
-import { isTransient, type Pool } from '../../../shared/postgres/pool.ts'
-import { loadSharedSecret } from '../../../shared/postgres/shared-secret.ts'
+import { isTransient, loadSharedSecret, type Pool } from '../../../shared/postgres/pool.ts'
 import { withConnection } from './resting-pool.ts'
 
 /**

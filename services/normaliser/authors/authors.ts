@@ -2,14 +2,13 @@ import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { bestOf, type Candidate, type Choice, choiceOf } from '../candidate.ts'
+import { findDates } from '../dates/written.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../markup/plain.ts'
 import { isWithin } from '../markup/tree.ts'
 import type { Mark } from '../metadata/marks.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
-import { besideDates } from './beside-dates.ts'
-import { isNear, spokenBylines } from './lines.ts'
-import { foldOutlet, peopleIn } from './person-names.ts'
+import { foldOutlet, isAgency, isOffice, peopleIn } from './person-names.ts'
 
 /** A statement with more people is a list of staff, not a byline. */
 const MOST = 20
@@ -32,7 +31,7 @@ export function authorChoice(
 }
 
 /** The statements of authors, in order of rank. */
-export interface AuthorCandidates {
+interface AuthorCandidates {
   stated: Candidate<string[]>[]
   /** Of the markup of the page, behind all others; searched lazily. */
   shown(): Generator<Candidate<string[]>>
@@ -186,4 +185,119 @@ function distinct(names: string[]): string[] {
     const key = fold(name)
     return key !== '' && !seen.has(key) && seen.add(key)
   })
+}
+
+/** Lines behind the headline, and before it, in which such a byline stands. */
+const BEHIND_A_DATE = 5
+const BEFORE_DATE = 2
+/** Longest line that holds a name and a date, in characters. */
+const LENGTH = 80
+
+/** A full name, each of its words with a capital. */
+const NAME_BESIDE = String.raw`\p{Lu}[\p{L}\p{M}.'’-]+(?:\s(?:van|von|de|der|den|le|la|di|ten|ter)){0,2}(?:\s\p{Lu}[\p{L}\p{M}.'’-]*){1,2}`
+const ALONE = new RegExp(`^${NAME_BESIDE}$`, 'u')
+const AT_START = new RegExp(String.raw`^(${NAME_BESIDE})\s[|·•–—-]\s`, 'u')
+
+/**
+ * Names without a label that stand beside the date, right under the headline: "Anna Weber", then
+ * "3.11.2026"; "Anna Weber – 3.11.2026". At most one.
+ */
+function besideDates({ lines, headline }: PageMetadata): string[] {
+  if (headline === null) return []
+  const from = Math.max(0, headline - BEFORE_DATE)
+  for (let at = from; at <= headline + BEHIND_A_DATE && at < lines.length; at += 1) {
+    const text = lines[at]?.text ?? ''
+    if (at === headline || lines[at]?.aside || text.length > LENGTH) continue
+    if (at > headline && ALONE.test(text)) {
+      const below = lines[at + 1]
+      if (below !== undefined && !below.aside && isDateLine(below.text)) return [text]
+    } else if (isDated(text)) {
+      const name = AT_START.exec(text)?.[1]
+      if (name !== undefined) return [name]
+    }
+  }
+  return []
+}
+
+const isDated = (text: string) => /\d/.test(text) && findDates(text).length > 0
+
+/** Whether a line holds a date, perhaps a weekday and a time, and nothing else. */
+function isDateLine(text: string): boolean {
+  const [date] = text.length > DATE_LENGTH || !/\d/.test(text) ? [] : findDates(text)
+  return date !== undefined && date.index <= WEEKDAY && !date.modified
+}
+const DATE_LENGTH = 45
+const WEEKDAY = 20
+
+/** Lines behind the headline, and before it, in which a byline may stand. */
+const BEHIND = 12
+const BEFORE = 4
+
+/** Longest byline, in characters. */
+const BYLINE_LENGTH = 120
+
+const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
+
+const BY = anyOf(rules => rules.authors.byWords)
+
+/**
+ * Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026".
+ */
+const OPENING = new RegExp(
+  String.raw`^(?:${anyOf(rules => rules.authors.indefiniteArticles)}\s)?(?:${anyOf(rules => rules.authors.openings)}\s)?${BY}\s?:?\s${NAME}`,
+  'iu',
+)
+
+/**
+ * Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna
+ * Weber", "Redaktion: Anna Weber".
+ */
+const BEHIND_DATE = new RegExp(
+  String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.dates.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
+  'iu',
+)
+
+/** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin". */
+const SIGNED_LINE = new RegExp(
+  String.raw`^(?:${anyOf(rules => rules.authors.authorLabels)}\s?:\s(?:${BY}\s)?|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
+  'iu',
+)
+
+/** Bylines in the text of the page, recognised by their words and not by markup. */
+function spokenBylines(meta: PageMetadata): string[] {
+  const lines = meta.lines
+    .map((line, index) => ({ ...line, index }))
+    .filter(line => !line.aside && line.text.length <= BYLINE_LENGTH)
+  const near = lines.filter(line => isNear(line.index, meta.headline))
+  const spoken = near.flatMap(line => nameIn(OPENING, line.text) ?? nameIn(BEHIND_DATE, line.text) ?? [])
+  const shared = near.flatMap(line => (withAgency(line.text) ? [line.text] : []))
+  if (spoken.length + shared.length > 0) return [...spoken, ...shared].slice(0, 1)
+  const title = meta.titles.headline ?? ''
+  return lines
+    .flatMap(line => nameIn(SIGNED_LINE, line.text) ?? [])
+    .filter(name => !title.startsWith(name.slice(0, 12)))
+    .slice(0, 1)
+}
+
+function isNear(line: number, headline: number | null): boolean {
+  return headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
+}
+
+/**
+ * Whether a line is a byline without a label, a name beside an agency's: "Peter Maahn/SP-X", "Jan
+ * Smit (ANP)".
+ */
+function withAgency(line: string): boolean {
+  const [, name, agency] =
+    /^(\p{Lu}[\p{L}.'’-]+(?:\s[\p{L}.'’-]+){1,3})\s*[/,(]\s*([\p{L}-]{2,30})\)?$/u.exec(line) ?? []
+  return name !== undefined && agency !== undefined && isAgency(agency) && !isOffice(name)
+}
+
+/** The text behind the label, up to a date or a place. */
+function nameIn(label: RegExp, line: string): string | null {
+  const name = label
+    .exec(line)?.[1]
+    ?.replace(/\s[-–—]\s.*$/u, '')
+    .trim()
+  return name !== undefined && name !== '' ? name : null
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { feedEntry, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
-import { composeArticle } from '../compose/article.ts'
+import { composeArticle } from '../article.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { qdrantPackage } from '../../../infra/embedded/qdrant.ts'
+import { qdrantPackage } from '../../../infra/embedded/servers.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'

@@ -2,8 +2,8 @@ import type { ArticleObject } from '../../../services/api/contract/resources.ts'
 import { CSV_COLUMNS, csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import type { Failure } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
-import { askPage } from '../results/use-results.ts'
 import type { Search } from '../search/search.ts'
+import { askPage } from '../search/use-results.ts'
 
 export type Progress =
   | { kind: 'running'; written: number; total: number; estimate: boolean }

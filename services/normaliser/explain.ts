@@ -1,16 +1,16 @@
-import { plainText } from '../../../shared/articles/plain-text.ts'
-import type { Field, Origin, Source } from '../../../shared/outlets/origins.ts'
-import type { StoredPage } from '../../../shared/outlets/page.ts'
-import { authorCandidates } from '../authors/authors.ts'
-import { bestOf, type Candidate, NO_ORIGIN } from '../candidate.ts'
-import { dateCandidates, type Moment, readingOf } from '../dates/published.ts'
-import { titleCandidates } from '../metadata/title.ts'
-import type { Template } from '../template.ts'
-import { feedTexts } from '../text/feed-text.ts'
+import { plainText } from '../../shared/articles/plain-text.ts'
+import type { Field, Origin, Source } from '../../shared/outlets/origins.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
 import { composeArticle, type PageReading, readStored } from './article.ts'
+import { authorCandidates } from './authors/authors.ts'
+import { bestOf, type Candidate, NO_ORIGIN } from './candidate.ts'
+import { dateCandidates, type Moment, readingOf } from './dates/published.ts'
+import { titleCandidates } from './metadata/title.ts'
+import type { Template } from './template.ts'
+import { feedTexts } from './text/feed-text.ts'
 
 /** A candidate as people read it. */
-export interface ShownCandidate {
+interface ShownCandidate {
   source: Source
   value: string
   /** Why it cannot be the article's; null: nothing speaks against it. */

@@ -1,6 +1,6 @@
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import type { Fetched } from '../fetch/polite-get.ts'
-import type { FetchedResponse } from '../fetch/request.ts'
+import type { FeedEntry } from '../../shared/outlets/page.ts'
+import type { Fetched } from './fetch/polite-get.ts'
+import type { FetchedResponse } from './fetch/request.ts'
 
 /** The decision about a page after a try. */
 export type Verdict =

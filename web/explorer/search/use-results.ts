@@ -2,7 +2,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hoo
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { type Asking, ask, type Failure, hasList, type Unchanged } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
-import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from '../search/search.ts'
+import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from './search.ts'
 
 export interface Results {
   /** The search that the articles are of; null: none has been answered yet. */

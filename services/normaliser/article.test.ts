@@ -1,9 +1,9 @@
 import iconv from 'iconv-lite'
 import t from 'tap'
-import { snippetOf } from '../../../shared/articles/snippet.ts'
-import type { StoredPage } from '../../../shared/outlets/page.ts'
-import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../../test/normaliser/interstitials.ts'
-import { feedEntry, storedPage } from '../../../test/normaliser/pages.ts'
+import { snippetOf } from '../../shared/articles/snippet.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
+import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
 import { type Composition, composeArticle } from './article.ts'
 
 t.setTimeout(120_000)

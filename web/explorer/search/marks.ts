@@ -1,5 +1,5 @@
 import { type Match, parseBoolean, parseKeyword, wordRuns } from '../../../search/browser.ts'
-import type { Search } from '../search/search.ts'
+import type { Search } from './search.ts'
 
 /** A piece of a text: found words are marked. */
 export interface Piece {

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import { feedEntry, storedPage } from '../../../test/normaliser/pages.ts'
-import { loadModels } from '../languages/detection.ts'
-import { AUTHOR_NAMES } from '../metadata/signs.ts'
+import type { FeedEntry } from '../../shared/outlets/page.ts'
+import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
 import { composeArticle } from './article.ts'
+import { loadModels } from './languages/detection.ts'
+import { AUTHOR_NAMES } from './metadata/signs.ts'
 
 t.setTimeout(900_000)
 await loadModels()
