@@ -133,7 +133,7 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   ])
   const { key } = JSON.parse(made)
   const search = async () => {
-    const answer = await fetch('http://127.0.0.1:8080/v1/articles?q=de', {
+    const answer = await fetch('http://127.0.0.1:8080/v1/articles', {
       headers: { Authorization: `Bearer ${key}` },
     })
     const { total_results } = JSON.parse(await answer.text())
