@@ -131,13 +131,16 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
     const end = (code: number | null, how: string) => {
       listens.resolve(false)
       warm.resolve(false)
-      untaken()?.close()
       all.delete(one)
       serving.delete(one)
       resolve({ code, how, age: performance.now() - began })
     }
     worker.once('error', error => end(null, error.message))
-    worker.once('exit', (code, signal) => end(code, signal ? `ended by ${signal}` : `ended with code ${code}`))
+    worker.once('exit', (code, signal) => {
+      // What a process declined before its own end belongs to another one by now.
+      if (code !== 0) untaken()?.close()
+      end(code, signal ? `ended by ${signal}` : `ended with code ${code}`)
+    })
   })
   worker.once('listening', () => listens.resolve(true))
   worker.on('message', (message: unknown) => {

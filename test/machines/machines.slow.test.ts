@@ -205,7 +205,7 @@ t.test(
       t.match(text, /127\.0\.0\.9[\s\S]*archive of the log fails[\s\S]*2 nodes[\s\S]*2 shards in 4 copies/)
       t.match(
         await seen.page.locator('.problems').innerText(),
-        /Postgres cannot archive its log\.[\s\S]*Qdrant does not reach 127/,
+        /Postgres cannot archive its log:[\s\S]*Qdrant does not reach 127/,
       )
       t.ok((await overhang(seen.page)) <= 0, 'nothing sticks out')
       t.strictSame(await axe(seen.page), [])
