@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { listPages, retryPages } from '../../scripts/pages.ts'
+import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
