@@ -1,9 +1,9 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type DataDirectory, openDataDirectory, rememberedPorts } from '../../infra/embedded/data-directory.ts'
-import { Problem, readIfThere, writeWhole } from '../../infra/embedded/files.ts'
+import { Problem, writeWhole } from '../../infra/embedded/files.ts'
 import { MAJOR } from '../../infra/embedded/postgres.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
@@ -14,8 +14,6 @@ import { readPorts, startSampleSites, writePorts } from '../../infra/outlets/sam
 import { RUNNING, runningLines } from '../../shared/config/beside.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { readCatalogue, sharedFeedSentence } from '../../shared/outlets/catalogue.ts'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
@@ -27,6 +25,7 @@ import {
   checkCatalogue,
   checkPort,
   checkRights,
+  loadOutlets,
   metricsAddress,
   readyMadeOperatorKey,
   SERVICES,
@@ -42,9 +41,6 @@ import { createProgress, type Progress, readCounts, showSearches } from './show.
 const LOOK_MS = 15_000
 /** Causes are looked for once a minute. */
 const LOOKS_FOR_CAUSES = 4
-
-/** Where a start keeps the domains that it loaded, so that the next start knows them again. */
-const LOADED = 'start-outlets.json'
 
 await runCommand(
   {
@@ -235,41 +231,4 @@ async function serveSample(dataDir: string): Promise<{ file: string; close(): Pr
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)
   return { file, close: sites.close }
-}
-
-/**
- * Brings a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
- * earlier start loaded leave when the catalogue does not name them any more.
- *
- * @param report called with a sentence about outlets that left, and about those that stay
- */
-export async function loadOutlets(options: {
-  pool: Pool
-  file: string
-  dataDir: string
-  report(sentence: string): void
-}): Promise<void> {
-  const { pool, file, dataDir, report } = options
-  const { outlets } = readCatalogue(await readFile(file, 'utf8'))
-  const state = join(dataDir, LOADED)
-  const loaded = domainsIn(await readIfThere(state))
-  const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })
-  await writeWhole(state, `${JSON.stringify(outlets.map(({ domain }) => domain))}\n`)
-  if (removed.length > 0) report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
-  if (kept.length > 0) {
-    report(
-      `Outlets outside the catalogue are crawled too: ${kept.join(', ')}. "npm run outlets -- remove DOMAIN" removes one.`,
-    )
-  }
-  for (const one of shared) report(sharedFeedSentence(one))
-}
-
-/** The domains in the file; none when it is missing or damaged. */
-function domainsIn(text: string | null): string[] {
-  try {
-    const value: unknown = JSON.parse(text ?? '[]')
-    return Array.isArray(value) ? value.filter(domain => typeof domain === 'string') : []
-  } catch {
-    return []
-  }
 }

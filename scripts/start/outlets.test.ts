@@ -4,7 +4,7 @@ import t from 'tap'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../../test/database.ts'
-import { loadOutlets } from './main.ts'
+import { loadOutlets } from './services.ts'
 
 const database = await createTestDatabase()
 const pool = createPool(database.url, 'test', () => {})

@@ -10,6 +10,8 @@ import { askHttp, type Program } from '../../infra/embedded/supervision/supervis
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { PORTS, RUNNING } from '../../shared/config/beside.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { readCatalogue, sharedFeedSentence } from '../../shared/outlets/catalogue.ts'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createKey, findKey } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
@@ -166,4 +168,44 @@ export async function metricsOfStart({
       return typeof port === 'number' ? [[name, `${metricsAddress(running, port)}/metrics`]] : []
     }),
   )
+}
+
+/** Where a start keeps the domains that it loaded, so that the next start knows them again. */
+const LOADED = 'start-outlets.json'
+
+/**
+ * Brings a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
+ * earlier start loaded leave when the catalogue does not name them any more.
+ *
+ * @param report called with a sentence about outlets that left, and about those that stay
+ */
+export async function loadOutlets(options: {
+  pool: Pool
+  file: string
+  dataDir: string
+  report(sentence: string): void
+}): Promise<void> {
+  const { pool, file, dataDir, report } = options
+  const { outlets } = readCatalogue(await readFile(file, 'utf8'))
+  const state = join(dataDir, LOADED)
+  const loaded = domainsIn(await readIfThere(state))
+  const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })
+  await writeWhole(state, `${JSON.stringify(outlets.map(({ domain }) => domain))}\n`)
+  if (removed.length > 0) report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
+  if (kept.length > 0) {
+    report(
+      `Outlets outside the catalogue are crawled too: ${kept.join(', ')}. "npm run outlets -- remove DOMAIN" removes one.`,
+    )
+  }
+  for (const one of shared) report(sharedFeedSentence(one))
+}
+
+/** The domains in the file; none when it is missing or damaged. */
+function domainsIn(text: string | null): string[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(value) ? value.filter(domain => typeof domain === 'string') : []
+  } catch {
+    return []
+  }
 }

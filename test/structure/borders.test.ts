@@ -115,3 +115,12 @@ t.test('no folder imports itself by way of others', async t => {
   const values = imports.filter(({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from))
   t.same(cyclesOf(values.map(({ from, to }) => [nodeOf(from), nodeOf(to)])), [])
 })
+
+t.test('no file imports a command: its import would run it', async t => {
+  const { readFileSync } = await import('node:fs')
+  const commands = new Set(files.filter(file => /^await (run|runCommand)\(/m.test(readFileSync(file, 'utf8'))))
+  t.ok(commands.has('scripts/start/main.ts') && commands.size > 20, `${commands.size} commands`)
+  // A launcher stands in front of a command with the same name.
+  const launchers = new Set(['scripts/start.mjs', 'scripts/test.mjs'])
+  t.same(named(imports.filter(one => commands.has(one.to) && !one.typeOnly && !launchers.has(one.from))), [])
+})
