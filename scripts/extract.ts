@@ -9,7 +9,7 @@ import { openComposer } from '../services/normaliser/composer.ts'
 import { isOften } from '../services/normaliser/interstitials/served.ts'
 import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/normaliser/template.ts'
 import { readAddress } from '../shared/articles/address.ts'
-import { COUNTRIES, type Country, LANGUAGES } from '../shared/articles/article.ts'
+import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
 import { snippetOf } from '../shared/articles/snippet.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { FeedEntry, StoredPage } from '../shared/outlets/page.ts'
@@ -70,8 +70,6 @@ const readPageLine = readerOf<PageLine>({
     now: optional,
   },
 })
-
-const TIME_ZONES: Record<Country, string> = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }
 
 await runCommand(
   {

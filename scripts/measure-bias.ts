@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
-import { isLanguage, textsOf } from '../infra/outlets/sample/texts.ts'
-import { LANGUAGES, type Language } from '../shared/articles/article.ts'
+import { SAMPLE_OUTLETS, textsOf } from '../infra/outlets/sample/outlets.ts'
+import { LANGUAGES } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { counted } from '../shared/log/printable.ts'
@@ -31,17 +30,20 @@ await runCommand(
       { ...source, model: { ...source.model, bias: [] } },
       { passageTimeout: config.EMBEDDINGS_TIMEOUT },
     )
-    const texts = sampleTexts()
+    const samples = SAMPLE_OUTLETS.flatMap(textsOf)
     const means: number[][] = []
     for (const language of LANGUAGES) {
       const passages: number[][] = []
       const queries: number[][] = []
-      for (const text of texts[language]) {
+      const texts = samples
+        .filter(sample => sample.language === language)
+        .flatMap(({ title, paragraphs }) => [title, ...paragraphs])
+      for (const text of texts) {
         passages.push(...(await embeddings.embedPassages([text.slice(0, PASSAGE)], signal)))
         queries.push(await embeddings.embedQuery(text.slice(0, QUERY), signal))
       }
       means.push(mean(passages), mean(queries))
-      say(`${language}: ${counted(texts[language].length, 'text')}`)
+      say(`${language}: ${counted(texts.length, 'text')}`)
     }
     const file = biasFile(source.model.name)
     const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')
@@ -49,15 +51,6 @@ await runCommand(
     say(`Wrote ${file.pathname}.`)
   },
 )
-
-/** Headlines and paragraphs of the sample outlets, by language. */
-function sampleTexts(): Record<Language, string[]> {
-  const texts: Record<Language, string[]> = { nl: [], fr: [], de: [], lb: [], en: [] }
-  for (const { language, title, paragraphs } of SAMPLE_OUTLETS.flatMap(textsOf)) {
-    if (isLanguage(language)) texts[language].push(title, ...paragraphs)
-  }
-  return texts
-}
 
 /** Rounded to five digits; more are noise. */
 function mean(vectors: number[][]): number[] {

@@ -149,9 +149,16 @@ interface Ports {
   of(name: string): Promise<number>
 }
 
-/** @param report called with a sentence when a port had to change */
-export async function rememberedPorts(dataDir: string, report: (sentence: string) => void): Promise<Ports> {
-  const file = join(dataDir, PORTS)
+/**
+ * @param report called with a sentence when a port had to change
+ * @param name of the file in `dataDir`
+ */
+export async function rememberedPorts(
+  dataDir: string,
+  report: (sentence: string) => void,
+  name = PORTS,
+): Promise<Ports> {
+  const file = join(dataDir, name)
   const known = await readRecord(file)
   return {
     async of(name) {

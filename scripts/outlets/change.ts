@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Country } from '../../shared/articles/article.ts'
+import { TIME_ZONES } from '../../shared/articles/article.ts'
 import { counted } from '../../shared/log/printable.ts'
 import {
   type Catalogue,
@@ -108,8 +108,6 @@ export const ENTRY_OPTIONS: Record<string, Option> = {
   feed: { type: 'string', value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
   sitemap: { type: 'string', value: 'URL', multiple: true, about: 'add: a sitemap; may be repeated' },
 }
-
-const TIME_ZONES: Record<Country, string> = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }
 
 /** Whether options describe an outlet. */
 function hasEntry(options: CommandContext['options']): boolean {

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type DataDirectory, openDataDirectory, rememberedPorts } from '../../infra/embedded/data-directory.ts'
-import { Problem, writeWhole } from '../../infra/embedded/files.ts'
+import { writeWhole } from '../../infra/embedded/files.ts'
 import { MAJOR } from '../../infra/embedded/postgres.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import type { ServerName } from '../../infra/embedded/starting.ts'
 import type { Program } from '../../infra/embedded/supervision/supervise.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
-import { readPorts, startSampleSites, writePorts } from '../../infra/outlets/sample/server.ts'
+import { startSampleSites } from '../../infra/outlets/sample/server.ts'
 import { RUNNING, runningLines } from '../../shared/config/beside.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -103,7 +103,7 @@ async function run(start: Start): Promise<void> {
   open.defer(() => pool.end())
   let catalogue = config.OUTLETS
   if (catalogue === '') {
-    const sample = await serveSample(dataDir.path)
+    const sample = await serveSample(dataDir.path, report)
     open.defer(sample.close)
     catalogue = sample.file
   }
@@ -219,15 +219,12 @@ async function follow(
 }
 
 /**
- * Serves the sample outlets on loopback, at the addresses of the last start. Returns the file of
- * their catalogue.
+ * Serves the sample outlets on loopback, at the addresses of the last start: an article is known by
+ * its address. Returns the file of their catalogue.
  */
-async function serveSample(dataDir: string): Promise<{ file: string; close(): Promise<void> }> {
-  const portsFile = join(dataDir, 'sample-ports.json')
-  const sites = await startSampleSites({ ports: await readPorts(portsFile) }).catch((error: Error) => {
-    throw new Problem(error.message)
-  })
-  await writePorts(portsFile, sites.ports)
+async function serveSample(dataDir: string, report: (sentence: string) => void) {
+  const ports = await rememberedPorts(dataDir, report, 'sample-ports.json')
+  const sites = await startSampleSites(ports.of)
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)
   return { file, close: sites.close }

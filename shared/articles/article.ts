@@ -2,6 +2,12 @@
 
 export const COUNTRIES = ['NL', 'BE', 'LU'] as const
 export type Country = (typeof COUNTRIES)[number]
+/** Where a date without an offset is read, unless the catalogue says otherwise. */
+export const TIME_ZONES: Record<Country, string> = {
+  NL: 'Europe/Amsterdam',
+  BE: 'Europe/Brussels',
+  LU: 'Europe/Luxembourg',
+}
 
 export const LANGUAGES = ['nl', 'fr', 'de', 'lb', 'en'] as const
 export type Language = (typeof LANGUAGES)[number]

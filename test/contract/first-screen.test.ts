@@ -3,9 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { sampleTruth } from '../../infra/outlets/sample/outlets.ts'
+import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */
@@ -30,12 +29,9 @@ function shown(id: string): string {
   return html.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 }
 
-const samples = sampleTruth().flatMap(({ expectation, language, title, body, country, published_at, domain }) => {
-  const known = LANGUAGES.find(one => one === language)
-  if (known === undefined || !expectation.startsWith('article')) return []
-  const outlet = { name: domain, domain }
-  return [{ title, body, language: known, country, outlet, publishedAt: new Date(published_at) }]
-})
+const samples = sampleArticles().map(({ title, paragraphs, language, publishedAt, outlet: { domain, country } }) => ({
+  ...{ title, body: paragraphs.join(' '), language, country, publishedAt, outlet: { name: domain, domain } },
+}))
 await api.index(samples)
 
 t.test('issue 21.8: the first request finds sample articles', async t => {

@@ -1,4 +1,5 @@
 import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
+import { TIME_ZONES } from '../../shared/articles/article.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import type { TestApi } from '../contract/api.ts'
 
@@ -29,7 +30,7 @@ export async function putFleetToWork(api: TestApi): Promise<() => Promise<void>>
 
 /** The sample outlets: one cannot be read, one is silent, one blocks a page now and then. */
 async function insertOutlets(pool: Pool): Promise<void> {
-  for (const [at, { domain, name, country, languages, timeZone }] of SAMPLE_OUTLETS.entries()) {
+  for (const [at, { domain, name, country, languages }] of SAMPLE_OUTLETS.entries()) {
     await pool.query(
       `with o as (
          insert into outlets (domain, name, country, languages, time_zone) values ($1, $2, $3, $4, $5) returning outlet_no)
@@ -38,7 +39,15 @@ async function insertOutlets(pool: Pool): Promise<void> {
               now() - case when $7 = 'silent' then interval '9 days' else $6::int * interval '17 min' end,
               $6::bigint * 840000, case when $7 = 'failing' then 12 else 0 end,
               case when $7 = 'failing' then 'The feed answers 503.' end from o`,
-      [domain, name, country, languages, timeZone, at + 1, at === 4 ? 'failing' : at === 7 ? 'silent' : 'healthy'],
+      [
+        domain,
+        name,
+        country,
+        languages,
+        TIME_ZONES[country],
+        at + 1,
+        at === 4 ? 'failing' : at === 7 ? 'silent' : 'healthy',
+      ],
     )
   }
   await pool.query(

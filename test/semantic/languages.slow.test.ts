@@ -1,6 +1,5 @@
 import t from 'tap'
-import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
-import { isLanguage, textsOf } from '../../infra/outlets/sample/texts.ts'
+import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestServers } from '../servers.ts'
 import { createWorld, query } from './world.ts'
@@ -19,11 +18,8 @@ t.test('a headline finds the same news in the other languages, with the embedded
   })
   t.teardown(() => world.close())
 
-  const events = Map.groupBy(SAMPLE_OUTLETS.flatMap(textsOf), text => text.event)
-  const texts = [...events.values()]
-    .filter(versions => versions[0]?.event != null && versions.length >= 4)
-    .flat()
-    .flatMap(text => (isLanguage(text.language) ? [{ ...text, language: text.language }] : []))
+  const events = Map.groupBy(sampleArticles(), text => text.event)
+  const texts = [...events.values()].filter(versions => versions[0]?.event != null && versions.length >= 4).flat()
   await world.index(
     texts.map(({ title, paragraphs, language, publishedAt }, number) => ({
       id: `sample-${number}`,

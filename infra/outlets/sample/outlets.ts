@@ -1,27 +1,23 @@
-import type { Country } from '../../../shared/articles/article.ts'
-import { SNIPPET_LENGTH } from '../../../shared/articles/snippet.ts'
-import { type FeedMake, type SampleOutlet, type SampleText, summaryOf, type TextLanguage, textsOf } from './texts.ts'
+import { type Country, type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+import { isLanguage, readTexts, type SampleText } from './texts.ts'
 
-/** The twelve fictional outlets and the properties of their sites, which all differ, as on the web. */
-
-const UTF8 = { bytes: 'utf-8', header: 'utf-8', meta: 'utf-8' } as const
-
-const FEED: Omit<FeedMake, 'path' | 'format'> = {
-  body: 'summary',
-  dates: 'zoned',
-  authors: true,
-  links: 'plain',
-  charset: 'utf-8',
-  takes: () => true,
-}
-
-const ORDINARY = {
-  charset: UTF8,
-  pageLanguage: (text: SampleText) => text.language,
-  canonical: true,
-  amp: false,
-  desk: null,
-  gzip: false,
+/** A fictional outlet, and what its site is like. */
+export interface SampleOutlet {
+  name: string
+  domain: string
+  motto: string
+  country: Country
+  /** The first is the language of what stands around the articles. */
+  languages: [Language, ...Language[]]
+  colour: string
+  /** Path of an article. */
+  address: (text: SampleText) => string
+  /** How a page names its title, authors and date to machines. `none`: only in words, for people. */
+  metadata: 'json-ld' | 'open-graph' | 'none'
+  feed: { path: string; format: 'rss' | 'atom' | 'json' | 'sitemap'; whole: boolean }
+  /** The folder that robots.txt forbids. */
+  forbidden: string
 }
 
 const folder = (section: string) =>
@@ -29,282 +25,187 @@ const folder = (section: string) =>
     .toLowerCase()
     .normalize('NFD')
     .replace(/[^a-z]/g, '')
-const day = (text: SampleText) => text.publishedAt.toISOString().slice(0, 10)
+const month = (text: SampleText) => text.publishedAt.toISOString().slice(0, 7).replace('-', '/')
 
-const DUTCH: SampleOutlet[] = [
+const RSS = { path: '/rss.xml', format: 'rss', whole: false } as const
+
+export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
   {
-    ...ORDINARY,
     name: 'De Dagkoerier',
     domain: 'dagkoerier.example',
-    motto: 'Nieuws uit het hele land',
     country: 'NL',
     languages: ['nl'],
-    timeZone: 'Europe/Amsterdam',
+    motto: 'Nieuws uit het hele land',
     colour: '#a3182d',
+    metadata: 'json-ld',
+    forbidden: '/zoeken',
     address: text => `/${folder(text.section)}/${text.slug}~a${text.number}/`,
-    metadata: 'json-ld-graph',
-    amp: true,
-    desk: 'Redactie',
-    feeds: [
-      { ...FEED, path: '/rss/voorpagina.xml', format: 'rss', links: 'tracked' },
-      { ...FEED, path: '/rss/sport.xml', format: 'rss', links: 'amp', takes: text => text.section === 'Sport' },
-    ],
-    robots: { disallow: ['/zoeken', '/mijn-account/'], crawlDelay: null },
+    feed: RSS,
   },
   {
-    ...ORDINARY,
     name: 'Noorderkrant',
     domain: 'noorderkrant.example',
-    motto: 'Groningen, Friesland, Drenthe en de eilanden',
     country: 'NL',
     languages: ['nl'],
-    timeZone: 'Europe/Amsterdam',
+    motto: 'Groningen, Friesland, Drenthe en de eilanden',
     colour: '#1d4e89',
-    address: text => `/artikel.php?id=${text.number}`,
     metadata: 'none',
-    charset: { bytes: 'windows-1252', header: 'windows-1252', meta: null },
-    pageLanguage: null,
-    canonical: false,
-    feeds: [{ ...FEED, path: '/nieuws.rdf', format: 'rdf', dates: 'none', charset: 'windows-1252' }],
-    robots: { disallow: ['/beheer/'], crawlDelay: 0.3 },
+    address: text => `/artikel/${text.number}.html`,
+    feed: RSS,
+    forbidden: '/beheer/',
   },
   {
-    ...ORDINARY,
     name: 'Polderpost',
     domain: 'polderpost.example',
-    motto: 'Voor wie van het land leeft',
     country: 'NL',
     languages: ['nl'],
-    timeZone: 'Europe/Amsterdam',
+    motto: 'Voor wie van het land leeft',
     colour: '#3f6f21',
-    address: text => `/nieuws/${text.slug}`,
     metadata: 'open-graph',
-    feeds: [{ ...FEED, path: '/feed.json', format: 'json' }],
-    robots: { disallow: ['/marktplaats/prijzen/'], crawlDelay: null },
+    forbidden: '/prijzen/',
+    address: text => `/nieuws/${text.slug}`,
+    feed: { path: '/feed.json', format: 'json', whole: false },
   },
   {
-    ...ORDINARY,
     name: 'The Delta Dispatch',
     domain: 'deltadispatch.example',
-    motto: 'The Netherlands in English',
     country: 'NL',
     languages: ['en'],
-    timeZone: 'Europe/Amsterdam',
-    colour: '#d9661f',
-    address: text =>
-      text.answer === 'disallowed'
-        ? `/previews/${text.slug}`
-        : `/${day(text).slice(0, 7).replace('-', '/')}/${text.slug}`,
+    motto: 'The Netherlands in English',
+    colour: '#b34d10',
     metadata: 'json-ld',
-    feeds: [{ ...FEED, path: '/atom.xml', format: 'atom', links: 'short' }],
-    robots: { disallow: ['/previews/'], crawlDelay: null },
+    forbidden: '/previews/',
+    address: text => (text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`),
+    feed: { path: '/atom.xml', format: 'atom', whole: false },
   },
-]
-
-const BELGIAN: SampleOutlet[] = [
   {
-    ...ORDINARY,
     name: 'De Scheldebode',
     domain: 'scheldebode.example',
-    motto: 'De krant van Gent tot Antwerpen',
     country: 'BE',
     languages: ['nl'],
-    timeZone: 'Europe/Brussels',
+    motto: 'De krant van Gent tot Antwerpen',
     colour: '#0b6e6e',
-    address: text => `/cnt/dmf${day(text).replaceAll('-', '')}_${text.number}`,
-    metadata: 'json-ld-list',
-    pageLanguage: () => 'nl-BE',
-    feeds: [{ ...FEED, path: '/sitemap-index.xml.gz', format: 'sitemap-index', body: 'none', authors: false }],
-    robots: { disallow: ['/zoek'], crawlDelay: null },
+    metadata: 'json-ld',
+    forbidden: '/zoek',
+    address: text => `/cnt/${text.number}`,
+    feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
   },
   {
-    ...ORDINARY,
     name: 'Le Fil wallon',
     domain: 'lefilwallon.example',
-    motto: 'De Tournai à Verviers',
     country: 'BE',
     languages: ['fr'],
-    timeZone: 'Europe/Brussels',
+    motto: 'De Tournai à Verviers',
     colour: '#b3001b',
-    address: text => `/article/${text.slug}_${text.number}.html`,
     metadata: 'open-graph',
-    charset: { bytes: 'utf-8', header: 'iso-8859-1', meta: 'utf-8' },
-    pageLanguage: () => 'fr-BE',
-    feeds: [{ ...FEED, path: '/feed/', format: 'rss', body: 'full' }],
-    robots: { disallow: ['/recherche', '/abonnes/'], crawlDelay: null },
+    forbidden: '/abonnes/',
+    address: text => `/article/${text.slug}_${text.number}.html`,
+    feed: { ...RSS, whole: true },
   },
   {
-    ...ORDINARY,
     name: 'Ostblick',
     domain: 'ostblick.example',
-    motto: 'Nachrichten aus Ostbelgien',
     country: 'BE',
     languages: ['de'],
-    timeZone: 'Europe/Brussels',
+    motto: 'Nachrichten aus Ostbelgien',
     colour: '#54428e',
+    metadata: 'open-graph',
+    forbidden: '/suche',
     address: text => `/${folder(text.section)}/${text.slug}-${text.number}`,
-    metadata: 'dublin-core',
-    charset: { bytes: 'iso-8859-15', header: null, meta: 'iso-8859-15' },
-    feeds: [{ ...FEED, path: '/aktuell.atom', format: 'atom', body: 'full', charset: 'iso-8859-1' }],
-    robots: { disallow: ['/suche'], crawlDelay: null },
+    feed: { path: '/aktuell.atom', format: 'atom', whole: true },
   },
   {
-    ...ORDINARY,
     name: 'The Brussels Ledger',
     domain: 'brusselsledger.example',
-    motto: 'Belgium and Europe, in plain English',
     country: 'BE',
     languages: ['en'],
-    timeZone: 'Europe/Brussels',
+    motto: 'Belgium and Europe, in plain English',
     colour: '#22333b',
+    metadata: 'open-graph',
     address: text => `/p/${text.slug}`,
-    metadata: 'json-ld-broken',
-    feeds: [{ ...FEED, path: '/rss', format: 'rss', links: 'tracked', dates: 'zoneless' }],
-    robots: { disallow: ['/search'], crawlDelay: null },
+    feed: RSS,
+    forbidden: '/search',
   },
-]
-
-const LUXEMBOURGISH: SampleOutlet[] = [
   {
-    ...ORDINARY,
     name: "D'Moiesblat",
     domain: 'moiesblat.example',
-    motto: 'Wat zu Lëtzebuerg geschitt',
     country: 'LU',
     languages: ['lb'],
-    timeZone: 'Europe/Luxembourg',
+    motto: 'Wat zu Lëtzebuerg geschitt',
     colour: '#00699b',
-    address: text => (text.answer === 'disallowed' ? `/intern/${text.slug}` : `/a/${text.number}/${text.slug}`),
     metadata: 'json-ld',
-    feeds: [{ ...FEED, path: '/rss.xml', format: 'rss', body: 'full' }],
-    robots: { disallow: ['/intern/'], crawlDelay: null },
+    forbidden: '/intern/',
+    address: text => `/${text.answer === 'disallowed' ? 'intern' : 'a'}/${text.slug}`,
+    feed: { ...RSS, whole: true },
   },
   {
-    ...ORDINARY,
     name: 'Uelzecht Bléck',
     domain: 'uelzechtbleck.example',
-    motto: 'Den Süden erzielt',
     country: 'LU',
     languages: ['lb', 'de'],
-    timeZone: 'Europe/Luxembourg',
+    motto: 'Den Süden erzielt',
     colour: '#8c4a1f',
+    metadata: 'json-ld',
+    forbidden: '/admin/',
     address: text => `/bleck/${text.slug}`,
-    metadata: 'microdata',
-    // A system that was set up in German, for texts that are mostly Luxembourgish.
-    pageLanguage: () => 'de-LU',
-    feeds: [{ ...FEED, path: '/feed.json', format: 'json', body: 'full' }],
-    robots: { disallow: ['/admin/'], crawlDelay: null },
+    feed: { path: '/feed.json', format: 'json', whole: true },
   },
   {
-    ...ORDINARY,
     name: 'Moselkurier',
     domain: 'moselkurier.example',
-    motto: 'Für beide Ufer',
     country: 'LU',
     languages: ['de'],
-    timeZone: 'Europe/Luxembourg',
+    motto: 'Für beide Ufer',
     colour: '#5b1a3a',
-    address: text => `/artikel/${text.number}.html`,
     metadata: 'none',
-    charset: { bytes: 'windows-1252', header: null, meta: 'windows-1252' },
-    pageLanguage: null,
-    canonical: false,
-    feeds: [{ ...FEED, path: '/rss.php', format: 'rss', body: 'none', dates: 'none', authors: false }],
-    robots: { disallow: ['/druck/'], crawlDelay: null },
+    forbidden: '/druck/',
+    address: text => `/artikel/${text.number}.html`,
+    feed: RSS,
   },
   {
-    ...ORDINARY,
     name: 'Le Plateau',
     domain: 'leplateau.example',
-    motto: 'Le quotidien du Kirchberg',
     country: 'LU',
     languages: ['fr', 'en'],
-    timeZone: 'Europe/Luxembourg',
+    motto: 'Le quotidien du Kirchberg',
     colour: '#14213d',
-    address: text => (text.language === 'en' ? `/en/${text.slug}` : `/fr/${folder(text.section)}/${text.slug}`),
     metadata: 'json-ld',
-    gzip: true,
-    feeds: [
-      { ...FEED, path: '/rss/fr.xml', format: 'rss', takes: text => text.language === 'fr' },
-      { ...FEED, path: '/rss/en.xml', format: 'rss', takes: text => text.language === 'en' },
-    ],
-    robots: { disallow: ['/compte/', '/recherche'], crawlDelay: null },
+    forbidden: '/compte/',
+    address: text => `/${text.language}/${folder(text.section)}/${text.slug}`,
+    feed: RSS,
   },
 ]
 
-export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [...DUTCH, ...BELGIAN, ...LUXEMBOURGISH]
-
-/** The result that the pipeline should produce from the sample outlets, for tests. */
-
-/**
- * `article`: made from its page. `article-from-feed`: the page is refused, and the article is made
- * from the feed. `refused`: never indexed (another language, gone, robots.txt). `failing`: tried
- * again and again, never indexed.
- */
-type Expectation = 'article' | 'article-from-feed' | 'refused' | 'failing'
-
-interface SampleTruth {
-  domain: string
-  /** The canonical path at the outlet's address, with the query if that names the article. */
-  path: string
-  title: string
-  /** The first 200 code points of the body, white space collapsed; null without a body. */
-  body: string | null
-  authors: string[]
-  /** ISO 8601, UTC. */
-  published_at: string
-  language: TextLanguage
-  country: Country
-  /** The event that it reports; null when no other outlet reports it. */
-  event: string | null
-  expectation: Expectation
+/** The texts of an outlet, newest first. */
+export function textsOf({ domain, country, languages: [language] }: SampleOutlet): SampleText[] {
+  return readTexts(domain, TIME_ZONES[country], language)
 }
 
-/** One entry for every text, in the order of the outlets, newest first. */
-export function sampleTruth(): SampleTruth[] {
-  return SAMPLE_OUTLETS.flatMap(outlet => textsOf(outlet).map(text => truthOf(outlet, text)))
+/** An article that `npm start` should find. */
+export interface SampleArticle extends SampleText {
+  outlet: SampleOutlet
+  language: Language
 }
 
-function truthOf(outlet: SampleOutlet, text: SampleText): SampleTruth {
-  const expectation = expectationOf(outlet, text)
-  const feed = outlet.feeds.find(candidate => candidate.takes(text))
-  const fromFeed = expectation === 'article-from-feed'
-  const body = fromFeed
-    ? { none: null, summary: summaryOf(text), full: whole(text) }[feed?.body ?? 'none']
-    : whole(text)
+/** Not the texts in another language than the outlet's, and not those that nobody gets to read. */
+export function sampleArticles(): SampleArticle[] {
+  return SAMPLE_OUTLETS.flatMap(outlet =>
+    textsOf(outlet).flatMap(text => {
+      const { language, answer } = text
+      const isKept = ['disallowed', 'gone', 'fails'].includes(answer) || !isLanguage(language)
+      return isKept ? [] : [{ ...text, outlet, language }]
+    }),
+  )
+}
+
+/** The catalogue entry of an outlet whose site answers at `origin` (`http://127.0.0.1:24801`). */
+export function catalogueEntry(outlet: SampleOutlet, origin: string): Outlet {
+  const { name, domain, country, languages, feed } = outlet
+  const [addresses, isSitemap] = [[origin + feed.path], feed.format === 'sitemap']
   return {
-    domain: outlet.domain,
-    path: outlet.address(text),
-    title: text.title,
-    body: body === null ? null : [...body].slice(0, SNIPPET_LENGTH).join('').trimEnd(),
-    authors: fromFeed && !feed?.authors ? [] : text.authors,
-    published_at: text.publishedAt.toISOString(),
-    language: text.language,
-    country: outlet.country,
-    event: text.event,
-    expectation,
-  }
-}
-
-function whole(text: SampleText): string {
-  return text.paragraphs.join(' ')
-}
-
-function expectationOf(outlet: SampleOutlet, text: SampleText): Expectation {
-  if (!outlet.languages.some(language => language === text.language)) return 'refused'
-  switch (text.answer) {
-    case 'page':
-    case 'fails-once':
-      return 'article'
-    case 'forbidden':
-    case 'consent-wall':
-    case 'consent-redirect':
-    case 'paywall':
-      return 'article-from-feed'
-    case 'disallowed':
-    case 'gone':
-      return 'refused'
-    case 'fails':
-      return 'failing'
+    ...{ name, domain, country, languages: [...languages], hosts: [new URL(origin).host] },
+    timeZone: TIME_ZONES[country],
+    feeds: isSitemap ? [] : addresses,
+    sitemaps: isSitemap ? addresses : [],
   }
 }

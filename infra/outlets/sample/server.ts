@@ -1,94 +1,51 @@
-import { randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { gzipSync } from 'node:zlib'
-import {
-  compressed,
-  conditional,
-  document,
-  encodeMarkup,
-  type RequestHeaders,
-  redirect,
-  type SampleResponse,
-} from './answer.ts'
-import {
-  atomFeed,
-  type FeedSource,
-  jsonFeed,
-  monthPath,
-  monthsOf,
-  newsSitemap,
-  rdfFeed,
-  rssFeed,
-  shortAddress,
-  sitemapIndex,
-} from './feeds.ts'
-import { SAMPLE_OUTLETS } from './outlets.ts'
-import { ampPage, articlePage, consentPage, homePage, refusalPage, styleSheet } from './pages.ts'
-import { catalogueEntry, type OutletsFile, type SampleOutlet, type SampleText, textsOf } from './texts.ts'
+import { createServer, type Server } from 'node:http'
+import { Feed } from 'feed'
+import { type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+import { freePort } from '../../embedded/data-directory.ts'
+import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet, textsOf } from './outlets.ts'
+import { isLanguage, type SampleText } from './texts.ts'
 
-/**
+/*
  * The sample outlets as twelve real web servers on 127.0.0.1. Each has a port of its own, so that it
- * is a host of its own for robots.txt and permits.
+ * is a host of its own for robots.txt and permits. First the servers, then what a site answers.
  */
 
-/** One request that a site answered. Tests read which requests a crawler made. */
-export interface Visit {
-  domain: string
-  /** With its query. */
-  path: string
-  status: number
-  userAgent: string
-}
-
-interface SampleOptions {
-  /**
-   * The ports of an earlier start, by domain. An article's address holds its port, so the articles
-   * are the same only with the same ports. A domain without a port gets a free one.
-   */
-  ports?: Ports
-  onVisit?: (visit: Visit) => void
-}
-
 interface SampleSites {
-  /** The caller should keep them for the next start. */
-  ports: Ports
-  catalogue: OutletsFile
-  close: () => Promise<void>
+  /** A catalogue file, as `outlets sync` reads it. */
+  catalogue: { outlets: Outlet[] }
+  close(): Promise<void>
 }
 
-/** Starts all sites. When a remembered port is taken, rejects with a sentence and ends all sites. */
-export async function startSampleSites(options: SampleOptions = {}): Promise<SampleSites> {
-  const servers: Server[] = []
-  const close = async () => {
-    await Promise.all(servers.map(stop))
+/**
+ * Starts all sites.
+ *
+ * @param portOf an article's address holds its port, so the articles are the same only with the same
+ *   ports
+ */
+export async function startSampleSites(portOf: (domain: string) => Promise<number>): Promise<SampleSites> {
+  await using servers = new AsyncDisposableStack()
+  const outlets: Outlet[] = []
+  for (const outlet of SAMPLE_OUTLETS) {
+    const port = await portOf(outlet.domain)
+    const origin = `http://127.0.0.1:${port}`
+    const answer = siteOf(outlet, origin)
+    const server = createServer((request, response) => {
+      const { status, type, body } = answer((request.url ?? '/').replace(/\?.*/, ''))
+      const tag = `"${createHash('sha1').update(body).digest('hex')}"`
+      const isKnown = status === 200 && request.headers['if-none-match'] === tag
+      response.writeHead(isKnown ? 304 : status, { 'Content-Type': `${type}; charset=utf-8`, ETag: tag })
+      response.end(isKnown ? '' : body)
+    })
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    servers.defer(() => stop(server))
+    outlets.push(catalogueEntry(outlet, origin))
   }
-  const ports: Ports = {}
-  const remembered = options.ports ?? {}
-  // Two checkouts rarely begin at the same random port.
-  const from = randomInt(20_000, 32_000)
-  try {
-    for (const outlet of SAMPLE_OUTLETS) {
-      const port = remembered[outlet.domain]
-      const server = createServer()
-      ports[outlet.domain] =
-        port === undefined
-          ? await choosePort(server, from, Object.values({ ...remembered, ...ports }))
-          : await takeRememberedPort(server, port, outlet.domain)
-      servers.push(server)
-      server.on('request', listener(outlet, siteOf(outlet, originOf(ports[outlet.domain]!)), options.onVisit))
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
-  const outlets = SAMPLE_OUTLETS.map(outlet => catalogueEntry(outlet, originOf(ports[outlet.domain]!)))
-  return { ports, catalogue: { outlets }, close }
-}
-
-function originOf(port: number): string {
-  return `http://127.0.0.1:${port}`
+  const started = servers.move()
+  return { catalogue: { outlets }, close: () => started.disposeAsync() }
 }
 
 async function stop(server: Server): Promise<void> {
@@ -98,242 +55,238 @@ async function stop(server: Server): Promise<void> {
   await closed
 }
 
-function listener(outlet: SampleOutlet, site: Site, onVisit: SampleOptions['onVisit']): RequestListener {
-  return (request, response) => {
-    const path = request.url ?? '/'
-    const answer = request.method === 'GET' || request.method === 'HEAD' ? site(path, request.headers) : NOT_ALLOWED
-    onVisit?.({
-      domain: outlet.domain,
-      path,
-      status: answer.status,
-      userAgent: request.headers['user-agent'] ?? '',
-    })
-    const length = answer.status === 304 || answer.status === 204 ? {} : { 'Content-Length': answer.body.length }
-    response.writeHead(answer.status, { ...answer.headers, ...length })
-    response.end(request.method === 'HEAD' ? undefined : answer.body)
-  }
+interface Answer {
+  status: number
+  type: string
+  body: string
 }
 
-const NOT_ALLOWED: SampleResponse = { status: 405, headers: { Allow: 'GET, HEAD' }, body: Buffer.alloc(0) }
+const html = (status: number, body: string): Answer => ({ status, type: 'text/html', body })
 
-/** The port of each sample outlet, by domain. */
-type Ports = Record<string, number>
-
-/** Linux gives ports from here on to outgoing connections. They could be taken at the next start. */
-const FIRST_EPHEMERAL_PORT = 32_768
-
-/** Listens on the first free port that is at least `from`, below 32,768 and none of `except`; returns it. */
-async function choosePort(server: Server, from: number, except: readonly number[]): Promise<number> {
-  for (let port = from; port < FIRST_EPHEMERAL_PORT; port += 1) {
-    if (!except.includes(port) && (await listens(server, port))) return port
-  }
-  throw new Error(`No port between ${from} and ${FIRST_EPHEMERAL_PORT - 1} is free.`)
-}
-
-/** Listens on the port that the outlet had before. Rejects with a sentence when it is taken. */
-async function takeRememberedPort(server: Server, port: number, domain: string): Promise<number> {
-  if (await listens(server, port)) return port
-  throw new Error(
-    `Port ${port}, the address of the sample outlet ${domain} since its first start, is taken by another process: ` +
-      'end that process, or remove the remembered ports (the articles of the sample outlets then count as new ones).',
-  )
-}
-
-async function listens(server: Server, port: number): Promise<boolean> {
-  try {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) {
-      return false
-    }
-    throw error
-  }
-}
-
-/** Reads the ports in a file; none when there is no such file. Throws when it holds anything else. */
-export async function readPorts(file: string): Promise<Ports> {
-  let source: string
-  try {
-    source = await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
-    throw error
-  }
-  const wrong = new Error(`${file} does not hold the ports of the sample outlets: remove it, and they get new ones.`)
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(source)
-  } catch {
-    throw wrong
-  }
-  if (typeof parsed !== 'object' || parsed === null) throw wrong
-  const ports: Ports = {}
-  for (const [domain, port] of Object.entries(parsed)) {
-    if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) throw wrong
-    ports[domain] = port
-  }
-  return ports
-}
-
-/** Writes the file by a rename: a crash leaves the old file or the new one. */
-export async function writePorts(file: string, ports: Ports): Promise<void> {
-  const fresh = `${file}.${process.pid}.new`
-  await writeFile(fresh, `${JSON.stringify(ports, null, 2)}\n`)
-  await rename(fresh, file)
-}
-
-// `node infra/outlets/sample/server.ts` serves the sample outlets by themselves until SIGTERM.
-if (import.meta.main) {
-  const sites = await startSampleSites()
-  process.once('SIGTERM', () => void sites.close())
-  process.stdout.write(`${JSON.stringify(sites.catalogue, null, 2)}\n`)
-}
-
-/** All addresses of one outlet's site and their answers. This file opens no sockets. */
-
-type Site = (path: string, request: RequestHeaders) => SampleResponse
-
-type Routes = Map<string, () => SampleResponse>
-
-const EPOCH = new Date('2026-09-01T00:00:00Z')
-
-/** The site of an outlet at `origin`. `path` begins with `/` and may have a query. */
-function siteOf(outlet: SampleOutlet, origin: string): Site {
+/** What a site answers, by path. */
+function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer {
   const texts = textsOf(outlet)
-  const routes: Routes = new Map([
-    ...furnitureRoutes(outlet, texts, origin),
-    ...feedRoutes(outlet, texts, origin),
-    ...articleRoutes(outlet, texts, origin),
+  const robots = `User-agent: *\nDisallow: ${outlet.forbidden}\n`
+  const missing = () => html(404, framed(outlet, '404', PHRASES[outlet.languages[0]].refused))
+  const answers = new Map<string, () => Answer>([
+    ['/', () => html(200, framed(outlet, outlet.motto, texts.map(text => teaserOf(outlet, text)).join('\n')))],
+    ['/robots.txt', () => ({ status: 200, type: 'text/plain', body: robots })],
+    [outlet.feed.path, () => ({ status: 200, ...feedOf(outlet, texts, origin) })],
+    ...texts.map((text): [string, () => Answer] => [outlet.address(text), articleAt(outlet, text, origin)]),
   ])
-  const missing = html(outlet, 404, refusalPage(outlet, 'notFound'))
-  return (path, request) => {
-    const answer = routes.get(routeOf(path))?.() ?? missing
-    return conditional(outlet.gzip ? compressed(answer, request) : answer, request)
-  }
+  return path => (answers.get(path) ?? missing)()
 }
 
-/** Only the query parameter `id` counts: one outlet names its articles by it. */
-function routeOf(path: string): string {
-  const url = URL.parse(path, 'http://localhost')
-  if (!url) return path
-  const id = url.searchParams.get('id')
-  return id ? `${url.pathname}?id=${id}` : url.pathname
-}
-
-function html(outlet: SampleOutlet, status: number, page: string): SampleResponse {
-  const { bytes, header } = outlet.charset
-  const contentType = header ? `text/html; charset=${header}` : 'text/html'
-  return { status, headers: { 'Content-Type': contentType }, body: encodeMarkup(page, bytes) }
-}
-
-function furnitureRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
-  const robots = [
-    'User-agent: *',
-    ...outlet.robots.disallow.map(path => `Disallow: ${path}`),
-    ...(outlet.robots.crawlDelay === null ? [] : [`Crawl-delay: ${outlet.robots.crawlDelay}`]),
-    ...outlet.feeds.filter(feed => feed.format === 'sitemap-index').map(feed => `Sitemap: ${origin}${feed.path}`),
-  ]
-  const plain = (contentType: string, body: string) => () => document(contentType, Buffer.from(body), EPOCH)
-  return new Map([
-    ['/', () => html(outlet, 200, homePage(outlet, texts))],
-    ['/robots.txt', plain('text/plain; charset=utf-8', `${robots.join('\n')}\n`)],
-    ['/style.css', plain('text/css; charset=utf-8', styleSheet(outlet.colour))],
-    ['/favicon.ico', () => ({ status: 204, headers: {}, body: Buffer.alloc(0) })],
-    ['/consent', () => html(outlet, 200, consentPage(outlet))],
-  ])
-}
-
-function feedRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
-  return new Map(
-    outlet.feeds.flatMap(feed => {
-      const source = { outlet, feed, texts: texts.filter(feed.takes), origin }
-      const lastModified = source.texts[0]?.publishedAt ?? EPOCH
-      return feedDocuments(source).map(({ path, contentType, body }): [string, () => SampleResponse] => [
-        path,
-        () => document(contentType, body, lastModified),
-      ])
-    }),
-  )
-}
-
-interface FeedDocument {
-  path: string
-  contentType: string
-  body: Buffer
-}
-
-function feedDocuments(source: FeedSource): FeedDocument[] {
-  const { path, format, charset } = source.feed
-  switch (format) {
-    case 'rss':
-      return [{ path, contentType: 'application/rss+xml', body: encodeMarkup(rssFeed(source), charset) }]
-    case 'rdf':
-      return [{ path, contentType: 'text/xml', body: encodeMarkup(rdfFeed(source), charset) }]
-    case 'atom':
-      return [{ path, contentType: 'application/atom+xml', body: encodeMarkup(atomFeed(source), charset) }]
-    case 'json':
-      return [{ path, contentType: 'application/feed+json', body: Buffer.from(jsonFeed(source)) }]
-    case 'sitemap-index': {
-      // These are gzip files, without a Content-Encoding. The reader has to look at the bytes.
-      const gzip = (path: string, xml: string) => ({ path, contentType: 'application/gzip', body: gzipSync(xml) })
-      const months = monthsOf(source.texts)
-      return [
-        gzip(path, sitemapIndex(source)),
-        ...months.map(month => gzip(monthPath(month), newsSitemap(source, month))),
-      ]
-    }
-  }
-}
-
-function articleRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
-  const routes: Routes = new Map()
-  for (const text of texts) {
-    const address = outlet.address(text)
-    const related = texts.filter(other => other !== text && other.answer === 'page').slice(0, 3)
-    const around = { origin, related }
-    routes.set(
-      address,
-      articleAnswer(outlet, text, () => articlePage(outlet, text, around)),
-    )
-    routes.set(shortAddress(text), () => redirect(301, origin + address))
-    if (outlet.amp) {
-      routes.set(`/amp${address}`, () => html(outlet, 200, ampPage(outlet, text, around)))
-    }
-  }
-  return routes
-}
-
-/** The answer of an article's own address. The behaviour is noted beside the text. */
-function articleAnswer(outlet: SampleOutlet, text: SampleText, page: () => string): () => SampleResponse {
-  const served = () => {
-    const answer = html(outlet, 200, page())
-    return document(answer.headers['Content-Type'] ?? 'text/html', answer.body, text.publishedAt)
-  }
-  const refused = (status: number, kind: 'notFound' | 'forbidden' | 'failed') =>
-    html(outlet, status, refusalPage(outlet, kind))
+/** The answer of an article's address. The behaviour is noted beside the text. */
+function articleAt(outlet: SampleOutlet, text: SampleText, origin: string): () => Answer {
+  const { refused, cookies, consent } = phrasesOf(outlet, text)
+  const page = () => html(200, articlePage(outlet, text, origin + outlet.address(text)))
+  const refusal = (status: number) => html(status, framed(outlet, String(status), `<p>${refused}</p>`))
+  let asked = 0
   switch (text.answer) {
     case 'page':
     case 'paywall':
     case 'disallowed':
-      return served
+      return page
     case 'forbidden':
-      return () => refused(403, 'forbidden')
+      return () => refusal(403)
     case 'gone':
-      return () => refused(404, 'notFound')
+      return () => refusal(404)
     case 'fails':
-      return () => refused(500, 'failed')
+      return () => refusal(500)
+    case 'fails-once':
+      return () => (asked++ === 0 ? refusal(503) : page())
     case 'consent-wall':
-      return () => html(outlet, 200, consentPage(outlet))
-    case 'consent-redirect':
-      return () => redirect(302, `/consent?back=${encodeURIComponent(outlet.address(text))}`)
-    case 'fails-once': {
-      let asked = 0
-      return () => {
-        asked += 1
-        return asked === 1 ? refused(503, 'failed') : served()
-      }
-    }
+      return () => html(200, consentPage(cookies, consent))
   }
+}
+
+/** The feed or the news sitemap of an outlet. */
+function feedOf(outlet: SampleOutlet, texts: SampleText[], origin: string): Omit<Answer, 'status'> {
+  const { name, domain, motto } = outlet
+  const { format, whole } = outlet.feed
+  if (format === 'sitemap') return { type: 'application/xml', body: sitemapOf(outlet, texts, origin) }
+  const feed = new Feed({
+    ...{ id: `${origin}/`, link: `${origin}/`, title: name, description: motto, generator: false },
+    updated: texts[0]!.publishedAt,
+  })
+  for (const text of texts) {
+    feed.addItem({
+      title: text.title,
+      id: `${domain}:${text.number}`,
+      link: origin + outlet.address(text),
+      date: text.publishedAt,
+      published: text.publishedAt,
+      description: text.paragraphs[0]!,
+      author: text.authors.map(author => ({ name: author })),
+      ...(whole && { content: paragraphsOf(text) }),
+    })
+  }
+  switch (format) {
+    case 'rss':
+      return { type: 'application/rss+xml', body: feed.rss2() }
+    case 'atom':
+      return { type: 'application/atom+xml', body: feed.atom1() }
+    case 'json':
+      return { type: 'application/feed+json', body: feed.json1() }
+  }
+}
+
+function sitemapOf(outlet: SampleOutlet, texts: SampleText[], origin: string): string {
+  const entries = texts.map(
+    text => `<url><loc>${origin}${outlet.address(text)}</loc><news:news>
+<news:publication><news:name>${outlet.name}</news:name><news:language>${text.language}</news:language></news:publication>
+<news:publication_date>${text.publishedAt.toISOString()}</news:publication_date>
+<news:title>${escapeMarkup(text.title)}</news:title></news:news></url>`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">
+${entries.join('\n')}
+</urlset>
+`
+}
+
+/** What stands around an article, in its language. An extractor has to leave all of it out. */
+const PHRASES = {
+  nl: {
+    by: 'Door',
+    subscribe: 'Verder lezen? Neem een abonnement en lees meteen verder.',
+    cookies: 'Uw keuze over cookies',
+    consent:
+      'Welkom. Voordat u verder leest, vragen wij uw toestemming om met onze 214 partners gegevens op uw toestel op te slaan en te lezen.',
+    refused: 'U hebt geen toegang tot deze pagina, of zij bestaat niet (meer).',
+    footer: 'Over ons · Contact · Privacy. Een verzonnen krant: alle namen en gebeurtenissen zijn bedacht.',
+  },
+  fr: {
+    by: 'Par',
+    subscribe: 'La suite est réservée aux abonnés. Abonnez-vous pour lire la suite de cet article.',
+    cookies: 'Vos choix en matière de cookies',
+    consent:
+      "Bienvenue. Avant de poursuivre votre lecture, nous demandons votre consentement afin de stocker des informations sur votre appareil et d'y accéder, avec nos 214 partenaires.",
+    refused: "Vous n'avez pas accès à cette page, ou elle n'existe plus.",
+    footer: 'Contact · Publicité · Vie privée. Un journal imaginaire : les noms et les événements sont inventés.',
+  },
+  de: {
+    by: 'Von',
+    subscribe: 'Jetzt abonnieren und weiterlesen.',
+    cookies: 'Ihre Auswahl zu Cookies',
+    consent: 'Willkommen. Bevor Sie weiterlesen, bitten wir mit 214 Partnern um Ihre Einwilligung.',
+    refused: 'Sie haben keinen Zugriff auf diese Seite, oder es gibt sie nicht (mehr).',
+    footer: 'Impressum · Kontakt · Datenschutz. Eine erfundene Zeitung: Namen und Ereignisse sind ausgedacht.',
+  },
+  lb: {
+    by: 'Vum',
+    subscribe: 'Fir weider ze liesen, braucht Dir en Abo.',
+    cookies: 'Är Wiel iwwer Cookien',
+    consent: 'Wëllkomm. Éier Dir weider liest, froe mir Iech ëm Är Zoustëmmung.',
+    refused: 'Dir hutt keen Zougang zu dëser Säit, oder et gëtt se net (méi).',
+    footer: 'Iwwer eis · Kontakt · Dateschutz. Eng erfonnt Zeitung: Nimm an Evenementer sinn ausgeduecht.',
+  },
+  en: {
+    by: 'By',
+    subscribe: 'Subscribe to continue reading.',
+    cookies: 'Your choice about cookies',
+    consent: 'Welcome. Before you read on we ask for your consent to store information on your device.',
+    refused: 'You have no access to this page, or it does not exist (any more).',
+    footer: 'About us · Contact · Privacy. A made-up paper: all names and events are invented.',
+  },
+} satisfies Record<Language, unknown>
+
+const phrasesOf = (outlet: SampleOutlet, { language }: SampleText) =>
+  PHRASES[isLanguage(language) ? language : outlet.languages[0]]
+
+/** A page with the site's head and foot around `main`. */
+function framed(outlet: SampleOutlet, title: string, main: string, metadata = '', language = outlet.languages[0]) {
+  return `<!DOCTYPE html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeMarkup(title)} | ${escapeMarkup(outlet.name)}</title>
+${metadata}
+<style>body { max-width: 44rem; margin: auto; padding: 0 1rem; font: 1.05rem/1.6 serif } a { color: ${outlet.colour} }</style>
+</head>
+<body>
+<header><a href="/">${escapeMarkup(outlet.name)}</a><p>${escapeMarkup(outlet.motto)}</p></header>
+<main>
+${main}
+</main>
+<footer><p>${escapeMarkup(PHRASES[outlet.languages[0]].footer)}</p></footer>
+</body>
+</html>
+`
+}
+
+const consentPage = (cookies: string, consent: string) => `<!DOCTYPE html>
+<html>
+<head><meta charset="utf-8"><title>${cookies}</title></head>
+<body><main class="cookie-consent"><h1>${cookies}</h1><p>${consent}</p><button>OK</button></main></body>
+</html>
+`
+
+const teaserOf = (outlet: SampleOutlet, text: SampleText) =>
+  `<h3><a href="${outlet.address(text)}">${escapeMarkup(text.title)}</a></h3><p>${escapeMarkup(text.paragraphs[0]!)}</p>`
+
+function articlePage(outlet: SampleOutlet, text: SampleText, url: string): string {
+  const { title, authors, section, publishedAt } = text
+  const { by, subscribe } = phrasesOf(outlet, text)
+  const language = isLanguage(text.language) ? text.language : outlet.languages[0]
+  const timeZone = TIME_ZONES[outlet.country]
+  const date = publishedAt.toLocaleString(language, { dateStyle: 'long', timeStyle: 'short', timeZone })
+  const signed = authors.length === 0 ? '' : `<p class="byline">${by} ${escapeMarkup(authors.join(', '))}</p>\n`
+  const isOpen = text.answer !== 'paywall'
+  const body = isOpen ? paragraphsOf(text) : `<p>${escapeMarkup(text.paragraphs[0]!.slice(0, 90))}…</p>`
+  const offer = isOpen ? '' : `<div class="paywall"><p>${subscribe}</p></div>`
+  const main = `<article>
+<p>${escapeMarkup(section)}</p>
+<h1>${escapeMarkup(title)}</h1>
+${signed}<p><time datetime="${publishedAt.toISOString()}">${date}</time></p>
+<div class="article-body">
+${body}
+</div>
+${offer}</article>`
+  return framed(outlet, title, main, metadataOf(outlet, text, url), language)
+}
+
+/** Title, authors and date for machines, in the manner of the outlet. */
+function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): string {
+  const { title, publishedAt, authors, language } = text
+  switch (metadata) {
+    case 'json-ld': {
+      const article = {
+        '@context': 'https://schema.org',
+        '@type': 'NewsArticle',
+        headline: title,
+        mainEntityOfPage: url,
+        datePublished: publishedAt,
+        inLanguage: language,
+        isAccessibleForFree: text.answer !== 'paywall',
+        author: authors.map(name => ({ '@type': 'Person', name })),
+      }
+      return `<script type="application/ld+json">${JSON.stringify(article)}</script>`
+    }
+    case 'open-graph':
+      return [
+        ['og:title', title],
+        ['og:url', url],
+        ['article:published_time', publishedAt.toISOString()],
+        ...authors.map(name => ['article:author', name]),
+      ]
+        .map(([property, content = '']) => `<meta property="${property}" content="${escapeMarkup(content)}">`)
+        .join('\n')
+    case 'none':
+      return ''
+  }
+}
+
+const paragraphsOf = ({ paragraphs }: SampleText) => paragraphs.map(one => `<p>${escapeMarkup(one)}</p>`).join('\n')
+
+/** Text for HTML and XML, in elements and in double-quoted attributes. */
+export const escapeMarkup = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+// `node infra/outlets/sample/server.ts` serves the sample outlets by themselves until SIGTERM.
+if (import.meta.main) {
+  const sites = await startSampleSites(() => freePort())
+  process.once('SIGTERM', () => void sites.close())
+  process.stdout.write(`${JSON.stringify(sites.catalogue, null, 2)}\n`)
 }

@@ -1,10 +1,9 @@
 import t from 'tap'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { SAMPLE_OUTLETS, sampleTruth } from './outlets.ts'
-import { parseTexts, textsOf } from './texts.ts'
+import { SAMPLE_OUTLETS, sampleArticles, textsOf } from './outlets.ts'
+import { parseTexts } from './texts.ts'
 
-const truth = sampleTruth()
-const indexable = truth.filter(({ expectation }) => expectation.startsWith('article'))
+const indexable = sampleArticles()
 const count = <T>(values: T[], value: T) => values.filter(candidate => candidate === value).length
 
 t.test('a dozen outlets, several in every country', async t => {

@@ -1,5 +1,4 @@
-import { SAMPLE_OUTLETS } from '../../../infra/outlets/sample/outlets.ts'
-import { textsOf } from '../../../infra/outlets/sample/texts.ts'
+import { SAMPLE_OUTLETS, textsOf } from '../../../infra/outlets/sample/outlets.ts'
 import type { Random } from '../random.ts'
 import { drawMood, type Mood } from './moods.ts'
 import type { SiteOutlet } from './outlets.ts'

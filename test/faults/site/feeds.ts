@@ -1,5 +1,4 @@
-import { escapeMarkup } from '../../../infra/outlets/sample/answer.ts'
-import { rfc822 } from '../../../infra/outlets/sample/dates.ts'
+import { escapeMarkup } from '../../../infra/outlets/sample/server.ts'
 import type { SiteArticle } from './article.ts'
 import type { SiteFeed } from './outlets.ts'
 
@@ -23,7 +22,7 @@ function rss(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
   const items = articles.map(
     article => `<item><title>${escapeMarkup(article.title)}</title><link>${linkOf(feed, origin, article)}</link>
 <guid isPermaLink="false">${article.number}</guid><description>${escapeMarkup(article.paragraphs[0] ?? '')}</description>
-${article.dated ? `<pubDate>${rfc822(article.publishedAt, article.outlet.timeZone)}</pubDate>` : ''}</item>`,
+${article.dated ? `<pubDate>${article.publishedAt.toUTCString()}</pubDate>` : ''}</item>`,
   )
   return `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0"><channel><title>Feed</title><link>${origin}/</link><description>News</description>

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../../../infra/outlets/sample/answer.ts'
+import { escapeMarkup } from '../../../infra/outlets/sample/server.ts'
 import type { SiteArticle } from './article.ts'
 
 /**
