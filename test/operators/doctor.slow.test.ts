@@ -2,14 +2,21 @@ import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import t from 'tap'
+import { readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { watchCauses } from '../../shared/status/watch.ts'
+import { certify } from '../crawler/certificates.ts'
 import { createTestDatabase } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { createFleet, until } from '../fleet.ts'
 
 t.setTimeout(300_000)
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
@@ -39,6 +46,10 @@ const lineOf = ({ checks }: Checked, check: string) => checks.find(one => one.ch
 
 /** Whether this process may make mounts of its own. */
 const mayMount = await run('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
+  () => true,
+  () => false,
+)
+const canFakeTime = await run('faketime', ['-f', '+0s', 'true']).then(
   () => true,
   () => false,
 )
@@ -83,6 +94,67 @@ t.test('a full disk is named', onlyWithMounts, async t => {
   const full = await doctor({ DATA_DIR: folder }, ['unshare', '-m', 'sh', '-c', script, folder])
   t.match(lineOf(full, 'disk'), /^The disk of .*disk is full \(.* are free\): free some space there/)
   t.equal(full.code, 1)
+})
+
+t.test('a service that ends again and again, one of an older version, and a queue that nobody empties', async t => {
+  const pool = createPool(database.url, 'test', () => {})
+  const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: t.testdirName })
+  const queues = openQueues(config, createLogger('test', 'silent'))
+  const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' })
+  t.teardown(async () => {
+    await Promise.all([fleet.stop(), queues.close(), pool.end()])
+  })
+  const watch = watchCauses({ pool, queues, config, missing: async () => [] })
+  const texts = async () => (await watch.look()).map(({ text }) => text)
+  const isMissing = (text: string) => text.startsWith('No normaliser is connected')
+  for (let times = 0; times < 3; times++) {
+    t.notOk(
+      (await texts()).some(text => text.includes('again and again')),
+      'not after an update',
+    )
+    const { process, exited } = await fleet.start('normaliser')
+    await until(async () => !(await texts()).some(isMissing), 60_000)
+    process.kill('SIGKILL')
+    await exited
+    await until(async () => (await texts()).some(isMissing), 60_000)
+  }
+  t.ok((await texts()).includes('The normaliser restarts again and again: read its log.'))
+  const older = new pg.Client({ connectionString: database.url, application_name: 'perscope crawler #before m1' })
+  await older.connect()
+  await queues.add('normalise', [{ key: '1', data: { pageNo: '1' } }])
+  const found = await doctor({})
+  await older.end()
+  const services = found.checks.filter(({ check }) => check === 'services').map(({ text }) => text)
+  t.match(services.join('\n'), /^1 process of the crawler is of an older version: restart it/m)
+  t.match(lineOf(found, 'queues'), /^Messages wait in normalise, and nobody takes them: restart the service/)
+  await queues.drain('normalise')
+})
+
+t.test('a clock that is wrong, and a certificate that ends, are named', async t => {
+  const { certificate, key } = certify({ name: 'Qdrant', issuer: null, until: new Date(Date.now() + 3.5 * 86_400_000) })
+  const server = createServer({ cert: certificate, key }, (_, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  const PUBLIC_URL = `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  t.equal(
+    lineOf(await doctor({ PUBLIC_URL }), 'certificates'),
+    'The certificate of PUBLIC_URL ends in 4 days: give the server a new one.',
+  )
+  if (!canFakeTime) return t.comment('left out: no faketime on this machine')
+  const wrong = await doctor({}, ['faketime', '-f', '+90s'])
+  t.match(lineOf(wrong, 'clock'), /^The clock of this machine is \d+ (s|min) ahead of the database's: set both clocks/)
+  t.equal(wrong.code, 1)
+})
+
+t.test('a machine without memory is named', onlyWithMounts, async t => {
+  const file = join(t.testdir({}), 'meminfo')
+  const script = `sed -E 's/^(MemFree|MemAvailable):.*/\\1: 90000 kB/' /proc/meminfo > "$0"; mount --bind "$0" /proc/meminfo; exec "$@"`
+  const found = await doctor({}, ['unshare', '-m', 'sh', '-c', script, file])
+  t.match(
+    lineOf(found, 'memory'),
+    /^The machine has 92 MB of .* of memory left: end other programs, or give the machine more/,
+  )
 })
 
 t.test('a name server that fails, and one that answers falsely, are named', onlyWithMounts, async t => {
