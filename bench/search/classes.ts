@@ -14,7 +14,7 @@ const HISTORY = new Date('2000-01-01T00:00:00Z')
 const DAY = 86_400_000
 
 /** A query without words: the newest articles. */
-const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
+export const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   ...NO_FILTERS,
   coverage: { historyStart: HISTORY, publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
@@ -38,7 +38,7 @@ function classesOf(
         const random = createRandom(seed(matchName, filterName, searchIn))
         const query = () => ({ ...BASE, searchIn, match: match(random), ...filter(random) })
         const queries = Array.from({ length: queriesEach }, query)
-        return { name: `${matchName} · ${searchIn} · ${filterName}`, queries, deep: filterName === 'deep page' }
+        return { name: `${matchName} · ${searchIn} · ${filterName}`, queries, deep: filterName.endsWith('deep page') }
       }),
     ),
   )
@@ -50,6 +50,42 @@ export function queryClasses(archive: Archive, queriesEach: number): QueryClass[
   return classesOf(matches(archive), filters(archive), queriesEach, seed).filter(
     one => !one.name.startsWith('listing · title ·'),
   )
+}
+
+/** Classes with a part of a name, each beside the words and filters that weigh most. */
+export function nameClasses(archive: Archive, queriesEach: number): QueryClass[] {
+  const beside = Object.entries(filters(archive)).filter(([name]) =>
+    ['first page', 'deep page', 'ascending', 'one day', 'polling the last day'].includes(name),
+  )
+  const both = Object.entries(nameParts(archive)).flatMap(([part, name]) =>
+    beside.map(([filter, other]): [string, MakeFilter] => [
+      `${part} · ${filter}`,
+      random => ({ ...other(random), ...name(random) }),
+    ]),
+  )
+  const { listing, rare, 'very common': common } = matches(archive)
+  const words = { listing: listing!, rare: rare!, common: common! }
+  const seed = (match: string, filter: string) => match.length * 1_000 + filter.length
+  return classesOf(words, Object.fromEntries(both), queriesEach, seed).filter(
+    ({ name }) => name.includes('· title_body ·') && (name.startsWith('listing') || name.endsWith('first page')),
+  )
+}
+
+/** Parts of names by their class. Those that are drawn are rarely asked for twice. */
+export function nameParts({ outlets }: Archive): Record<string, MakeFilter> {
+  const author = (random: Random) => random.one(random.one(outlets).authors)
+  const fixed: Partial<ArticleQuery>[] = [
+    ...['a', 'an', 'van', 'jan', 'van de'].map(part => ({ author: part })),
+    ...['e', '.example', 'de'].map(part => ({ outlet: part })),
+    { author: 'a', outlet: 'de', hasAuthor: true },
+  ]
+  return {
+    ...Object.fromEntries(fixed.map(part => [JSON.stringify(part), () => part])),
+    'a family name': random => ({ author: author(random).split(' ').at(-1)! }),
+    'a whole name': random => ({ author: author(random) }),
+    'the middle of names': random => ({ author: author(random).slice(2, 7).trim() }),
+    'a whole outlet': random => ({ outlet: random.one(outlets).name }),
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { measureCold } from './cold.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
 import { measureClasses, QUERIES } from './measure.ts'
+import { measureNames } from './names.ts'
 import { comparePeers } from './peers/main.ts'
 
 const ROWS = 100_000
@@ -31,7 +32,8 @@ export function run({ peers, importing, http, cold, requests, signal, ...options
       if (http) Object.assign(figures, await measureHttp(bench, requests))
       if (cold) Object.assign(figures, await measureCold(bench))
       if (peers === null && !importing && !http && !cold) {
-        Object.assign(figures, await measureClasses(built.url, built.archive, signal), await measureSizes(built.url))
+        Object.assign(figures, await measureClasses(built.url, built.archive, signal))
+        Object.assign(figures, await measureNames(built.url, built.archive, signal), await measureSizes(built.url))
       }
       if (built.seconds !== null)
         Object.assign(figures, { insert_s: built.seconds.insert, index_s: built.seconds.index })

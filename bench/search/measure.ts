@@ -10,7 +10,7 @@ import {
 } from '../../search/index.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
-import { queryClasses } from './classes.ts'
+import { type QueryClass, queryClasses } from './classes.ts'
 import type { Archive } from './generator.ts'
 
 /** Queries of a class. */
@@ -67,25 +67,11 @@ export async function measureQuery(
 export async function measureClasses(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   try {
-    const measured = async (caches: Partial<CacheSizes>) => {
-      const index = openIndex(pool, { caches })
-      const results: { name: string; measured: QueryTimes[]; p50: number; times: number[] }[] = []
-      for (const { name, queries, deep } of queryClasses(archive, QUERIES)) {
-        signal.throwIfAborted()
-        const measured: QueryTimes[] = []
-        for (const query of queries) measured.push(await measureQuery(index, query, deep))
-        const times = measured.map(one => one.ms)
-        results.push({ name, measured, times, p50: quantile(times, 0.5) })
-      }
-      return results
-    }
+    const measured = (caches: Partial<CacheSizes>) =>
+      measureAll(openIndex(pool, { caches }), queryClasses(archive, QUERIES), signal)
     // Forgets how many matches there were, so that only the words are in memory.
     const results = await measured({ counts: 1 })
-    // One line a class, slowest first: warm median, slowest query, articles found.
-    for (const { name, measured, times, p50 } of results.toSorted((a, b) => b.p50 - a.p50)) {
-      const columns = [p50, Math.max(...times)].map(ms => ms.toFixed(1).padStart(8)).join('')
-      say(`${columns}  ${String(measured.at(-1)!.page.total).padStart(6)}  ${name}`)
-    }
+    sayClasses(results)
     const again = (await measured({})).flatMap(one => one.times)
     const all = results.flatMap(one => one.times)
     const cold = results.flatMap(one => one.measured.map(query => query.coldMs))
@@ -99,5 +85,36 @@ export async function measureClasses(url: string, archive: Archive, signal: Abor
     }
   } finally {
     await pool.end()
+  }
+}
+
+interface MeasuredClass {
+  name: string
+  measured: QueryTimes[]
+  p50: number
+  times: number[]
+}
+
+export async function measureAll(
+  index: SearchIndex,
+  classes: readonly QueryClass[],
+  signal: AbortSignal,
+): Promise<MeasuredClass[]> {
+  const results: MeasuredClass[] = []
+  for (const { name, queries, deep } of classes) {
+    signal.throwIfAborted()
+    const measured: QueryTimes[] = []
+    for (const query of queries) measured.push(await measureQuery(index, query, deep))
+    const times = measured.map(one => one.ms)
+    results.push({ name, measured, times, p50: quantile(times, 0.5) })
+  }
+  return results
+}
+
+/** One line a class, slowest first: warm median, slowest query, articles found. */
+export function sayClasses(results: readonly MeasuredClass[]): void {
+  for (const { name, measured, times, p50 } of results.toSorted((a, b) => b.p50 - a.p50)) {
+    const columns = [p50, Math.max(...times)].map(ms => ms.toFixed(1).padStart(8)).join('')
+    say(`${columns}  ${String(measured.at(-1)!.page.total).padStart(6)}  ${name}`)
   }
 }
