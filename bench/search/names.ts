@@ -5,7 +5,10 @@ import { BASE, nameClasses, nameParts } from './classes.ts'
 import { type Archive, createRandom } from './generator.ts'
 import { measureAll, QUERIES, RUNS, sayClasses } from './measure.ts'
 
-/** Times searches by parts of names, pages and counts by day; the last by a process that has read nothing. */
+/**
+ * Times searches by parts of names, pages and counts by day; the last by a process that has read
+ * nothing.
+ */
 export async function measureNames(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const [index, fresh] = [openIndex(pool), openIndex(pool)]
