@@ -1,5 +1,5 @@
 import type { Logger } from '../shared/log/logger.ts'
-import { counter, histogram } from '../shared/log/registry.ts'
+import { counter } from '../shared/log/registry.ts'
 import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import type { DocumentWords } from './analysis/index.ts'
 import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
@@ -74,12 +74,6 @@ export interface Indexer {
   close(): Promise<void>
 }
 
-const made = histogram(
-  'index_segment_seconds',
-  'Time to make a segment of the index, by kind of work (flush, merge, import).',
-  [0.5, 1, 2, 5, 10, 20, 60, 120],
-  ['kind'],
-)
 const failures = counter('index_segment_failures_total', 'Segments of the index that could not be made.')
 
 /**
@@ -91,7 +85,6 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
   const writer = openSegmentWriter(pool)
   const scheduler = createScheduler(pool, {
     made({ kind, articles, ms }) {
-      made.observe({ kind }, ms / 1_000)
       log?.info({ kind, articles, ms: Math.round(ms) }, 'made a segment of the index')
     },
     failed(kinds, failure) {

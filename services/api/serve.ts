@@ -241,7 +241,4 @@ export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number):
       set({ cache: 'name_index', kind: 'used' }, names.bytes)
     },
   )
-  gauge('search_memory_articles', 'Articles in in-memory segments.', [], stats, (set, { memory }) =>
-    set({}, memory.articles),
-  )
 }

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, shared } from '../../shared/log/registry.ts'
+import { counter, gauge, shared } from '../../shared/log/registry.ts'
 import { type Budget, budgetsUsed, outletHealth } from '../../shared/outlets/health.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { OutletHealth } from '../../shared/status/figures.ts'
@@ -69,19 +69,9 @@ function observeKinds(outlets: () => Promise<OutletHealth[]>, budget: Budget): v
   })
 }
 
-export const requestSeconds = histogram(
-  'request_seconds',
-  'Time of one request to an outlet, connection and body included.',
-  [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
-)
 /** `outcome`: stored, refused:…, blocked:…, retry:…, failed:… */
 export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])
-/** `outcome`: new, nothing new, unchanged, or the kind of failure. */
-export const feedPolls = counter('feed_polls_total', 'Polls of feeds and sitemaps, by outcome.', ['outcome'])
 export const pagesDiscovered = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',
 )
-/** Feeds that named no known entry, so that articles may have come and gone unseen. */
-export const feedGaps = counter('feed_gaps_total', 'Feeds that rolled on between two polls.')
-export const blocksMet = counter('blocks_total', 'Pages that an outlet refused to serve, by kind.', ['kind'])

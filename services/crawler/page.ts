@@ -6,7 +6,7 @@ import { noteBlock } from '../../shared/outlets/health.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
-import { blocksMet, pagesFetched } from './crawl-metrics.ts'
+import { pagesFetched } from './crawl-metrics.ts'
 import { gunzipFile } from './fetch/compression.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
@@ -51,7 +51,6 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
 /** Counts and logs what became of a page, and notifies the normaliser. */
 async function report(crawl: Crawl, page: WaitingPage, verdict: Verdict, { became, many }: Saved): Promise<void> {
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
-  if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
   crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
   if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
 }

@@ -7,7 +7,7 @@ import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './article.ts'
 import { ComposeError, type Composer } from './composer.ts'
 import type { ServedTexts } from './interstitials/served.ts'
-import { interstitialsMet, observeArticle, pagesNormalised } from './metrics.ts'
+import { observeArticle, pagesNormalised } from './metrics.ts'
 import type { Batcher } from './pages/batcher.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
@@ -124,7 +124,6 @@ async function bringToEnd(
   { pageNo, outletNo, composition, fingerprint, teaches }: Composed,
 ): Promise<{ outcome: string; article?: string }> {
   try {
-    if (composition.interstitial !== null) interstitialsMet.inc({ kind: composition.interstitial })
     if (composition.kind === 'refused') {
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }

@@ -17,7 +17,7 @@ import { observeDisk } from '../../shared/status/surroundings.ts'
 import { logCauses } from '../../shared/status/watch.ts'
 import { openComposer } from './composer.ts'
 import { openServedTexts } from './interstitials/served.ts'
-import { batchArticles, batchSeconds } from './metrics.ts'
+import { batchSeconds } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { createBatcher } from './pages/batcher.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
@@ -108,7 +108,6 @@ async function indexBatch(writer: ArticleWriter, finished: Finished[]): Promise<
       ),
   })
   measured()
-  batchArticles.observe(finished.length)
   return results
 }
 

@@ -152,7 +152,7 @@ t.test('what one process sees around it', async t => {
 const ALONE: PostgresServers = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }
 const STANDBY = { name: 'b', host: '10.0.0.12', state: 'streaming', sync: true, lagBytes: 900, lagSeconds: 0.2 }
 const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
-const ARCHIVE = { failing: false, file: null, failedAt: null, archivedAt: null }
+const ARCHIVE = { failing: false, file: null }
 const ONE: Machines = {
   hosts: [{ host: '::1', crawler: 1, normaliser: 1, embedder: 1, api: 1 }],
   postgres: ALONE,

@@ -151,13 +151,12 @@ export interface Slot {
   lost: boolean
 }
 
-/** Postgres' archive of its log. Times are ISO 8601. */
+/** Postgres' archive of its log. */
 export interface LogArchive {
   /** Whether the last try failed. */
   failing: boolean
+  /** The file that failed last. */
   file: string | null
-  failedAt: string | null
-  archivedAt: string | null
 }
 
 /** The nodes of Qdrant, and the copies of a collection's shards on them. */

@@ -27,7 +27,6 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
     flow,
     (set, { index }) => set({}, index.backlog),
   )
-  gauge('index_segments', 'Stored segments of the index.', [], flow, (set, { index }) => set({}, index.segments))
   gauge('vectors', 'Articles whose vector is stored.', [], flow, (set, { embedded }) => set({}, embedded))
   gauge('newest_article_age_seconds', 'Time since an article last became visible.', [], flow, (set, { newest }) => {
     if (newest !== null) set({}, Math.max(0, (Date.now() - newest.getTime()) / 1_000))

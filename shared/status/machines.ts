@@ -11,14 +11,7 @@ import { type RedisSettings, readRedis } from '../queues/redis.ts'
 import { readVectorNodes } from '../vectors/cluster.ts'
 import type { QdrantSettings } from '../vectors/qdrant.ts'
 import { readCollections } from '../vectors/registry.ts'
-import type {
-  ArchiveIndexFigures,
-  HostProcesses,
-  LogArchive,
-  Machines,
-  PostgresServers,
-  VectorNodes,
-} from './figures.ts'
+import type { ArchiveIndexFigures, HostProcesses, Machines, PostgresServers, VectorNodes } from './figures.ts'
 
 export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
 
@@ -83,33 +76,16 @@ const READ_POSTGRES = `
       from pg_replication_slots, now where not temporary
   )
   select host(inet_server_addr()) as host, case when replays then 'standby' else 'primary' end as role,
-         pg_has_role('pg_read_all_stats', 'usage') as may_look,
+         pg_has_role('pg_read_all_stats', 'usage') as "mayLook",
          (select coalesce(json_agg(s order by s.name, s.host), '[]') from standbys s) as standbys,
          (select coalesce(json_agg(s order by s.name), '[]') from slots s) as slots,
-         current_setting('archive_mode') <> 'off' as archives,
-         coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing,
-         last_failed_wal as file, last_failed_time as failed_at, last_archived_time as archived_at
+         case when current_setting('archive_mode') <> 'off' then json_build_object(
+           'failing', coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false),
+           'file', last_failed_wal) end as archive
     from now, pg_stat_archiver`
 
 export async function readPostgres(db: Pick<Pool, 'query'>): Promise<PostgresServers> {
-  const { rows } = await db.query<PostgresRow>({ name: 'status-postgres', text: READ_POSTGRES })
-  const { host, role, may_look, standbys, slots, archives, failing, file, failed_at, archived_at } = rows[0]!
-  const archive = {
-    failing,
-    file,
-    failedAt: failed_at?.toISOString() ?? null,
-    archivedAt: archived_at?.toISOString() ?? null,
-  }
-  return { host, role, mayLook: may_look, standbys, slots, archive: archives ? archive : null }
-}
-
-interface PostgresRow
-  extends Pick<PostgresServers, 'host' | 'role' | 'standbys' | 'slots'>,
-    Pick<LogArchive, 'failing' | 'file'> {
-  may_look: boolean
-  archives: boolean
-  failed_at: Date | null
-  archived_at: Date | null
+  return (await db.query<PostgresServers>({ name: 'status-postgres', text: READ_POSTGRES })).rows[0]!
 }
 
 /** The settings that lead to the archive index. */

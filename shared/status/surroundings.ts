@@ -79,9 +79,6 @@ export function observeDisk(folder: string): void {
   gauge('disk_free_bytes', 'Free space on the disk of DATA_DIR.', [], disk, (set, one) => {
     if (one !== null) set({}, one.free)
   })
-  gauge('disk_bytes', 'Size of the disk of DATA_DIR.', [], disk, (set, one) => {
-    if (one !== null) set({}, one.total)
-  })
 }
 
 /** Seconds by which our clock is ahead of the database's, at the middle of the question. */

@@ -31,9 +31,10 @@ const SLOW = 250
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
   const isWritten = boundRefusals(log)
-  const holds = watchHolds()
+  const heldSoFar = watchHolds()
   return (request, response, next) => {
     const start = performance.now()
+    const heldBefore = heldSoFar()
     const waits: Waits = new Map()
     response.once('close', () => {
       const { errorCode, search, searchFeed } = response.locals
@@ -44,8 +45,9 @@ export function observe(log: Logger): RequestHandler {
       if (response.locals.access === undefined && errorCode !== undefined && !isWritten()) return
       const about = errorCode === undefined ? patient : log
       const line = lineOf(request, response, ms)
-      if (ms < SLOW) about.info(line, 'request')
-      else about.warn({ ...line, waited: { ...wholeMs(waits), held: Math.round(holds.since(start)) } }, 'request')
+      if (ms < SLOW) return about.info(line, 'request')
+      waits.set('held', Math.min(ms, heldSoFar() - heldBefore))
+      about.warn({ ...line, waited: wholeMs(waits) }, 'request')
     })
     const id = requestId(request.get('x-request-id'))
     response.locals.requestId = id
@@ -134,49 +136,20 @@ const withoutSecrets = (path: string): string =>
 
 /** ms between two beats of the event loop. */
 const BEAT = 50
-/** Holds that are remembered. */
-const MOST = 100
-
-/** A stretch of time in which the event loop did not run, by `performance.now()`. */
-interface Hold {
-  from: number
-  to: number
-}
-
-/** Knows when something held the event loop: long work, garbage collection, a busy machine. */
-interface Holds {
-  /** ms for which the loop was held since then. Only holds of more than 50 ms are seen. */
-  since(start: number): number
-}
-
-let watched: Holds | null = null
 
 /**
- * Watches the event loop of this process. All callers share one watch. It does not keep the process
- * alive.
+ * Adds up the ms for which something held the event loop: long work, garbage collection, a busy
+ * machine. Only holds of more than 50 ms are seen. It does not keep the process alive.
  */
-function watchHolds(): Holds {
-  watched ??= startWatch()
-  return watched
-}
-
-function startWatch(): Holds {
-  const holds: Hold[] = []
+function watchHolds(): () => number {
+  let held = 0
   let last = performance.now()
-
-  /** The hold that has just ended; none: the beat is in time. */
-  const latest = (now: number): Hold[] => (now - last > 2 * BEAT ? [{ from: last + BEAT, to: now }] : [])
+  const latest = (now: number) => (now - last > 2 * BEAT ? now - last - BEAT : 0)
   setInterval(() => {
     const now = performance.now()
-    holds.push(...latest(now))
-    if (holds.length > MOST) holds.shift()
+    held += latest(now)
     last = now
   }, BEAT).unref()
-  return {
-    since(start) {
-      // The work that is asked about may go on before the late beat does.
-      const all = [...holds, ...latest(performance.now())]
-      return all.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, start)), 0)
-    },
-  }
+  // The work that is asked about may go on before the late beat does.
+  return () => held + latest(performance.now())
 }

@@ -1,5 +1,5 @@
 import type { Crawl } from '../crawl.ts'
-import { feedGaps, feedPolls, pagesDiscovered } from '../crawl-metrics.ts'
+import { pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
@@ -40,7 +40,6 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
         return false
       }
       await saveFailure(crawl.pool, feed, document.detail, document.wait, crawl.config)
-      feedPolls.inc({ outcome: document.reason })
       crawl.log.info({ feed: feed.url, reason: document.reason, detail: document.detail }, 'a feed could not be read')
       return true
     case 'unchanged':
@@ -65,7 +64,6 @@ const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, wh
 
 async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Promise<void> {
   await saveFailure(crawl.pool, feed, error, {}, crawl.config)
-  feedPolls.inc({ outcome: 'no part could be read' })
   crawl.log.info({ feed: feed.url, detail: error }, 'no part of a sitemap index could be read')
 }
 
@@ -88,7 +86,6 @@ async function saveSuccess(
   const saved = await savePoll(crawl.pool, feed, result, crawl.config)
   const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
   pagesDiscovered.inc(discovered - parts.discovered)
-  feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
   reportGap(crawl, feed, gap)
   return older
@@ -138,7 +135,6 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
 /** Tells operators of a gap that was saved. */
 function reportGap(crawl: Crawl, feed: DueFeed, gap: Gap | null): void {
   if (gap === null) return
-  feedGaps.inc()
   crawl.log.info(
     { feed: feed.url, from: gap.from, to: gap.to },
     'a feed rolled on between two polls: articles may have come and gone unseen',

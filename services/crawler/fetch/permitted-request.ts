@@ -1,7 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
-import { requestSeconds } from '../crawl-metrics.ts'
 import { admitsHost, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
@@ -68,7 +67,6 @@ async function requestWithPermit(
     await endPermit(pool, leases, permit, delay, { requested: false, pause: 0, error: null })
     return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
   }
-  const started = performance.now()
   const result = await request(url, { 'user-agent': config.CRAWL_USER_AGENT, ...headers }, crawl.connect, {
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
@@ -76,7 +74,6 @@ async function requestWithPermit(
     signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]),
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
-  requestSeconds.observe((performance.now() - started) / 1_000)
   if (result instanceof RequestFailure) {
     await endPermit(pool, leases, permit, delay, {
       requested: true,
