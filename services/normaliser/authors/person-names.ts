@@ -34,16 +34,30 @@ const OFFICE_BEFORE = new RegExp(
 )
 
 /** Credits for the picture or the translation. These people did not write the article. */
-const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.authors.credits)}\s*:\s*[^,;|/]*`, 'giu')
+const CREDIT_LABEL = `${anyOf(rules => rules.authors.credits)}[’'‘]?s?`
+const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${CREDIT_LABEL}\s*:\s*[^,;|/]*`, 'giu')
 
 /** The same credits without a colon, behind a comma: "foto’s Piet Jansen". */
-const CREDIT_BEFORE_NAME = new RegExp(
-  String.raw`[,;|/–]\s*(?i:${anyOf(rules => rules.authors.credits)})[’'‘]?s?\s+(?=\p{Lu})[^,;|/]*`,
-  'gu',
+const CREDIT_BEFORE_NAME = new RegExp(String.raw`[,;|/–]\s*(?i:${CREDIT_LABEL})\s+(?=\p{Lu})[^,;|/]*`, 'gu')
+
+const AND = anyOf(rules => rules.authors.conjunctions)
+
+/** The same credits in brackets behind the name: "Piet Jansen (foto’s)". */
+const CREDIT_BEHIND_NAME = new RegExp(
+  String.raw`(?:^|[,;|/&]|\s${AND}\s)(?:(?!\s${AND}\s)[^,;|/&()])*\(\s*${CREDIT_LABEL}\s*\)`,
+  'giu',
 )
 
-/** "and others", "et autres": nobody is named. */
-const OTHERS = /^(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|autres|andere[rn]?|aner|e\.a\.?|u\.a\.?)$/iu
+/** "Text und Fotos": who wrote took the pictures too. */
+const TEXT_LABEL = anyOf(rules => rules.authors.textLabels)
+const BOTH_LABELS = new RegExp(
+  String.raw`\b(?:${TEXT_LABEL}e?\s(?:${AND}|&)\s${CREDIT_LABEL}|${CREDIT_LABEL}\s(?:${AND}|&)\s${TEXT_LABEL}e?)(?=\s*:)`,
+  'giu',
+)
+
+/** "and others", "et autres", "e.a.", "u.v.m.": nobody is named. */
+const OTHERS =
+  /(?:^|\s)(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|(?:d['’])?autres|andere[rn]?|aner(?:er|en)?|al\.|(?:\p{Ll}\.\s?){1,2}\p{Ll}\.?)$|^al$/u
 
 /** A person with an agency: "Anne Muller avec AFP", "Jan Maes (met Belga)". */
 const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
@@ -58,8 +72,8 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
   const text = bare(oneLine(parted).slice(0, BYLINE_LIMIT))
   const names = parts(text)
     .map(withoutAgency)
-    .map(trim)
-    .filter(name => name !== '' && !OTHERS.test(name))
+    .map(part => trim(part.replace(OTHERS, '')))
+    .filter(name => name !== '')
   const people = names.filter(name => isPerson(name, own))
   // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
@@ -80,6 +94,8 @@ function withoutAgency(part: string): string {
 function bare(text: string): string {
   const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
   let rest = rss
+    .replace(BOTH_LABELS, 'text')
+    .replace(CREDIT_BEHIND_NAME, ' ')
     .replace(CREDIT, ' ')
     .replace(CREDIT_BEFORE_NAME, ' ')
     .replace(/<[^<>]*>|\[[^\]]*\]|\([^()]*\)/g, ' ')
@@ -91,7 +107,6 @@ function bare(text: string): string {
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
 }
 
-const AND = anyOf(rules => rules.authors.conjunctions)
 const AND_BEFORE_FULL_NAME = anyOf(rules => rules.authors.conjunctionsBeforeFullName)
 const BETWEEN_NAMES = new RegExp(
   String.raw`\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s)\s*`,
@@ -103,7 +118,7 @@ const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
 function parts(text: string): string[] {
   const groups = text.split(BETWEEN_NAMES)
   return groups.flatMap(group => {
-    const pieces = group.split(COMMA).filter(piece => piece !== '')
+    const pieces = group.split(COMMA).filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
     if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
     const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
     // Beside full names, a single word is a place or a desk: "Anna Weber, Brussel".
@@ -137,7 +152,12 @@ const LINKS = new RegExp(
 )
 
 /** A profession behind a full name: "Anna Weber Redakteurin". */
-const WORK = new RegExp(String.raw`(?<=\S\s\S+)\s${anyOf(rules => rules.authors.work)}.*$`, 'iu')
+const WORK = new RegExp(
+  String.raw`(?<=\S\s\S+)\s(?:${anyOf(rules => rules.authors.beforeRole)}\s)*${anyOf(rules => rules.authors.work)}.*$`,
+  'iu',
+)
+/** Behind a comma, a profession with its field: "Foreign Correspondent". */
+const WORK_AT_END = new RegExp(String.raw`\s${anyOf(rules => rules.authors.work)}\p{L}*$`, 'iu')
 
 function trim(part: string): string {
   const name = part
@@ -146,7 +166,7 @@ function trim(part: string): string {
     .replace(DATE, '')
     .replace(LINKS, '')
     .replace(WORK, '')
-    .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$/gu, '')
+    .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$|(?<=\p{Ll}{3})\.$/gu, '')
   // A picture's alternative text and the link beside it say the name twice.
   const half = name.slice(0, (name.length - 1) / 2)
   return half.includes(' ') && name === `${half} ${half}` ? half : name
@@ -164,12 +184,14 @@ const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
 /** What tells a child from a parent of one name. */
 const SUFFIX = /^(?:jr|sr|jun|sen|fils|père)\.?$/u
+/** Titles before a name: "prof. dr. Els De Wit". */
+const TITLES = /^(?:\p{L}{1,4}\.-?\s?)+(?=\p{Lu})/u
 
 /**
  * In a name, every word has a capital or is a particle. A name of two words may be in lower case.
  */
 function isWrittenAsName(name: string): boolean {
-  const all = words(name)
+  const all = words(name.replace(TITLES, ''))
   const small = all.filter(
     (word, at) => /^\p{Ll}/u.test(word) && !(at > 1 && at === all.length - 1 && SUFFIX.test(word)),
   )

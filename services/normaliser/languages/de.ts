@@ -41,7 +41,7 @@ export const de: LanguageRules = {
     cardLabels: 'autor|verfasst|geschrieben|von',
     labels:
       'veröffentlicht|verfasst|geschrieben|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|gastbeitrag|kommentar|bericht)|interview|analyse|reportage|kommentar',
-    staffPrefixes: 'von',
+    staffPrefixes: '[Vv]on',
     staffPossessives: String.raw`[Uu]nser\p{L}*`,
     staffRoles: 'orrespondent|edakteur|eporter|ournalist|echtsanw[aä]lt',
     staffPlaces: 'in',

@@ -66,7 +66,7 @@ export const en: LanguageRules = {
     roles: String.raw`\w*journalist\w* \w*reporter\w* \w*correspond\w* columnist\w* editor\w* editrice writer author
       freelance\w* producer moderator\w* head\sof director professor\sof economist analyst expert\w* photogra\w* photos?
       video illustrat\w* infogra\w* special\w* published posted updated last is\sa writes covers collaborat\w* member in
-      from for at`,
+      from for at with`,
   },
   text: {
     readAlso:
@@ -99,7 +99,7 @@ export const en: LanguageRules = {
       'just a moment|access denied|security check|verify(ing)? you( are human)?|one moment( please)?|please wait|(you have been |access )?blocked',
     beforeErrorNumber: 'error',
     behindErrorNumber: 'error|page|not found|forbidden|bad (request|gateway)|gone|service|gateway|internal|too many',
-    errorTitles: String.raw`^\W*(the )?(requested )?page (was |you .{0,40})?(not found|cannot be found|does ?n.t exist|does not exist|no longer exists)|^\W*not found\W*($|[|–—·])|^\W*((http|server) )?(bad gateway|gateway time-?out|internal server error|service (temporarily )?unavailable)|^\W*(sorry\W+)?something went wrong`,
+    errorTitles: String.raw`^\W*(the )?(requested )?page (was |you .{0,40})?(not found|cannot be found|does ?n.t exist|does not exist|no longer exists)|^\W*not found\W*($|[|–—·])|^\W*((http|server) )?(bad gateway|too many requests|gateway time-?out|internal server error|service (temporarily )?unavailable)|^\W*(sorry\W+)?something went wrong`,
     failureTitles: String.raw`error\b|oops\b|(temporarily )?unavailable|(site|website) (is )?(in )?(under )?maintenance|maintenance`,
     errors: String.raw`page (that )?(you (are|were) looking for|you requested)|\b(page|article|content|site|website|link)\b.{0,60}((no longer|does not|doesn.t) exist|(could|can) ?not be found|(was|were) not found|has (been )?(moved|removed)|(is|are) (temporarily |currently |no longer )?(unavailable|not available|down))|not available in your (region|country|location)|down for maintenance|try (again later|the search)|something went wrong`,
     subscription:

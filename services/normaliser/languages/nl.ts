@@ -41,7 +41,7 @@ export const nl: LanguageRules = {
     writtenVerbs: 'geschreven',
     cardLabels: 'auteur|geschreven|door',
     labels: 'geschreven|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|artikel|een artikel',
-    staffPrefixes: 'van',
+    staffPrefixes: '[Vv]an',
     staffPossessives: '[Oo]nze',
     staffRoles: 'erslaggever|erslaggeefster|edacteur|edactrice',
     staffPlaces: 'in',
