@@ -24,6 +24,14 @@ t.test('the outlet’s name is no part of the headline', async t => {
     ['Lezers van De Dagkoerier schrijven', 'Lezers van De Dagkoerier schrijven'],
     ['Brug dicht - wat nu', 'Brug dicht - wat nu'],
     ['Oost-West: de brug dicht', 'Oost-West: de brug dicht'],
+    ...['«', '→', '★', '&lt;', '&gt;&gt;', '---'].map((sign): [string, string] => [
+      `Brug dicht ${sign} De Dagkoerier`,
+      'Brug dicht',
+    ]),
+    ['Brug dicht– De Dagkoerier', 'Brug dicht'],
+    ['Brug dicht (De Dagkoerier)', 'Brug dicht'],
+    ['Lezers van “De Dagkoerier”', 'Lezers van “De Dagkoerier”'],
+    ['De Standaard & De Dagkoerier', 'De Standaard & De Dagkoerier'],
   ]
   for (const [document, title] of cases) t.equal(titled(`<title>${document}</title>`), title)
   t.equal(
@@ -165,4 +173,16 @@ t.test('a dash is taken where other sources have a hyphen in its place', async t
   const hyphens = `${jsonLd('Brug dicht - wat nu')}<title>Brug dicht - wat nu</title>`
   t.equal(titled(hyphens, '<h1>Brug dicht – wat nu</h1>'), 'Brug dicht – wat nu')
   t.equal(titled(jsonLd('Brug dicht – wat nu') + social('Brug dicht - wat nu')), 'Brug dicht – wat nu')
+})
+
+t.test('a headline that a system cut is whole where another source has the whole', async t => {
+  const whole =
+    'Burgemeester van Temse wil dat de brug over de Schelde nog minstens drie weken dicht blijft voor alle vrachtwagens'
+  const beginning = whole.slice(0, whole.lastIndexOf(' '))
+  const headline = (text: string) =>
+    `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${text}"}</script><title>${whole}</title>`
+  for (const cut of ['…', ' (…)', ' [...]', '..', '… lees meer', ''])
+    t.equal(titled(headline(beginning + cut), `<h1>${whole}</h1>`), whole, `"${cut}"`)
+  const short = 'Burgemeester van Temse wil dat de brug over de Schelde dicht blijft voor vrachtwagens'
+  t.equal(titled(headline(short), `<h1>${short} en bussen</h1>`), short, 'no cut that a limit explains')
 })

@@ -4,7 +4,8 @@ import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { bestOf, type Candidate, type Choice, choiceOf } from '../candidate.ts'
-import { fold, oneLine } from '../markup/plain.ts'
+import { anyOf } from '../languages/index.ts'
+import { fold, lineOf, oneLine } from '../markup/plain.ts'
 import type { PageMetadata } from './metadata.ts'
 
 /** In characters. A longer text is a paragraph in the place of a title. */
@@ -99,7 +100,8 @@ function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<strin
  * Decodes references to characters that a system escaped twice. Those of markup stay: headlines
  * about HTML have them.
  */
-const unescaped = (title: string) => title.replace(/&(?!amp;|lt;|gt;)#?\w{1,10};/g, reference => decodeHTML(reference))
+const unescaped = (title: string) =>
+  title.replace(/&(?!amp;|lt;|gt;)#?\w{1,10};/g, reference => lineOf(decodeHTML(reference)))
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -151,12 +153,14 @@ function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
 }
 
 /** How a title ends that a system cut. */
-const CUT = /\s*(?:…|\.{3})\s*$/u
+const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`, 'iu')
 /**
  * Characters of a title near the limits that search engines set. Some systems cut there without a
  * sign.
  */
 const LONG_TITLE = 60
+/** Characters of a headline that Google asked for at most; systems cut before the word beyond. */
+const SEARCH_LIMIT = 110
 
 /**
  * The whole title of another source, where the first one is its beginning: cut for search engines.
@@ -168,8 +172,10 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
   const goesOn = ({ value }: TitleCandidate) => {
     const whole = fold(value)
     if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning)) return false
-    // Without a sign, only a cut within a word is known to be one.
-    return marked || /\S/.test(whole.charAt(beginning.length))
+    // Without a sign, only a cut within a word or before the limit is known to be one.
+    const next = value.indexOf(' ', first.value.length + 1)
+    const isAtLimit = first.value.length <= SEARCH_LIMIT && (next < 0 ? value.length : next) > SEARCH_LIMIT
+    return marked || isAtLimit || /\S/.test(whole.charAt(beginning.length))
   }
   return titles.find(goesOn) ?? first
 }
@@ -227,7 +233,9 @@ interface TitleContext {
   titles: ReadonlySet<string>
 }
 
-const SEPARATOR = /\s+[-–—|·•:»›«‹~⋆∙/]{1,2}\s+|\s*\|\s*/gu
+/** A sign between blanks that is no part of a sentence, a bar, or a dash with one blank. */
+const SEPARATOR =
+  /\s+(?:[«»‹›]|[^\p{L}\p{N}\s\p{Quotation_Mark}&+%,.!?…()[\]]){1,3}\s+|\s*\|\s*|\s[-–—](?=\S)|(?<=\S)[-–—]\s/gu
 /** Separators of a title that are looked at. Templates add fewer parts. */
 const SEPARATORS = 12
 
@@ -251,6 +259,8 @@ function withoutNames(text: string, context: TitleContext): string {
   // The name of a site may hold a separator itself, so the longest ending counts.
   const named = cuts.find(cut => isOwnEnding(text.slice(cut.end), context) || isOwnEdition(text, cut, context.own))
   if (named !== undefined) return withoutSection(text.slice(0, named.at), named, context)
+  const [, before, inBrackets = ''] = /^(.+\S)\s*[([]([^()[\]]+)[)\]]$/u.exec(text) ?? []
+  if (before !== undefined && isOwn(inBrackets, context.own)) return withoutSection(before, null, context)
   const [first] = cuts
   if (first !== undefined && isOwn(text.slice(0, first.at), context.own)) return text.slice(first.end).trim()
   return withoutSection(text, null, context)
