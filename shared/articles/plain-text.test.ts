@@ -32,6 +32,11 @@ t.test('entities in plain text are decoded', async t => {
   t.equal(plainText('Stad &amp; Land: &euro; 5 &lt; &#8364; 6'), 'Stad & Land: € 5 < € 6')
 })
 
+t.test('control characters are no text; those above ASCII are signs of Windows-1252', async t => {
+  for (const text of ['Brug\u0008 dicht\u0092s\u0000', '<p>Brug\u0008 dicht\u0092s</p>'])
+    t.equal(plainText(text), 'Brug dicht’s')
+})
+
 t.test('the paragraphs of plain text stay, and a result goes in unchanged', async t => {
   const text = plainText('Eerste alinea.\r\n\r\n\r\nTweede  alinea,\nmet een regel.  ')
   t.equal(text, 'Eerste alinea.\n\nTweede alinea,\nmet een regel.')

@@ -86,9 +86,23 @@ const LONGEST = 10_000_000
  * already: the patterns pass over them.
  */
 function tidy(text: string): string {
-  return (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)
+  return withoutControls(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)
     .replace(/[^\S\n]{2,}|[^\S\n ]/g, ' ')
     .replace(/ \n ?|\n /g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
+}
+
+/**
+ * A text without control characters. Those above ASCII are signs of Windows-1252 under their own
+ * numbers, as browsers read them in references (`&#146;`).
+ */
+export const withoutControls = (text: string) => text.replace(CONTROLS, signOf)
+
+const CONTROLS = /(?!\s)\p{Cc}/gu
+const WINDOWS = new TextDecoder('windows-1252')
+
+function signOf(control: string): string {
+  const sign = control < '\u0080' ? '' : WINDOWS.decode(Uint8Array.of(control.charCodeAt(0)))
+  return sign > '\u009f' ? sign : ''
 }

@@ -1,4 +1,4 @@
-import { plainText } from '../../../shared/articles/plain-text.ts'
+import { plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
 
 /** Makes one line of a text that may be HTML: without tags, entities decoded once. */
 export function oneLine(source: string): string {
@@ -9,11 +9,11 @@ export function oneLine(source: string): string {
 export const lineOf = (text: string) => collapse(text.replaceAll('\u00AD', ''))
 
 /**
- * Replaces every run of whitespace by one space and trims the ends. Removes zero-width marks, and
- * bounds combining marks.
+ * Replaces every run of whitespace by one space and trims the ends. Removes zero-width marks and
+ * control characters, and bounds combining marks.
  */
 export function collapse(text: string): string {
-  return boundMarks(text)
+  return withoutControls(boundMarks(text))
     .replace(/[\u200B\u2060\uFEFF]/g, '')
     .replace(/\s+/g, ' ')
     .trim()
