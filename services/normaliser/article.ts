@@ -37,7 +37,7 @@ export type Composition =
        * Of the text that came from the page, for `served_texts`; null when it came from the feed.
        */
       fingerprint: Uint8Array | null
-      /** Whether the text contains a word of the title. */
+      /** Whether the text contains a word of the title, and one of the feed's title. */
       titled: boolean
     }
   | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
@@ -82,6 +82,8 @@ export async function composeArticle(
   }
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
+  const titled = [title.value, fed ?? ''].every(words => isRelated(words, body ?? ''))
+  const strange = fed !== null && !isRelated(fed, `${title.value} ${body}`)
   const article: NewArticle = {
     ...identityOf(page, meta, language),
     title: title.value,
@@ -104,8 +106,9 @@ export async function composeArticle(
     },
     interstitial,
     lesson: interstitial === null ? lessonOf(reading.paragraphs) : null,
-    fingerprint: own === null ? null : textFingerprint(own.value),
-    titled: isRelated(title.value, body ?? ''),
+    fingerprint:
+      own === null ? null : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange }),
+    titled,
   }
 }
 
@@ -188,8 +191,8 @@ export function readStored(
     return { ...nothing(null), texts: isText ? shown(plainText(html)) : [] }
   }
   const tree = parsePage(html)
-  const read = readPageText(tree)
   const meta = readMetadata(tree, page.finalUrl)
+  const read = readPageText(tree, meta.signs.typed && meta.signs.dated)
   const interstitial = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,

@@ -121,6 +121,15 @@ t.test('the visible opening of a paywalled article is kept, the offer is not', a
   t.same(openingOf(page, false), { paragraphs: [opening], walled: true })
 })
 
+t.test('an offer that no reader sees makes no stub of a short article', async t => {
+  const offer = '<div><p>Word nu abonnee en lees alle artikelen.</p></div>'
+  const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens.'
+  const walled = (html: string) => openingOf(readPageText(parsePage(html)), null).walled
+  const html = article(ANNOUNCED, opening)
+  t.equal(walled(html.replace('</article>', `</article>${offer}`)), true)
+  t.equal(walled(html.replace('</article>', `</article>${offer.replace('div', 'div hidden')}`)), false)
+})
+
 t.test('a whole text under a paywall flag is whole', async t => {
   const paragraphs = Array.from({ length: 12 }, (_, at) =>
     `Alinea ${at} van een heel artikel. ${'Er staat genoeg in om te lezen. '.repeat(8)}`.trim(),
@@ -131,9 +140,14 @@ t.test('a whole text under a paywall flag is whole', async t => {
 })
 
 t.test('one text in other spaces, signs and capitals has one fingerprint; short texts have none', async t => {
+  const fingerprint = (text: string, titled = true, strange = false) => textFingerprint(text, { titled, strange })
   const text =
     'Wij gebruiken cookies om u beter van dienst te zijn, en onze partners ook. Maak hieronder uw keuze; u kunt die altijd wijzigen.'
-  t.same(textFingerprint(text), textFingerprint(text.toUpperCase().replaceAll(' ', '\n\n')))
-  t.notSame(textFingerprint(text), textFingerprint(`${text} Nee.`))
-  t.equal(textFingerprint('Foto van de dag'), null)
+  t.same(fingerprint(text), fingerprint(text.toUpperCase().replaceAll(' ', '\n\n')))
+  t.notSame(fingerprint(text), fingerprint(`${text} Nee.`))
+  t.equal(fingerprint('Foto van de dag'), null)
+  const numbered = (number: string) => `${text} Uw nummer is ${number}.`
+  t.notSame(fingerprint(numbered('8842')), fingerprint(numbered('77-1a')), 'numbers tell reports apart')
+  t.same(fingerprint(numbered('8842'), false), fingerprint(numbered('77-1a'), false), 'where no word is the title’s')
+  t.same(fingerprint('Even geduld: 1432', false, true), fingerprint('Even geduld: 1433', false, true))
 })

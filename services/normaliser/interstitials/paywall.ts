@@ -50,12 +50,12 @@ const isOffer = (text: string) =>
 
 /**
  * Whether an offer stands right behind the text, outside of its paragraphs. An offer above the text
- * belongs to the page's header.
+ * belongs to the page's header, and a hidden one to every page.
  */
-function offersBehind({ visible }: PageText, own: string[]): boolean {
+function offersBehind({ shown }: PageText, own: string[]): boolean {
   const last = own.at(-1)
-  const from = last === undefined ? 0 : visible.lastIndexOf(last) + 1
-  return visible.slice(from, from + BEHIND).some(isEnd)
+  const from = last === undefined ? 0 : shown.lastIndexOf(last) + 1
+  return shown.slice(from, from + BEHIND).some(isEnd)
 }
 
 /** A heading that introduced the offer. */

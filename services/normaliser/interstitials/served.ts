@@ -64,10 +64,14 @@ const SHORTEST = 120
  * A hash of a text's words, without spaces, punctuation and capitals. Null for a text that is too
  * short. An outlet that serves one text under many addresses serves an interstitial.
  *
+ * @param titled whether the text contains a word of its title. Without one, numbers do not count:
+ * bot defences write another one at each request, and reports of the weather name the weather.
+ * @param strange whether even the title on the page has no word of the feed's: a short text counts
  * @returns 16 bytes
  */
-export function textFingerprint(text: string): Uint8Array | null {
+export function textFingerprint(text: string, { titled, strange }: { titled: boolean; strange: boolean }) {
   const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
-  if (words.length < SHORTEST) return null
-  return createHash('sha256').update(words).digest().subarray(0, 16)
+  if (words.length < SHORTEST && !strange) return null
+  const told = titled ? words : words.replace(/\S*\p{N}\S*/gu, '').replace(/ +/g, ' ')
+  return createHash('sha256').update(told).digest().subarray(0, 16)
 }

@@ -151,3 +151,11 @@ t.test('the title and the note of a video are no text', async t => {
   )
   t.equal(alone[0], BODY[0], 'an advertisement beside a paragraph')
 })
+
+t.test('a longer text about cookies is not the article, where the page calls itself a dated one', async t => {
+  const cookies = `<div class="z"><p>${'Mir benotze Cookien, fir Iech Reklammen ze weisen. '.repeat(20)}</p></div>`
+  const html = page(`${cookies}<div><h2>${TITLE}</h2><p>De eerste dijk is klaar.</p></div>`)
+  t.same(readPageText(parsePage(html), true).paragraphs, ['De eerste dijk is klaar.'])
+  const wall = page(`<div><h1>Uw cookies</h1><p>Kies wat u toestaat.</p></div>${cookies}`)
+  t.notSame(readPageText(parsePage(wall), true).paragraphs, ['Kies wat u toestaat.'])
+})

@@ -5,7 +5,7 @@ import { CONSENT, shareOf } from '../interstitials/phrases.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
 import { boundMarks, collapse } from '../markup/plain.ts'
-import { type Element, isElement, label, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
+import { type Element, isElement, isWithin, label, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { isHidden, isHiddenByStyle, prunedIn } from './prune.ts'
 
@@ -15,6 +15,8 @@ export interface PageText {
   paragraphs: string[]
   /** All blocks of the page, with navigation and dialogs. */
   visible: string[]
+  /** Those that readers see before a script runs. */
+  shown: string[]
   /** Titles in its head, and its first `h1`. */
   titles: string[]
 }
@@ -22,8 +24,10 @@ export interface PageText {
 /**
  * Reads the text of the article on a page: its opening, paragraphs, headings, lists, quotations.
  * Captions, bylines, offers and related links are left out. Never throws.
+ *
+ * @param isArticle whether the page calls itself a dated article
  */
-export function readPageText({ $, root }: Page): PageText {
+export function readPageText({ $, root }: Page, isArticle = false): PageText {
   const head = readHead($)
   const all = blocksOf(root)
   const heading = all.find(block => block.element.name === 'h1')
@@ -32,26 +36,36 @@ export function readPageText({ $, root }: Page): PageText {
   const blocks = blocksOf(root, { without: pruned })
   const region = articleRegion(root, pruned)
   const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
-  return { visible: all.map(block => block.text), titles, paragraphs: withoutConsent(paragraphs, blocks) }
+  const shown = all.filter(({ element }) => ![...upwards(element)].some(isHidden)).map(({ text }) => text)
+  return {
+    visible: all.map(({ text }) => text),
+    shown,
+    titles,
+    paragraphs: withoutConsent(paragraphs, blocks, isArticle),
+  }
 }
 
 /**
  * The sentences below the headline in the `article` element, where a longer text about cookies, in
- * a box without a telling name, was taken for the article.
+ * a box without a telling name, was taken for the article. On a page that calls itself a dated
+ * article, the innermost element with such sentences counts.
  */
-function withoutConsent(paragraphs: string[], blocks: Block[]): string[] {
+function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolean): string[] {
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs
-  const headline = blocks.findIndex(({ element }) => element.name === 'h1')
-  const around = headline < 0 ? [] : [...upwards(blocks[headline]!.element)]
-  const article = around.find(({ name }) => name === 'article')
-  if (article === undefined) return paragraphs
-  const own = blocks
-    .slice(headline + 1)
-    .filter(block => [...upwards(block.element)].includes(article) && !isHeading(block) && linkShare(block) < 0.4)
-    .map(({ text }) => text)
-    .filter(text => text.length >= SHORTEST_SENTENCE && /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, 0))
+  const heading = (name: string) => blocks.findIndex(({ element }) => element.name === name)
+  const headline = heading('h1') < 0 ? heading('h2') : heading('h1')
+  const around = headline < 0 || CONSENT.test(blocks[headline]!.text) ? [] : [...upwards(blocks[headline]!.element)]
+  const holders = around.filter(({ name }) => name === 'article' || (isArticle && !WHOLE_PAGE.has(name)))
+  const sentencesIn = (holder: Element) =>
+    blocks
+      .slice(headline + 1)
+      .filter(block => isWithin(block.element, holder) && !isHeading(block) && linkShare(block) < 0.4)
+      .map(({ text }) => text)
+      .filter(text => text.length >= SHORTEST_SENTENCE && /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, 0))
+  const own = holders.map(sentencesIn).find(({ length }) => length > 0) ?? []
   return own.length > 0 && shareOf(own, CONSENT) < MOSTLY_CONSENT ? own : paragraphs
 }
+const WHOLE_PAGE = new Set(['html', 'body'])
 const MOSTLY_CONSENT = 0.5
 const SHORTEST_SENTENCE = 20
 
