@@ -52,7 +52,15 @@ t.test('an agent that is named with anything behind it is meant, and so are seve
   for (const written of [
     ...['PerscopeBot', 'perscopebot/2.0', 'PerscopeBot*', 'PerscopeBot;', 'PerscopeBot:', '"PerscopeBot"'],
     ...['PerscopeBot, GPTBot', 'GPTBot, PerscopeBot', 'GPTBot;PerscopeBot', 'GPTBot PerscopeBot/1.0', 'Perscope*'],
-    ...['PerscopeBot (news)', 'Mozilla/5.0 (compatible; PerscopeBot/1.0)', 'PerscopeBot2', '*', '* # all', 'GPTBot, *'],
+    ...[
+      'GPTBot|PerscopeBot',
+      'PerscopeBot (news)',
+      'Mozilla/5.0 (compatible; PerscopeBot/1.0)',
+      'PerscopeBot2',
+      '*',
+      '* # all',
+      'GPTBot, *',
+    ],
   ])
     t.equal(names(written), true, written)
   for (const written of ['PerscopeBot-News', 'PerscopeBotNews', 'NoPerscopeBot', 'Perscope', 'Pe*', 'GPTBot', ''])
@@ -94,6 +102,7 @@ t.test('RFC 9309 §2.2.2: escapes match the characters they stand for', async t 
 t.test('what is no rule is no rule', async t => {
   t.equal(may('<!doctype html><title>Not found</title>', '/a'), true)
   t.equal(may('\ufeffUser-agent:*\rDisallow:/a\r', '/a'), false)
+  t.equal(may('user-agent: *\ndisallow: https://x.example/a', '/a/1'), false, 'an address for its path')
   t.equal(may('user-agent: *\ndisallow:', '/a'), true)
   t.equal(may('disallow: /', '/a'), true)
   t.equal(readRobots('user-agent: *\ncrawl-delay: soon', 'x').crawlDelay, null)

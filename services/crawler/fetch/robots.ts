@@ -80,7 +80,7 @@ function isMeant(name: string, token: string): boolean {
 const linesOf = (text: string) =>
   text
     .slice(0, ROBOTS_LIMIT)
-    .replace(/^\ufeff/, '')
+    .replace(/^[\ufeff\u200b]+/, '')
     .split(/[\r\n]+/)
 
 /** Misspelt fields are those that Google's parser knows (google/robotstxt). */
@@ -116,11 +116,11 @@ function readLine(line: string): Line {
 /** A field and one word; RFC 9309 asks for the colon. */
 const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i
 
-/** The agents of a line. RFC 9309 allows one, but files name several, with commas or spaces. */
+/** The agents of a line. RFC 9309 allows one, but files name several, with signs between them. */
 const namesOf = (value: string) =>
   value
     .toLowerCase()
-    .split(/[\s,;"'()]+/)
+    .split(/[\s,;|"'()]+/)
     .filter(name => name !== '')
 
 function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
@@ -129,7 +129,8 @@ function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'c
     return
   }
   if (line.path === '' || groups.size === 0) return
-  const rule = { allow: line.allow, pattern: canonical(line.path) }
+  // Some files write whole addresses; RFC 9309 asks for paths.
+  const rule = { allow: line.allow, pattern: canonical(line.path.replace(/^https?:\/\/[^/]+(?=\/)/i, '')) }
   if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
 }
 
