@@ -3,15 +3,15 @@ import { type LearnedTemplate, readTemplates } from '../services/normaliser/temp
 import { counted, printableLine } from '../shared/log/printable.ts'
 import type { SharedFeed } from '../shared/outlets/catalogue.ts'
 import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../shared/outlets/health.ts'
-import { fallInWords, shareInWords } from '../shared/outlets/origin-shares.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { keptInWords, type OutletHealth } from '../shared/status/figures.ts'
+import { ago, sourcesOf, span, troublesOf } from '../shared/status/words.ts'
 import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
-import { columns, outletsBar, span } from './terminal/terminal.ts'
+import { columns, outletsBar } from './terminal/terminal.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 
@@ -34,9 +34,6 @@ const HEADER = [
 
 const sharing = (url: string, domains: string[], own: string) =>
   `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
-
-const gapsInWords = ({ count, to }: NonNullable<OutletHealth['gaps']>, now: Date) =>
-  `a feed rolled on unseen ${count}×, last ${ago(to, now)}`
 
 await runCommand(
   {
@@ -155,9 +152,8 @@ function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
     [outlet.domain, ...outlet.hosts].join(' '),
     outlet.country,
     `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
-    ago(outlet.lastSuccess, now),
-    ago(outlet.lastNew, now),
-    outlet.rhythm === null ? '–' : span(outlet.rhythm),
+    ...[outlet.lastSuccess, outlet.lastNew].map(time => (time === null ? 'never' : ago(time, now.getTime()))),
+    outlet.rhythm === null ? '–' : span(outlet.rhythm / 1_000),
     `${outlet.pages.done}`,
     `${outlet.pages.waiting}`,
     `${outlet.today.pages}`,
@@ -171,38 +167,23 @@ function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
 function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
   return [
     ...(outlet.kept === null ? [] : [keptInWords(outlet.kept)]),
-    ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
-    outlet.error ?? '',
+    ...troublesOf(outlet, now.getTime()),
     ...outlet.sharedFeeds.map(({ url, domains }) => sharing(url, domains, outlet.domain)),
-    ...(outlet.gaps === null ? [] : [gapsInWords(outlet.gaps, now)]),
     ...budgetTroubles(outlet, budget),
-    ...outlet.origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`),
-    ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
-    ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
-  ].filter(Boolean)
+  ]
 }
 
-/** The most frequent source of each field, of those that differ between outlets. */
-function mainSources({ origins, template }: ListedOutlet): string {
-  const main = (['date', 'authors', 'text'] as const).flatMap(
-    field => origins.shares.find(share => share.field === field) ?? [],
-  )
+function mainSources(outlet: ListedOutlet): string {
+  const { template } = outlet
   const learned = template === null ? '' : `${counted(template.furniture, 'repeated line')} left out`
-  return [...main.map(shareInWords), learned].filter(Boolean).join(', ') || '–'
+  return [sourcesOf(outlet), learned].filter(Boolean).join(', ') || '–'
 }
 
 /** Budgets of today that are spent; their pages wait for the next day. */
 function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
   const used = budgetsUsed(outlet, budget)
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)
-  return [
-    ...(spent.length > 0
-      ? [`today's ${spent.join(' and ')} are spent, ${counted(outlet.pages.waiting, 'page waits', 'pages wait')}`]
-      : []),
-    ...(outlet.putOff > 0 ? [`${counted(outlet.putOff, 'page')} on new hosts put off`] : []),
-  ]
-}
-
-function ago(time: Date | null, now: Date): string {
-  return time === null ? 'never' : `${span(Math.max(0, now.getTime() - time.getTime()))} ago`
+  return spent.length === 0
+    ? []
+    : [`today's ${spent.join(' and ')} are spent, ${counted(outlet.pages.waiting, 'page waits', 'pages wait')}`]
 }

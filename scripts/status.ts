@@ -3,13 +3,11 @@ import { counted, printableLine } from '../shared/log/printable.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import type { ArchiveIndexFigures, Cause, Machines, PostgresServers, VectorNodes } from '../shared/status/figures.ts'
+import type { Cause, Machines } from '../shared/status/figures.ts'
 import { readStatus, type Status } from '../shared/status/status.ts'
-import { ACTIVE } from '../shared/vectors/cluster.ts'
+import { serversInWords } from '../shared/status/words.ts'
 import { metricsOfStart } from './start/services.ts'
 import { causesNow } from './terminal/causes.ts'
-
-const MB = 1_000_000
 
 await runCommand(
   {
@@ -81,52 +79,18 @@ function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string 
 }
 
 /** Machines and the roles of servers, as rows of the table; few where all is on one machine. */
-function machineRows({ hosts, postgres, vectors, redis, archiveIndex }: Machines): [string, string][] {
+function machineRows(machines: Machines): [string, string][] {
   return [
-    ...(hosts ?? []).map(({ host, ...counts }): [string, string] => [
+    ...(machines.hosts ?? []).map(({ host, ...counts }): [string, string] => [
       `host ${host}`,
       Object.entries(counts)
         .filter(([, count]) => count > 0)
         .map(([service, count]) => `${service} ${count}`)
         .join(', '),
     ]),
-    ...(postgres === null ? [] : postgresRows(postgres)),
-    ...(vectors === null ? [] : [['qdrant', vectorText(vectors)] satisfies [string, string]]),
-    ...(redis === null
-      ? []
-      : [['redis', `${redis.role}, replicas ${redis.replicas.length}`] satisfies [string, string]]),
-    ...(archiveIndex === null ? [] : [['archive index', archiveText(archiveIndex)] satisfies [string, string]]),
-  ]
-}
-
-function postgresRows({ role, mayLook, standbys, slots, archive }: PostgresServers): [string, string][] {
-  const archiving = archive === null ? 'log not archived' : archive.failing ? 'archiving fails' : 'log archived'
-  return [
-    ['postgres', `${role}, standbys ${standbys.length}, ${archiving}`],
-    ...standbys.map(({ name, host, sync, lagBytes, lagSeconds }): [string, string] => [
-      '  standby',
-      mayLook
-        ? `${name} at ${host}${sync ? ', synchronous' : ''}, behind ${((lagBytes ?? 0) / MB).toFixed(1)} MB, ${(lagSeconds ?? 0).toFixed(1)} s`
-        : 'hidden from this account: grant pg_monitor to it',
-    ]),
-    ...slots.map(({ name, active, heldBytes, lost }): [string, string] => [
-      '  slot',
-      `${name}${active ? '' : ', not in use'}, ${lost ? 'lost' : `keeps ${(heldBytes / MB).toFixed(1)} MB`}`,
+    ...serversInWords(machines).map(({ server, lines }): [string, string] => [
+      server.toLowerCase(),
+      lines.map(({ what, more = '' }) => printableLine(`${what} ${more}`.trim())).join('; '),
     ]),
   ]
-}
-
-function archiveText({ indices, articles, backlog, health }: ArchiveIndexFigures): string {
-  const nodes =
-    health === null
-      ? 'OpenSearch does not answer'
-      : `nodes ${health.nodes}, copies ${health.active}, unassigned ${health.unassigned}`
-  return `${counted(articles, 'article')} in ${counted(indices, 'index', 'indices')}, due ${backlog}, ${nodes}`
-}
-
-function vectorText({ nodes, unreachable, shards }: VectorNodes): string {
-  if (nodes.length === 0) return 'a single node'
-  const copies = shards.flatMap(shard => shard.copies)
-  const active = copies.filter(({ state }) => state === ACTIVE).length
-  return `nodes ${nodes.length}, unreachable ${unreachable.length}, shards ${shards.length}, copies ${copies.length}, active ${active}`
 }

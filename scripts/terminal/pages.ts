@@ -1,6 +1,7 @@
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { columns, span } from './terminal.ts'
+import { span } from '../../shared/status/words.ts'
+import { columns } from './terminal.ts'
 
 /** A page that is not done with, or that was refused. */
 interface ListedPage {
@@ -128,7 +129,7 @@ const cleaned = (row: string[]) => row.map(printableLine)
 function nextTry({ nextTry }: ListedPage, now: Date): string {
   if (nextTry === null) return 'none'
   const wait = nextTry.getTime() - now.getTime()
-  return wait <= 0 ? 'due' : `in ${span(wait)}`
+  return wait <= 0 ? 'due' : `in ${span(wait / 1_000)}`
 }
 
 /** The reason of the last attempt, or what the page waits for. */
@@ -136,7 +137,7 @@ function why({ state, reason, detail, nextTry, outletRestsUntil }: ListedPage, n
   if (reason === 'put off') return 'its host is beyond the new hosts that its outlet may have today'
   const parts = [reason, detail].filter(part => part !== null && part !== '')
   if (state === 'waiting' && outletRestsUntil !== null) {
-    parts.push(`its outlet rests for ${span(outletRestsUntil.getTime() - now.getTime())}`)
+    parts.push(`its outlet rests for ${span((outletRestsUntil.getTime() - now.getTime()) / 1_000)}`)
   }
   if (parts.length > 0) return parts.join('; ')
   if (state === 'stored') return 'waits for a normaliser'

@@ -74,16 +74,6 @@ const total = ({ title = {} }: SourceCounts) => Object.values(title).reduce((sum
 const isField = (name: string): name is Field => FIELDS.some(field => field === name)
 const isSource = (name: string): name is Source => name in SOURCES
 
-/** A share as people read it: `date json-ld 92 %`. */
-export const shareInWords = ({ field, source, share }: OutletOrigins['shares'][number]) =>
-  `${field} ${source} ${percent(share)}`
-
-/** A fall as people read it: `date: json-ld 90 % → 40 %`. */
-export const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
-  `${field}: ${source} ${percent(before)} → ${percent(now)}`
-
-const percent = (share: number) => `${Math.round(share * 100)} %`
-
 /** How many articles each source named a field of. */
 type SourceCounts = Partial<Record<Field, Partial<Record<Source, number>>>>
 

@@ -43,7 +43,7 @@ const refused = await insert('/refused', 'refused', 'gone', 'the outlet answers 
 t.test('list names every page that is open, why, and when it is tried again', async t => {
   const { out, err } = await pages('list')
   t.match(out, new RegExp(`${failed} +failed +none +2 attempts +a\\.example .*/failed +timeout; it took 60 s`))
-  t.match(out, new RegExp(`${later} +waiting +in 3h .*/later +server error; the outlet answers 503`))
+  t.match(out, new RegExp(`${later} +waiting +in 3 h .*/later +server error; the outlet answers 503`))
   t.match(out, new RegExp(`${putOff} +waiting .*beyond the new hosts that its outlet may have today`))
   t.match(out, new RegExp(`${due} +waiting +due .*waits for its host, or for a crawler`))
   t.notMatch(out, '/done')

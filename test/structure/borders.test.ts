@@ -57,6 +57,7 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
     'shared/articles/article.ts',
     'shared/articles/csv.ts',
     'shared/status/figures.ts',
+    'shared/status/words.ts',
   ]
   const mayImport = ({ to }: (typeof imports)[number]) => allowed.includes(to)
   const others = crossing.filter(one => partOf(one.from) === 'web' && !isTest(one.from) && !mayImport(one))

@@ -135,6 +135,11 @@ function refusal(response: Response, json: unknown): Failure {
   }
 }
 
+/** Why an answer did not come, for operators. */
+export function sentenceOf({ code, message }: Failure): string {
+  return code === 'offline' ? 'The API does not answer.' : message || 'The answer of the API cannot be read.'
+}
+
 function readErrors(value: unknown): Record<string, string[]> {
   if (!isRecord(value)) return {}
   const isText = (one: unknown): one is string => typeof one === 'string'

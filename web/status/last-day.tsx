@@ -1,7 +1,8 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Lag, LagHour } from '../../shared/status/figures.ts'
-import { clock, number, type Point, plural, runsOf, type Scale, scaleOf, span } from './numbers.ts'
+import { number, plural, span } from '../../shared/status/words.ts'
+import { clock, type Point, runsOf, type Scale, scaleOf } from './numbers.ts'
 
 /** Articles and lags by hour, drawn and as a table. */
 export function LastDay({ hours }: { hours: LagHour[] | null }) {

@@ -3,6 +3,7 @@ import './status.css'
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import {
+  type Cause,
   embeddingsAreLate,
   type Figures,
   type Flow,
@@ -12,14 +13,13 @@ import {
   type QueueCounts,
   type Running,
 } from '../../shared/status/figures.ts'
+import { ago, number, plural, span } from '../../shared/status/words.ts'
 import { Bar, Footer } from '../parts/controls.tsx'
-import { ask, type Failure, isRecord } from '../parts/request.ts'
+import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'
 import { loadSpeech, SpeechContext } from '../words/index.ts'
 import { LastDay } from './last-day.tsx'
-import { ago, number, plural, span } from './numbers.ts'
 import { MachineSection, Outlets } from './outlets.tsx'
-import { type Problem, problemOfFailure } from './problems.ts'
 
 /** The page for operators: how the fleet is doing, at a glance. */
 function Status() {
@@ -72,9 +72,12 @@ function Status() {
   )
 }
 
+/** Something that an operator should look at. */
+type Problem = Pick<Cause, 'level' | 'text'>
+
 /** null: nothing is known yet. */
-function problemsNow({ figures, failure }: Watch) {
-  if (failure !== null) return [problemOfFailure(failure)]
+function problemsNow({ figures, failure }: Watch): Problem[] | null {
+  if (failure !== null) return [{ level: 'bad', text: sentenceOf(failure) }]
   return figures?.causes ?? null
 }
 

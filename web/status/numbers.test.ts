@@ -1,19 +1,6 @@
 import t from 'tap'
-import { ago, number, plural, runsOf, scaleOf, span } from './numbers.ts'
-
-t.test('numbers are short from a million on', async t => {
-  t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), ['0', '1,234', '999,999', '1.23 M', '12.3 M'])
-  t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
-})
-
-t.test('a span has one unit', async t => {
-  const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
-  t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
-})
-
-t.test('a time ahead of the clock is now', async t => {
-  t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
-})
+import { sentenceOf } from '../parts/request.ts'
+import { runsOf, scaleOf } from './numbers.ts'
 
 const point = (at: number, median: number, p95: number) => ({ at, median, p95 })
 const labels = (...points: ReturnType<typeof point>[]) => scaleOf(points).marks.map(({ label }) => label)
@@ -39,4 +26,11 @@ t.test('hours without a figure part the line', async t => {
     runsOf(points).map(run => run.map(({ at }) => at)),
     [[1, 2], [5]],
   )
+})
+
+t.test('a failed request is said in words: those of the API where it has some', async t => {
+  const failure = { kind: 'failure', errors: {}, retryAfter: null, requestId: '' } as const
+  t.equal(sentenceOf({ ...failure, code: 'offline', message: '' }), 'The API does not answer.')
+  t.equal(sentenceOf({ ...failure, code: 'other', message: 'Wait.' }), 'Wait.')
+  t.match(sentenceOf({ ...failure, code: 'unreadable', message: '' }), 'cannot be read')
 })

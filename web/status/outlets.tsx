@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Figures, Machines, OutletHealth } from '../../shared/status/figures.ts'
+import { ago, isOneMachine, number, serversInWords, sourcesOf, span, troublesOf } from '../../shared/status/words.ts'
 import { useSpeech } from '../words/index.ts'
-import { ago, bytes, number, plural, span } from './numbers.ts'
-import { isOneMachine, sourcesOf, troubleOf } from './problems.ts'
 
 const PAGE = 20
 const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const
@@ -103,7 +102,7 @@ function OutletTable({ outlets, now }: { outlets: OutletHealth<string>[]; now: n
 
 function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
   const { name, domain, country, health, lastNew, lastSuccess, rhythm } = outlet
-  const trouble = troubleOf(outlet, now)
+  const trouble = troublesOf(outlet, now).join('; ')
   return (
     <tr class={health}>
       <th scope="row">
@@ -149,19 +148,26 @@ function When({ at, now }: { at: string | null; now: number }) {
 
 const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 
+const TONES = { bad: 'loud warn', none: 'zero', hint: 'hint', plain: '' }
+
 /** Hosts, and the roles of the servers on them; one line where everything is on one machine. */
 export function MachineSection({ machines }: { machines: Machines | null }) {
   if (machines === null) return <p class="hint">Could not be read.</p>
   if (isOneMachine(machines)) return <OneMachine machines={machines} />
-  const { hosts, postgres, vectors, redis, archiveIndex } = machines
   return (
     <div class="pair machines">
-      <Hosts hosts={hosts} />
+      <Hosts hosts={machines.hosts} />
       <dl class="servers">
-        {postgres && <Postgres postgres={postgres} />}
-        {vectors && <Vectors vectors={vectors} />}
-        {redis && <Redis redis={redis} />}
-        {archiveIndex && <ArchiveIndex archiveIndex={archiveIndex} />}
+        {serversInWords(machines).map(({ server, lines }) => (
+          <Fragment key={server}>
+            <dt>{server}</dt>
+            {lines.map(({ what, more, tone }) => (
+              <dd key={`${what} ${more}`} class={TONES[tone ?? 'plain']}>
+                {what} {more && <small>{more}</small>}
+              </dd>
+            ))}
+          </Fragment>
+        ))}
       </dl>
     </div>
   )
@@ -201,122 +207,5 @@ function Hosts({ hosts }: Pick<Machines, 'hosts'>) {
         ))}
       </tbody>
     </table>
-  )
-}
-
-function Postgres({ postgres }: { postgres: NonNullable<Machines['postgres']> }) {
-  const { host, role, mayLook, standbys, slots, archive } = postgres
-  return (
-    <>
-      <dt>Postgres</dt>
-      <dd>
-        {host ?? 'local socket'} <small>{role}</small>
-      </dd>
-      {standbys.map((standby, at) => (
-        // Names are the operator's and may be equal.
-        <dd key={`${standby.name} ${standby.host} ${at}`}>{standbyLine(standby)}</dd>
-      ))}
-      {standbys.length === 0 && <dd class="zero">no standby</dd>}
-      {!mayLook && standbys.length > 0 && (
-        <dd class="hint">
-          How far standbys are is hidden from this account: <code>grant pg_monitor to perscope</code>.
-        </dd>
-      )}
-      {slots.map(({ name, active, heldBytes, lost }) => (
-        <dd key={name}>
-          slot {name}{' '}
-          <small>{lost ? 'lost' : `${active ? 'in use' : 'not in use'}, ${bytes(heldBytes)} of log kept`}</small>
-        </dd>
-      ))}
-      <dd class={archive === null ? 'zero' : archive.failing ? 'loud warn' : ''}>
-        {archive === null ? 'log is not archived' : archive.failing ? 'archive of the log fails' : 'log is archived'}
-      </dd>
-    </>
-  )
-}
-
-function standbyLine({ name, host, state, sync, lagBytes, lagSeconds }: Standby) {
-  const words = [
-    ...[sync === null ? 'standby' : sync ? 'standby, commits wait for it' : 'standby'],
-    ...[state === null || state === 'streaming' ? null : state, lagBytes === null ? null : behind(lagBytes)],
-    lagSeconds === null || lagSeconds < 1 ? null : span(lagSeconds),
-  ]
-  return (
-    <>
-      {host ?? name ?? 'a standby'} <small>{words.filter(word => word !== null).join(', ')}</small>
-    </>
-  )
-}
-
-const behind = (lag: number) => (lag === 0 ? 'up to date' : `${bytes(lag)} behind`)
-
-type Standby = NonNullable<Machines['postgres']>['standbys'][number]
-
-function Vectors({ vectors: { nodes, unreachable, shards } }: { vectors: NonNullable<Machines['vectors']> }) {
-  const copies = shards.flatMap(shard => shard.copies)
-  const idle = copies.filter(({ state }) => state !== 'Active')
-  return (
-    <>
-      <dt>Qdrant</dt>
-      {nodes.length === 0 && <dd class="zero">a single node, without copies</dd>}
-      {nodes.length > 0 && (
-        <dd>
-          {nodes.join(', ')} <small>{plural(nodes.length, 'node')}</small>
-        </dd>
-      )}
-      {shards.length > 0 && (
-        <dd>
-          {plural(shards.length, 'shard')} in {plural(copies.length, 'copy', 'copies')}
-          {idle.length === 0 && <small> all active</small>}
-        </dd>
-      )}
-      {idle.length > 0 && (
-        <dd class="loud warn">{idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', ')}</dd>
-      )}
-      {unreachable.length > 0 && <dd class="loud warn">not reached: {unreachable.join(', ')}</dd>}
-    </>
-  )
-}
-
-function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<Machines['redis']> }) {
-  return (
-    <>
-      <dt>Redis</dt>
-      <dd>
-        {host ?? 'local socket'} <small>{role}</small>
-      </dd>
-      {replicas.map(one => (
-        <dd key={one.host}>
-          {one.host} <small>replica, {one.online ? behind(one.lagBytes) : 'not connected'}</small>
-        </dd>
-      ))}
-      {replicas.length === 0 && <dd class="zero">no replica</dd>}
-    </>
-  )
-}
-
-function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<Machines['archiveIndex']> }) {
-  const { indices, articles, backlog, health } = archiveIndex
-  return (
-    <>
-      <dt>Archive index</dt>
-      <dd>
-        {plural(articles, 'article')} <small>in {plural(indices, 'index', 'indices')}</small>
-      </dd>
-      {backlog > 0 && <dd>{plural(backlog, 'article')} due</dd>}
-      {health === null && <dd class="loud warn">OpenSearch does not answer</dd>}
-      {health !== null && (
-        <dd>
-          {plural(health.nodes, 'node')}{' '}
-          <small>
-            {plural(health.active, 'copy', 'copies')} of shards
-            {health.unassigned === 0 && ', none missing'}
-          </small>
-        </dd>
-      )}
-      {health !== null && health.unassigned > 0 && (
-        <dd class="loud warn">{plural(health.unassigned, 'copy', 'copies')} missing</dd>
-      )}
-    </>
   )
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Machines, OutletHealth } from '../../shared/status/figures.ts'
-import { isOneMachine, problemOfFailure, troubleOf } from './problems.ts'
+import type { Machines, OutletHealth } from './figures.ts'
+import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
 const outletOf = (more: Partial<OutletHealth<string>>): OutletHealth<string> => ({
@@ -12,17 +12,10 @@ const outletOf = (more: Partial<OutletHealth<string>>): OutletHealth<string> => 
 
 t.test('the trouble of an outlet is told in its row', async t => {
   const gaps = { count: 2, from: '2026-02-28T12:00:00.000Z', to: '2026-03-01T09:00:00.000Z' }
-  t.equal(troubleOf(outletOf({ gaps }), Date.parse(AT)), 'a feed rolled on unseen 2×, last 3 h ago')
+  t.strictSame(troublesOf(outletOf({ gaps }), Date.parse(AT)), ['a feed rolled on unseen 2×, last 3 h ago'])
   const falls = [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }]
-  const worse = troubleOf(outletOf({ origins: { shares: [], falls } }), Date.parse(AT))
-  t.equal(worse, 'worse sources of date: json-ld 90 % → 40 %')
-})
-
-t.test('a failed request is said in words: those of the API where it has some', async t => {
-  const failure = { kind: 'failure', errors: {}, retryAfter: null, requestId: '' } as const
-  t.equal(problemOfFailure({ ...failure, code: 'offline', message: '' }).text, 'The API does not answer.')
-  t.equal(problemOfFailure({ ...failure, code: 'other', message: 'Wait.' }).text, 'Wait.')
-  t.match(problemOfFailure({ ...failure, code: 'unreadable', message: '' }).text, 'cannot be read')
+  const worse = troublesOf(outletOf({ origins: { shares: [], falls } }), Date.parse(AT))
+  t.strictSame(worse, ['worse sources of date: json-ld 90 % → 40 %'])
 })
 
 const ONE: Machines = {
@@ -45,4 +38,32 @@ t.test('one machine is told from several by any copy elsewhere', async t => {
   for (const part of ['postgres', 'vectors'] as const) t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
   t.notOk(isOneMachine({ ...ONE, archiveIndex: { indices: 1, articles: 9, backlog: 0, health: null } }))
   t.notOk(isOneMachine({ ...ONE, hosts: [...(ONE.hosts ?? []), ...(ONE.hosts ?? [])] }))
+})
+
+t.test('servers are told line by line, what is missing too', async t => {
+  const [postgres, qdrant, redis] = serversInWords(FLEET)
+  const archived = { what: 'log is not archived', tone: 'none' } as const
+  const slot = { what: 'slot b', more: 'in use, 16 MB of log kept' }
+  t.strictSame(postgres?.lines, [
+    { what: '::1', more: 'primary' },
+    { what: 'no standby', tone: 'none' },
+    slot,
+    archived,
+  ])
+  t.strictSame(qdrant, { server: 'Qdrant', lines: [{ what: 'a, b', more: '2 nodes' }] })
+  t.strictSame(redis?.lines[1], { what: 'no replica', tone: 'none' })
+})
+
+t.test('numbers are short from a million on', async t => {
+  t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), ['0', '1,234', '999,999', '1.23 M', '12.3 M'])
+  t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
+})
+
+t.test('a span has one unit', async t => {
+  const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
+  t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
+})
+
+t.test('a time ahead of the clock is now', async t => {
+  t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
 })

@@ -1,0 +1,173 @@
+import type { Machines, OutletHealth, OutletOrigins, Standby } from './figures.ts'
+
+/*
+ * The figures in words, as `/status` and the commands tell them. The page imports this file, so it
+ * needs nothing of Node.
+ */
+
+const WHOLE = new Intl.NumberFormat('en-GB')
+
+/** 1234567 as "1.23 M"; below a million in full: "123,456". */
+export function number(n: number): string {
+  return n < 1_000_000 ? WHOLE.format(n) : `${(n / 1_000_000).toFixed(n < 10_000_000 ? 2 : 1)} M`
+}
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${number(n)} ${n === 1 ? one : many}`
+
+/** Bytes in one unit of thousands: "512 B", "1.2 MB". */
+function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const unit = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
+  return `${short(n / 1_000 ** unit)} ${units[unit]}`
+}
+
+/** Seconds in one unit: "40 s", "12 min", "3.5 h", "9 days". */
+export function span(seconds: number): string {
+  if (seconds < 90) return `${short(seconds)} s`
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`
+  if (seconds < 129_600) return `${short(seconds / 3_600)} h`
+  return `${short(seconds / 86_400)} days`
+}
+
+const short = (n: number) => (n < 10 ? String(Math.round(n * 10) / 10) : WHOLE.format(Math.round(n)))
+
+/** Time since an instant, in ms of the server's clock. */
+export const ago = (instant: string | Date, now: number): string =>
+  `${span(Math.max(0, (now - new Date(instant).getTime()) / 1_000))} ago`
+
+const percent = (share: number) => `${Math.round(share * 100)} %`
+
+/** What an operator should know about an outlet. */
+export function troublesOf(outlet: OutletHealth<string | Date>, now: number): string[] {
+  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, gaps, origins } = outlet
+  return [
+    failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : '',
+    blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', '),
+    gaps === null ? '' : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`,
+    late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : '',
+    putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : '',
+    origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', '),
+  ].filter(trouble => trouble !== '')
+}
+
+/** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
+const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
+  `${field}: ${source} ${percent(before)} → ${percent(now)}`
+
+/** The most frequent source of each field, of those that differ between outlets. */
+export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
+  const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
+  return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
+}
+
+/** A line about a server. */
+export interface ServerLine {
+  what: string
+  /** Said in small letters behind it. */
+  more?: string
+  /** `bad`: an operator should look at it. `none`: there is no such thing. `hint`: what to do. */
+  tone?: 'bad' | 'none' | 'hint'
+}
+
+/** The servers and their copies, those that are known. */
+export function serversInWords(machines: Machines): { server: string; lines: ServerLine[] }[] {
+  const { postgres, vectors, redis, archiveIndex } = machines
+  return [
+    ...(postgres === null ? [] : [{ server: 'Postgres', lines: postgresLines(postgres) }]),
+    ...(vectors === null ? [] : [{ server: 'Qdrant', lines: vectorLines(vectors) }]),
+    ...(redis === null ? [] : [{ server: 'Redis', lines: redisLines(redis) }]),
+    ...(archiveIndex === null ? [] : [{ server: 'Archive index', lines: archiveLines(archiveIndex) }]),
+  ]
+}
+
+type Known<Part extends keyof Machines> = NonNullable<Machines[Part]>
+
+function postgresLines({ host, role, mayLook, standbys, slots, archive }: Known<'postgres'>): ServerLine[] {
+  const hidden = 'How far standbys are is hidden from this account: grant pg_monitor to it.'
+  return [
+    { what: host ?? 'local socket', more: role },
+    ...standbys.map(standbyLine),
+    ...(standbys.length === 0 ? [{ what: 'no standby', tone: 'none' } as const] : []),
+    ...(!mayLook && standbys.length > 0 ? [{ what: hidden, tone: 'hint' } as const] : []),
+    ...slots.map(({ name, active, heldBytes, lost }) => ({
+      what: `slot ${name}`,
+      more: lost ? 'lost' : `${active ? 'in use' : 'not in use'}, ${bytes(heldBytes)} of log kept`,
+    })),
+    archive === null
+      ? { what: 'log is not archived', tone: 'none' }
+      : archive.failing
+        ? { what: 'archive of the log fails', tone: 'bad' }
+        : { what: 'log is archived' },
+  ]
+}
+
+function standbyLine({ name, host, state, sync, lagBytes, lagSeconds }: Standby): ServerLine {
+  const words = [
+    sync ? 'standby, commits wait for it' : 'standby',
+    state === 'streaming' ? null : state,
+    lagBytes === null ? null : behind(lagBytes),
+    lagSeconds === null || lagSeconds < 1 ? null : span(lagSeconds),
+  ]
+  return { what: host ?? name ?? 'a standby', more: words.filter(word => word !== null).join(', ') }
+}
+
+const behind = (lag: number) => (lag === 0 ? 'up to date' : `${bytes(lag)} behind`)
+
+function vectorLines({ nodes, unreachable, shards }: Known<'vectors'>): ServerLine[] {
+  const copies = shards.flatMap(shard => shard.copies)
+  const idle = copies.filter(({ state }) => state !== 'Active')
+  const bad = (what: string): ServerLine => ({ what, tone: 'bad' })
+  return [
+    nodes.length === 0
+      ? { what: 'a single node, without copies', tone: 'none' }
+      : { what: nodes.join(', '), more: plural(nodes.length, 'node') },
+    ...(shards.length > 0
+      ? [
+          {
+            what: `${plural(shards.length, 'shard')} in ${plural(copies.length, 'copy', 'copies')}`,
+            ...(idle.length === 0 && { more: 'all active' }),
+          },
+        ]
+      : []),
+    ...(idle.length > 0 ? [bad(idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', '))] : []),
+    ...(unreachable.length > 0 ? [bad(`not reached: ${unreachable.join(', ')}`)] : []),
+  ]
+}
+
+const redisLines = ({ host, role, replicas }: Known<'redis'>): ServerLine[] => [
+  { what: host ?? 'local socket', more: role },
+  ...replicas.map(one => ({
+    what: one.host,
+    more: `replica, ${one.online ? behind(one.lagBytes) : 'not connected'}`,
+  })),
+  ...(replicas.length === 0 ? [{ what: 'no replica', tone: 'none' } as const] : []),
+]
+
+function archiveLines({ indices, articles, backlog, health }: Known<'archiveIndex'>): ServerLine[] {
+  const head: ServerLine[] = [
+    { what: plural(articles, 'article'), more: `in ${plural(indices, 'index', 'indices')}` },
+    ...(backlog > 0 ? [{ what: `${plural(backlog, 'article')} due` }] : []),
+  ]
+  if (health === null) return [...head, { what: 'OpenSearch does not answer', tone: 'bad' }]
+  const { nodes, active, unassigned } = health
+  const copies = `${plural(active, 'copy', 'copies')} of shards${unassigned === 0 ? ', none missing' : ''}`
+  return [
+    ...head,
+    { what: plural(nodes, 'node'), more: copies },
+    ...(unassigned > 0 ? [{ what: `${plural(unassigned, 'copy', 'copies')} missing`, tone: 'bad' } as const] : []),
+  ]
+}
+
+/**
+ * Whether all processes share a host, and no server has a copy of its data elsewhere, nor an
+ * archive index.
+ */
+export function isOneMachine({ hosts, postgres, vectors, redis, archiveIndex }: Machines): boolean {
+  const hasStandbys = postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
+  // A slot or an archive alone is no second machine, but it can fill the disk of the first.
+  const keepsLog = postgres !== null && (postgres.slots.length > 0 || postgres.archive !== null)
+  const hasNodes = vectors !== null && vectors.nodes.length > 0
+  const hasReplicas = redis !== null && (redis.role === 'replica' || redis.replicas.length > 0)
+  const hasCopies = hasStandbys || hasNodes || hasReplicas || archiveIndex !== null
+  return (hosts?.length ?? 0) <= 1 && !keepsLog && !hasCopies
+}
