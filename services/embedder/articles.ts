@@ -30,36 +30,15 @@ const BODY = 4_000
 
 /** Reads articles by their numbers, in that order. Articles that are gone are left out. */
 export async function readEmbeddable(db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> {
-  const { rows } = await db.query<Stored>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })
-  return rows.map(({ seq, id, page_no, title, body, country, covered_at, ingested_at, due_at }) => ({
-    seq,
-    id,
-    pageNo: page_no,
-    title,
-    body,
-    country,
-    coveredAt: covered_at === null ? null : covered_at.getTime(),
-    ingestedAt: ingested_at === null ? null : ingested_at.getTime(),
-    dueAt: due_at.getTime(),
-  }))
+  return (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })).rows
 }
 
-interface Stored {
-  seq: bigint
-  id: string
-  page_no: bigint | null
-  title: string
-  body: string | null
-  country: Country
-  covered_at: Date | null
-  ingested_at: Date | null
-  due_at: Date
-}
+const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`
 
 // $1 seqs, $2 characters of body. Indexes: the primary keys.
 const READ = `
-  select a.seq, a.id, e.page_no, t.title, left(t.body, $2) as body, a.country, coalesce(a.published_at, a.ingested_at) as covered_at,
-    a.ingested_at, e.due_at
+  select a.seq, a.id, e.page_no as "pageNo", t.title, left(t.body, $2) as body, a.country,
+    ${ms('coalesce(a.published_at, a.ingested_at)')} as "coveredAt", ${ms('a.ingested_at')} as "ingestedAt", ${ms('e.due_at')} as "dueAt"
   from embeddings e join articles a on a.seq = e.seq join article_texts t on t.seq = e.seq
   where e.seq = any ($1::bigint[])
   order by e.seq`

@@ -22,10 +22,14 @@ const SILENT_UNKNOWN = 7 * 86_400_000
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   const [rows, kept, origins] = await Promise.all([readRows(pool), readKept(pool), readOutletOrigins(pool)])
-  return rows.map(row => ({
-    ...healthFrom(row, keptOf(kept.get(row.domain), row.blocks)),
-    origins: origins.get(row.domain) ?? NO_ORIGINS,
-  }))
+  return rows.map(({ silence, gaps, gapFrom, gapTo, ...row }) => {
+    const keeps = keptOf(kept.get(row.domain), row.blocks)
+    return {
+      ...{ ...row, kept: keeps, origins: origins.get(row.domain) ?? NO_ORIGINS },
+      health: healthOf(row, silence ?? 0, keeps),
+      gaps: gaps === null || gapFrom === null || gapTo === null ? null : { count: gaps, from: gapFrom, to: gapTo },
+    }
+  })
 }
 
 /** Pages of yesterday and today (UTC). A page in another language is no page of ours to miss. */
@@ -74,10 +78,10 @@ function keptOf(latest: LatestPages | undefined, blocks: OutletHealth['blocks'])
 async function readRows(pool: Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
     `select o.domain, o.name, o.country, f.*,
-            extract(epoch from clock_timestamp() - coalesce(f.last_new, f.last_success)) * 1000 as silence,
-            coalesce(b.blocks, '[]') as blocks, coalesce(p.put_off, 0) as put_off,
-            coalesce(l.hosts, 0) as hosts_today, coalesce(l.pages, 0) as pages_today, coalesce(l.bytes, 0) as bytes_today,
-            coalesce(r.failures, 0) as late, case when r.rest_until > now() then r.rest_until end as rests_until
+            extract(epoch from clock_timestamp() - coalesce(f."lastNew", f."lastSuccess"))::float8 * 1000 as silence,
+            coalesce(b.blocks, '[]') as blocks, coalesce(p.put_off, 0) as "putOff",
+            json_build_object('hosts', coalesce(l.hosts, 0), 'pages', coalesce(l.pages, 0), 'bytes', coalesce(l.bytes, 0)) as today,
+            coalesce(r.failures, 0) as late, case when r.rest_until > now() then r.rest_until end as "restsUntil"
        from outlets o
        left join outlet_loads r using (outlet_no)
        left join outlet_loads l on l.outlet_no = o.outlet_no and l.day = (now() at time zone 'UTC')::date
@@ -85,13 +89,13 @@ async function readRows(pool: Pool): Promise<Row[]> {
          select outlet_no, count(*)::int as put_off from pages where state = 'waiting' and reason = 'put off' group by outlet_no
        ) p on p.outlet_no = o.outlet_no
        left join lateral (
-         select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
-                coalesce(max(failures), 0) as failures, max(last_success_at) as last_success, max(last_new_at) as last_new,
+         select count(*)::int as feeds, count(*) filter (where failures > 0)::int as "failingFeeds",
+                coalesce(max(failures), 0) as failures, max(last_success_at) as "lastSuccess", max(last_new_at) as "lastNew",
                 min(rhythm) as rhythm, (array_agg(last_error order by failures desc)
                   filter (where failures > 0 or last_error like 'held:%'))[1] as error,
                 sum(gaps) filter (where gap_to > now() - ${GAPS_SHOWN})::int as gaps,
-                (array_agg(gap_from order by gap_to desc) filter (where gap_to > now() - ${GAPS_SHOWN}))[1] as gap_from,
-                max(gap_to) filter (where gap_to > now() - ${GAPS_SHOWN}) as gap_to
+                (array_agg(gap_from order by gap_to desc) filter (where gap_to > now() - ${GAPS_SHOWN}))[1] as "gapFrom",
+                max(gap_to) filter (where gap_to > now() - ${GAPS_SHOWN}) as "gapTo"
            from feeds where feeds.outlet_no = o.outlet_no and feeds.active
        ) f on true
        left join lateral (
@@ -102,32 +106,6 @@ async function readRows(pool: Pool): Promise<Row[]> {
   )
   return rows
 }
-
-function healthFrom(row: Row, kept: KeptPages | null): Omit<OutletHealth, 'origins'> {
-  return {
-    domain: row.domain,
-    name: row.name,
-    country: row.country,
-    health: healthOf(row, kept),
-    lastSuccess: row.last_success,
-    lastNew: row.last_new,
-    rhythm: row.rhythm,
-    feeds: row.feeds,
-    failingFeeds: row.failing_feeds,
-    failures: row.failures,
-    error: row.error,
-    blocks: row.blocks,
-    today: { hosts: row.hosts_today, pages: row.pages_today, bytes: Number(row.bytes_today) },
-    putOff: row.put_off,
-    late: row.late,
-    restsUntil: row.rests_until,
-    gaps: gapsOf(row),
-    kept,
-  }
-}
-
-const gapsOf = ({ gaps: count, gap_from: from, gap_to: to }: Row): OutletHealth['gaps'] =>
-  count === null || from === null || to === null ? null : { count, from, to }
 
 /** The number of outlets by health. */
 export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<OutletHealth['health'], number> {
@@ -156,41 +134,27 @@ export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & 
   return outlets.map(outlet => ({ ...outlet, ...(listed.get(outlet.domain) ?? none) }))
 }
 
-interface Row {
-  domain: string
-  name: string
-  country: string
-  feeds: number
-  failing_feeds: number
-  failures: number
-  last_success: Date | null
-  last_new: Date | null
-  rhythm: number | null
-  error: string | null
-  silence: string | null
-  blocks: OutletHealth['blocks']
-  hosts_today: number
-  pages_today: number
-  bytes_today: bigint
-  put_off: number
-  late: number
-  rests_until: Date | null
+interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins'> {
+  /** ms since it named something new, or was first read. */
+  silence: number | null
   gaps: number | null
-  gap_from: Date | null
-  gap_to: Date | null
+  gapFrom: Date | null
+  gapTo: Date | null
 }
 
 /**
  * An outlet with one feed that answers is not failing. A feed that was never polled counts as
  * healthy.
  */
-function healthOf(row: Row, kept: KeptPages | null): OutletHealth['health'] {
-  if (row.feeds > 0 && row.failing_feeds === row.feeds) return 'failing'
+function healthOf(
+  { feeds, failingFeeds, blocks, rhythm }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm'>,
+  silence: number,
+  kept: KeptPages | null,
+): OutletHealth['health'] {
+  if (feeds > 0 && failingFeeds === feeds) return 'failing'
   // A paywall is the outlet's trade, and no defence against us.
-  if (kept !== null && kept.reason !== 'paywall' && row.blocks.some(({ kind }) => kind === kept.reason))
-    return 'blocked'
-  const silence = Number(row.silence ?? 0)
-  const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_INTERVALS, SILENT_MIN)
+  if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason)) return 'blocked'
+  const bearable = rhythm === null ? SILENT_UNKNOWN : Math.max(rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
 }
 

@@ -34,27 +34,20 @@ export interface IssuedKey {
   secret: string
 }
 
-const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
-
-/** A row with these columns. */
-interface KeyRow extends PlanRow {
-  name: string
-  created_at: Date
-  revoked_at: Date | null
-}
-
 /** The columns that requests need. */
 export const PLAN_COLUMNS = 'id, countries, history_start, history_days, rate, quota'
 
 /** A row with these columns. */
-export interface PlanRow {
+export interface PlanRow extends Omit<Plan, 'history'> {
   id: string
-  countries: string[]
   history_start: Date | null
   history_days: number | null
-  rate: number
-  quota: number | null
 }
+
+const KEY_COLUMNS = `${PLAN_COLUMNS}, name, created_at as "createdAt", revoked_at as "revokedAt"`
+
+/** A row with these columns. */
+type KeyRow = PlanRow & Omit<ApiKey, 'plan'>
 
 /** Issues a key for a plan. */
 export async function createKey(db: Queryable, name: string, plan: Plan): Promise<IssuedKey> {
@@ -82,7 +75,7 @@ export interface ListedKey extends ApiKey {
 
 // Indexes: the primary keys.
 const LIST = `
-  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as last_used_at, m.used
+  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as "lastUsedAt", m.used as "usedThisMonth"
   from api_keys k
   left join rate_windows w on w.key_id = k.id
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
@@ -90,8 +83,8 @@ const LIST = `
 
 /** All keys, oldest first, revoked ones too. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
-  const { rows } = await db.query<KeyRow & { last_used_at: Date | null; used: number | null }>(LIST)
-  return rows.map(row => ({ ...fromRow(row), lastUsedAt: row.last_used_at, usedThisMonth: row.used }))
+  const { rows } = await db.query<KeyRow & Omit<ListedKey, keyof ApiKey>>(LIST)
+  return rows.map(row => ({ ...fromRow(row), lastUsedAt: row.lastUsedAt, usedThisMonth: row.usedThisMonth }))
 }
 
 /** A key that was found, with its use of the month; null: its plan has no quota. */
@@ -168,32 +161,17 @@ export function updateKey(
 }
 
 function planColumns({ countries, history, rate, quota }: Plan): unknown[] {
-  return [
-    countries,
-    history.kind === 'fixed' ? history.at : null,
-    history.kind === 'rolling' ? history.days : null,
-    rate,
-    quota,
-  ]
+  return [countries, ...(history.kind === 'fixed' ? [history.at, null] : [null, history.days]), rate, quota]
 }
 
 function fromRow(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    plan: planOf(row),
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-  }
+  const { id, name, createdAt, revokedAt } = row
+  return { id, name, plan: planOf(row), createdAt, revokedAt }
 }
 
 function planOf(row: PlanRow): Plan {
-  return {
-    countries: COUNTRIES.filter((country: Country) => row.countries.includes(country)),
-    history: historyOf(row),
-    rate: row.rate,
-    quota: row.quota,
-  }
+  const countries = COUNTRIES.filter(country => row.countries.includes(country))
+  return { countries, history: historyOf(row), rate: row.rate, quota: row.quota }
 }
 
 function historyOf(row: PlanRow): HistoryStart {

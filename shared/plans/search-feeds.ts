@@ -27,17 +27,8 @@ export interface FeedWithToken {
   token: string
 }
 
-const COLUMNS = 'feed_id, key_id, title, search, created_at, last_used_at, requests::float8 as requests'
-
-interface FeedRow {
-  feed_id: string
-  key_id: string
-  title: string
-  search: string
-  created_at: Date
-  last_used_at: Date | null
-  requests: number
-}
+const COLUMNS = `feed_id as id, key_id as "keyId", title, search, created_at as "createdAt",
+  last_used_at as "lastUsedAt", requests::float8 as requests`
 
 /** The key has as many feeds as it may have. */
 export class TooManyFeeds extends Error {
@@ -65,12 +56,12 @@ export async function createFeed(
     // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
     const source = { feedId: `feed_${randomBytes(8).toString('hex')}`, keyId, nonce: makeNonce() }
     const token = tokenOf(source)
-    const { rows } = await client.query<FeedRow>(
+    const { rows } = await client.query<SearchFeed>(
       `insert into search_feeds (feed_id, key_id, token_hash, nonce, search, title)
        values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
       [source.feedId, keyId, hashSecret(token), source.nonce, search, title],
     )
-    return { feed: fromRow(rows[0]!), token }
+    return { feed: rows[0]!, token }
   })
 }
 
@@ -91,11 +82,11 @@ async function makeRoom(client: Client, keyId: string): Promise<void> {
 
 /** The feeds of a key that are in force, oldest first. Index: search_feeds_key */
 export async function listFeeds(db: Queryable, keyId: string): Promise<SearchFeed[]> {
-  const { rows } = await db.query<FeedRow>(
+  const { rows } = await db.query<SearchFeed>(
     `select ${COLUMNS} from search_feeds where key_id = $1 and revoked_at is null order by created_at, feed_id`,
     [keyId],
   )
-  return rows.map(fromRow)
+  return rows
 }
 
 /**
@@ -104,14 +95,14 @@ export async function listFeeds(db: Queryable, keyId: string): Promise<SearchFee
  */
 export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise<FeedWithToken[]> {
   const tokenOf = await loadTokenMaker(db)
-  const { rows } = await db.query<FeedRow & { token_hash: Buffer; nonce: Buffer }>(
+  const { rows } = await db.query<SearchFeed & { token_hash: Buffer; nonce: Buffer }>(
     `select ${COLUMNS}, token_hash, nonce from search_feeds
      where key_id = $1 and revoked_at is null order by created_at, feed_id`,
     [keyId],
   )
-  return rows.flatMap(row => {
-    const token = tokenOf({ feedId: row.feed_id, keyId, nonce: row.nonce })
-    return hashSecret(token).equals(row.token_hash) ? [{ feed: fromRow(row), token }] : []
+  return rows.flatMap(({ token_hash, nonce, ...feed }) => {
+    const token = tokenOf({ feedId: feed.id, keyId, nonce })
+    return hashSecret(token).equals(token_hash) ? [{ feed, token }] : []
   })
 }
 
@@ -186,18 +177,6 @@ update search_feeds set requests = requests + 1, last_used_at = now() from lazil
 /** Counts a request for a feed. */
 export async function countRequest(db: Queryable, feedId: string): Promise<void> {
   await db.query({ name: 'count-feed', text: COUNT, values: [feedId] })
-}
-
-function fromRow(row: FeedRow): SearchFeed {
-  return {
-    id: row.feed_id,
-    keyId: row.key_id,
-    title: row.title,
-    search: row.search,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    requests: row.requests,
-  }
 }
 
 /** So that a token is known for one when it turns up in a log or a commit. */

@@ -1,7 +1,7 @@
 import { readIndexSize } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
-import type { Flow, Lag, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
-import { countOf, olderOf } from './machines.ts'
+import type { Flow, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
+import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
 // ever removed. Every article has its row in
@@ -16,16 +16,18 @@ const READ_FLOW = `
            extract(epoch from now() - min(due_at)) as oldest
       from embeddings where embedded_at is null and failed_at is null
   )
-  select known as articles, newest,
-         greatest(0, known - open.all - embeddings_failed) as embedded,
-         open.all - open.due as promised, open.due, greatest(0, open.oldest)::float8 as embed_oldest, embeddings_failed,
-         waiting, waiting_due, (select count(*) from pages where state = 'stored') as stored, greatest(0, normalise_oldest)::float8 as normalise_oldest,
-         (select count(*) from pages where state = 'failed') as pages_failed
+  select known::float8 as articles, newest, greatest(0, known - open.all - failed)::float8 as embedded,
+         json_build_object('promised', open.all - open.due, 'due', open.due, 'failed', failed,
+                           'oldest', greatest(0, open.oldest)::float8) as embeddings,
+         json_build_object('waiting', waiting, 'due', w.due,
+                           'stored', (select count(*) from pages where state = 'stored'),
+                           'failed', (select count(*) from pages where state = 'failed'),
+                           'oldest', greatest(0, s.oldest)::float8) as pages
     from articles, open,
-         (select count(*) as embeddings_failed from embeddings where failed_at is not null) f,
-         (select count(*) as waiting, count(*) filter (where next_try_at <= now()) as waiting_due
+         (select count(*) as failed from embeddings where failed_at is not null) f,
+         (select count(*) as waiting, count(*) filter (where next_try_at <= now()) as due
             from pages where state = 'waiting') w,
-         (select extract(epoch from now() - min(fetched_at)) as normalise_oldest
+         (select extract(epoch from now() - min(fetched_at)) as oldest
             from page_sources
            where page_no in (select page_no from pages where state = 'stored' order by next_try_at limit 2000)) s`
 
@@ -35,49 +37,15 @@ const READ_FLOW = `
  */
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
   const [{ rows }, index] = await Promise.all([
-    db.query<FlowRow>({ name: 'status-flow', text: READ_FLOW }),
+    db.query<Omit<Flow, 'index'>>({ name: 'status-flow', text: READ_FLOW }),
     readIndexSize(db),
   ])
-  const row = rows[0]!
-  return {
-    articles: Number(row.articles),
-    embedded: Number(row.embedded),
-    embeddings: {
-      promised: Number(row.promised),
-      due: Number(row.due),
-      failed: Number(row.embeddings_failed),
-      oldest: row.embed_oldest ?? 0,
-    },
-    pages: {
-      waiting: Number(row.waiting),
-      due: Number(row.waiting_due),
-      stored: Number(row.stored),
-      failed: Number(row.pages_failed),
-      oldest: row.normalise_oldest ?? 0,
-    },
-    index,
-    newest: row.newest,
-  }
-}
-
-interface FlowRow {
-  articles: bigint
-  newest: Date | null
-  embedded: bigint
-  promised: bigint
-  due: bigint
-  embed_oldest: number | null
-  embeddings_failed: bigint
-  waiting: bigint
-  waiting_due: bigint
-  stored: bigint
-  normalise_oldest: number | null
-  pages_failed: bigint
+  return { ...rows[0]!, index }
 }
 
 const READ_RUNNING = `
-  select ${countOf('crawler')}, ${countOf('normaliser')}, ${countOf('embedder')}, ${countOf('api')},
-         ${olderOf('crawler')}, ${olderOf('normaliser')}, ${olderOf('embedder')}, ${olderOf('api')},
+  select json_build_object(${SERVICES.flatMap(name => [`'${name}'`, countOf(name)])}) as processes,
+         json_build_object(${SERVICES.flatMap(name => [`'${name}'`, olderOf(name)])}) as older,
          (select count(*) from hosts where leased_until > now())::int as visits,
          (select coalesce(sum(used), 0) from rate_windows where started_at > now() - interval '1 minute')::int as requests,
          (select count(*) from rate_windows where started_at > now() - interval '1 minute')::int as keys
@@ -85,19 +53,13 @@ const READ_RUNNING = `
 
 /** The fleet at this moment. */
 export async function readRunning(db: Pick<Pool, 'query'>): Promise<Running> {
-  const { rows } = await db.query<RunningRow>({ name: 'status-running', text: READ_RUNNING })
-  const row = rows[0]!
-  const { crawler, normaliser, embedder, api, visits, requests, keys } = row
-  const older = {
-    ...{ crawler: row.crawler_older, normaliser: row.normaliser_older },
-    ...{ embedder: row.embedder_older, api: row.api_older },
-  }
-  return { processes: { crawler, normaliser, embedder, api }, older, visits, requests, keys }
+  const { rows } = await db.query<Running>({ name: 'status-running', text: READ_RUNNING })
+  return rows[0]!
 }
 
-type RunningRow = Running['processes'] &
-  Omit<Running, 'processes' | 'older'> &
-  Record<`${keyof Running['older']}_older`, number>
+/** SQL: null without a percentile, as for an hour without articles. */
+const lagOf = (table: string) =>
+  `case when ${table}.lag[2] is not null then json_build_object('median', ${table}.lag[1], 'p95', ${table}.lag[2]) end`
 
 /** Articles that are read: 200 an hour are enough for a median and a 95th percentile. */
 const SAMPLE = 5_000
@@ -137,30 +99,17 @@ const READ_LAG = `
              as lag
       from sample where embedded_at is not null group by 1
   )
-  select hour, coalesce(articles, 0) as articles, indexed.lag as index, embedded.lag as vector
+  select hour, coalesce(articles, 0) as articles, ${lagOf('indexed')} as index, ${lagOf('embedded')} as vector
     from hours left join indexed using (hour) left join embedded using (hour) order by hour`
 
 /** The delays of articles in the last 24 hours, by hour, the present hour last. */
 export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
-  const { rows } = await db.query<LagRow>({ name: 'status-lag', text: READ_LAG, values: [SAMPLE] })
-  return rows.map(({ hour, articles, index, vector }) => ({
-    hour: hour.toISOString(),
-    articles,
-    index: lagOf(index),
-    vector: lagOf(vector),
-  }))
-}
-
-const lagOf = (percentiles: (number | null)[] | null): Lag | null => {
-  const [median, p95] = percentiles ?? []
-  return typeof median === 'number' && typeof p95 === 'number' ? { median, p95 } : null
-}
-
-interface LagRow {
-  hour: Date
-  articles: number
-  index: (number | null)[] | null
-  vector: (number | null)[] | null
+  const { rows } = await db.query<Omit<LagHour, 'hour'> & { hour: Date }>({
+    name: 'status-lag',
+    text: READ_LAG,
+    values: [SAMPLE],
+  })
+  return rows.map(row => ({ ...row, hour: row.hour.toISOString() }))
 }
 
 /** The quarantine, newest first. */

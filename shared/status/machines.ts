@@ -33,23 +33,24 @@ export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettin
   return readVectorNodes(config, serving?.name ?? null)
 }
 
+export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api']
+
 /**
  * SQL: the processes of a service.
  * All connections of a process have the same name, and no other process has it (`createPool`).
  */
 export function countOf(service: string): string {
-  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int as ${service}`
+  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int`
 }
 
 /** SQL: of these, the processes of a checkout with an older schema. */
 export function olderOf(service: string): string {
   return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
-            and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < ${SCHEMA})::int as ${service}_older`
+            and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < ${SCHEMA})::int`
 }
 
 const READ_HOSTS = `
-  select coalesce(host(client_addr), 'local socket') as host,
-         ${countOf('crawler')}, ${countOf('normaliser')}, ${countOf('embedder')}, ${countOf('api')}
+  select coalesce(host(client_addr), 'local socket') as host, ${SERVICES.map(name => `${countOf(name)} as ${name}`)}
     from pg_stat_activity
    where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|api) #'
    group by 1 order by 1`

@@ -22,11 +22,8 @@ export interface Collection {
  * filled.
  */
 export async function readCollections(db: Queryable): Promise<Collection[]> {
-  const { rows } = await db.query<Stored>({
-    name: 'vector-collections',
-    text: `${SELECT} where state <> 'retired' order by state desc`,
-  })
-  return rows.map(collectionOf)
+  const text = `${SELECT} where state <> 'retired' order by state desc`
+  return (await db.query<Collection>({ name: 'vector-collections', text })).rows
 }
 
 /**
@@ -43,8 +40,8 @@ export async function registerServing(
      on conflict do nothing`,
     [name, model, recipe, dimensions],
   )
-  const { rows } = await db.query<Stored>(`${SELECT} where state = 'serving'`)
-  return collectionOf(rows[0]!)
+  const { rows } = await db.query<Collection>(`${SELECT} where state = 'serving'`)
+  return rows[0]!
 }
 
 /**
@@ -58,8 +55,8 @@ export async function beginAnew(db: Queryable, collection: Collection): Promise<
      where name = $1 and state = 'filling' and registered_at = $2`,
     [name, registeredAt],
   )
-  const { rows } = await db.query<Stored>(`${SELECT} where name = $1`, [name])
-  return rows[0] === undefined ? collection : collectionOf(rows[0])
+  const { rows } = await db.query<Collection>(`${SELECT} where name = $1`, [name])
+  return rows[0] ?? collection
 }
 
 // Any number. Processes that note articles as embedded hold this lock shared; a process that
@@ -80,25 +77,8 @@ export async function changeCollections(client: Client): Promise<Collection[]> {
 }
 
 const SELECT = `
-  select name, state, model, recipe, dimensions, api, url, filled_to, registered_at from vector_collections`
-
-interface Stored {
-  name: string
-  state: 'serving' | 'filling'
-  model: string
-  recipe: number
-  dimensions: number
-  api: string | null
-  url: string | null
-  filled_to: bigint
-  registered_at: Date
-}
-
-const collectionOf = ({ filled_to, registered_at, ...rest }: Stored): Collection => ({
-  ...rest,
-  filledTo: filled_to,
-  registeredAt: registered_at,
-})
+  select name, state, model, recipe, dimensions, api, url, filled_to as "filledTo", registered_at as "registeredAt"
+  from vector_collections`
 
 /**
  * The storage of a collection; `docs/search-by-meaning.md` states its cost at 10 million vectors.
