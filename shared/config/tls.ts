@@ -14,24 +14,36 @@ export interface Trust {
  * @returns the certificates, or half a sentence that says why there are none
  */
 export function readAuthority(path: string): { certificates: string } | { problem: string } {
+  const read = readSmallFile(path, MOST_BYTES)
+  if ('problem' in read) return read
+  return read.text.includes('-----BEGIN CERTIFICATE-----')
+    ? { certificates: read.text }
+    : { problem: 'it holds no certificate in PEM form' }
+}
+
+/** The text of a file that a setting names, or half a sentence that says why there is none. */
+export function readSmallFile(path: string, mostBytes: number): { text: string } | { problem: string } {
   try {
-    // A pipe must not make it wait.
+    // Opened before it is looked at, so that both are the same file. A pipe must not make it wait.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(file)
       if (!stat.isFile()) return { problem: 'it is no file' }
-      if (stat.size > MOST_BYTES) return { problem: `it is longer than ${MOST_BYTES} bytes` }
-      const certificates = readFileSync(file, 'utf8')
-      return certificates.includes('-----BEGIN CERTIFICATE-----')
-        ? { certificates }
-        : { problem: 'it holds no certificate in PEM form' }
+      if (stat.size > mostBytes) return { problem: `it is longer than ${mostBytes} bytes` }
+      return { text: readFileSync(file, 'utf8') }
     } finally {
       closeSync(file)
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    return { problem: code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})` }
+    return { problem: REASONS[code] ?? `it cannot be read (${code})` }
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'this user may not read it',
 }
 
 /**

@@ -104,47 +104,32 @@ function warnOf(unknown: (string | null)[], known: string[], encoding: string, b
   return null
 }
 
-/**
- * Labels that browsers read as another encoding (WHATWG Encoding Standard, 4.2), and common
- * misspellings.
- */
+/** Common misspellings of labels. */
 const SAME_AS: Record<string, string> = {
-  utf8: 'utf-8',
-  'utf-8': 'utf-8',
-  'unicode-1-1-utf-8': 'utf-8',
-  'utf-8-sig': 'utf-8',
-  utf8mb4: 'utf-8',
-  'iso-8859-1': 'windows-1252',
-  'iso8859-1': 'windows-1252',
-  'iso_8859-1': 'windows-1252',
-  'iso-88591': 'windows-1252',
-  latin1: 'windows-1252',
-  'latin-1': 'windows-1252',
-  l1: 'windows-1252',
-  ascii: 'windows-1252',
-  'us-ascii': 'windows-1252',
-  ansi: 'windows-1252',
-  cp1252: 'windows-1252',
-  'x-cp1252': 'windows-1252',
-  'iso-8859-9': 'windows-1254',
-  'iso-8859-11': 'windows-874',
-  'utf-16': 'utf-16le',
-  unicode: 'utf-16le',
-  'x-sjis': 'shift_jis',
-  'x-gbk': 'gbk',
-  gb2312: 'gbk',
+  ...{ 'utf-8-sig': 'utf-8', utf8mb4: 'utf-8' },
+  ...{ 'iso-88591': 'windows-1252', 'latin-1': 'windows-1252', ansi: 'windows-1252' },
 }
 
-/** The canonical name for a label; null for an unknown label. */
+/**
+ * The canonical name for a label; null for an unknown label. Browsers read some labels as another
+ * encoding (WHATWG Encoding Standard, 4.2), as `latin1` and `ascii`.
+ */
 function canonicalLabel(label: string): string | null {
-  const name = label.trim().toLowerCase()
-  const known = SAME_AS[name]
-  if (known !== undefined) return known
+  const written = label.trim().toLowerCase()
+  const name = SAME_AS[written] ?? ofBrowsers(written) ?? written
   return /^[a-z0-9_.:-]{2,40}$/.test(name) &&
     !/^(base64|hex|ucs2|binary|internal)$/.test(name) &&
     iconv.encodingExists(name)
     ? name
     : null
+}
+
+function ofBrowsers(label: string): string | null {
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    return null
+  }
 }
 
 /** The charset of a Content-Type header (RFC 9110, 8.3), as it stands. */
