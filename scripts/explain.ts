@@ -8,6 +8,7 @@ import type { Config } from '../shared/config/config.ts'
 import { describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
+import { rightsRules, signalInWords } from '../shared/outlets/rights.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { openTrial } from './outlets/trial.ts'
@@ -68,7 +69,7 @@ await runCommand(
       return
     }
     const page = await pageToRead(context, word ?? null, found)
-    const explanation = await explainPage(page, new Date(), found?.template ?? null)
+    const explanation = await explainPage(page, new Date(), found?.template ?? null, rightsRules(context.config))
     const stored = found?.stored ?? null
     if (options.json === true) print(JSON.stringify({ url: page.url, page: found?.id ?? null, ...explanation, stored }))
     else print(explanationInWords(page.url, explanation, stored))
@@ -134,6 +135,7 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
     return {
       ...{ ...page, finalUrl: url.href, status: answer.status, body, fetchedAt: new Date() },
       contentType: answer.headers['content-type'] ?? null,
+      rights: answer.rights,
     }
   } catch (error) {
     const reason = describe(error)
@@ -145,11 +147,12 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
 
 /** An explanation for people: a paragraph for each field. */
 function explanationInWords(url: string, explanation: Explanation, stored: StoredArticle | null): string {
-  const { outcome, interstitial, furniture, fields } = explanation
+  const { outcome, interstitial, rights, furniture, fields } = explanation
   const lines = [
     printableLine(url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
     ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
+    ...(rights.length === 0 ? [] : [`Rights that its outlet reserves: ${rights.map(signalInWords).join(', ')}.`]),
   ]
   if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
   const left = furniture.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
@@ -221,6 +224,7 @@ function strangePage(address: string | null): StoredPage {
     finalUrl: url,
     status: 200,
     contentType: null,
+    rights: null,
     body: null,
     fetchedAt: new Date(),
     entry: null,

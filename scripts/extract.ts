@@ -1,18 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Ajv, type JSONSchemaType } from 'ajv'
+import { prepareText } from '../search/indexing/article.ts'
 import { openFeedParser } from '../services/crawler/feeds/parsing/parser.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
-import { isAllowed, productToken, readRobots } from '../services/crawler/fetch/robots.ts'
+import { isAllowed, readRobots } from '../services/crawler/fetch/robots.ts'
 import { judge, NO_WORDS } from '../services/crawler/verdict.ts'
 import type { Composition } from '../services/normaliser/article.ts'
-import { openComposer } from '../services/normaliser/composer.ts'
+import { composerOptions, openComposer } from '../services/normaliser/composer.ts'
 import { isOften } from '../services/normaliser/interstitials/served.ts'
 import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/normaliser/template.ts'
 import { readAddress } from '../shared/articles/address.ts'
 import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
-import { snippetOf } from '../shared/articles/snippet.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { FeedEntry, StoredPage } from '../shared/outlets/page.ts'
+import { productToken, rightsHeaders } from '../shared/outlets/rights.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { type Line, readLines } from './archive/groups.ts'
 
@@ -214,7 +215,7 @@ interface Taught {
  * `--together` with what earlier lines of its outlet taught.
  */
 function pageReader({ config, options }: CommandContext): Reader {
-  const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
+  const composer = openComposer(composerOptions(config))
   const outlets = new Map<string, Taught>()
   return {
     async read(written, number) {
@@ -252,15 +253,17 @@ function learned(composition: Composition, taught: Taught, pageNo: bigint): Comp
 }
 
 function shown(composition: Composition): object {
+  const { rights } = composition
   if (composition.kind === 'refused') {
-    return { refused: composition.reason, detail: composition.detail, interstitial: composition.interstitial }
+    const { reason: refused, detail, interstitial } = composition
+    return { refused, detail, interstitial, rights: rights.seen }
   }
   const { article, origins, interstitial } = composition
   return {
-    ...{ title: article.title, url: article.url, body: article.body, snippet: snippetOf(article.body) },
+    ...{ title: article.title, url: article.url, body: article.body, snippet: prepareText(article).snippet },
     published_at: article.publishedAt?.toISOString() ?? null,
     ...{ authors: article.authors, language: article.language, country: article.country },
-    ...{ origins, interstitial },
+    ...{ origins, interstitial, rights: rights.seen },
   }
 }
 
@@ -286,17 +289,24 @@ async function pageOf(
     outlet: outletOf(line.outlet ?? {}, address),
   }
   const status = line.status ?? (bytes === null ? 403 : 200)
-  const answer = { status, headers, body: bytes ?? Buffer.alloc(0), framed: true, cookies: [] }
+  const answer = {
+    status,
+    headers,
+    body: bytes ?? Buffer.alloc(0),
+    framed: true,
+    cookies: [],
+    rights: rightsHeaders(line.headers ?? {}),
+  }
   const verdict = judge({ kind: 'answer', answer, url: address }, 0)
   const own = isOwnHost(address, page.outlet)
   switch (verdict.kind) {
     case 'store': {
       const entry = own || page.entry === null ? page.entry : { ...page.entry, ...NO_WORDS }
-      return { ...page, entry, status, contentType: verdict.contentType, body: verdict.body }
+      return { ...page, entry, status, contentType: verdict.contentType, rights: verdict.rights, body: verdict.body }
     }
     case 'store without body':
       if (!own) return { refused: 'foreign host', detail: `${address.host} is no host of ${page.outlet.domain}` }
-      return { ...page, status, contentType: verdict.contentType, body: null }
+      return { ...page, status, contentType: verdict.contentType, rights: verdict.rights, body: null }
     case 'put back':
       return { refused: verdict.reason, detail: null }
     case 'refuse':

@@ -3,9 +3,10 @@ import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/pa
 import { addressRule, guardedConnector, introducesItself } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
-import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
+import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { productToken } from '../../shared/outlets/rights.ts'
 
 /** The requests of one check: each host gets one at a time, with its pause between two. */
 export interface Trial {

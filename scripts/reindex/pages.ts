@@ -1,5 +1,5 @@
 import type { Composition } from '../../services/normaliser/article.ts'
-import { type Composer, openComposer } from '../../services/normaliser/composer.ts'
+import { type Composer, composerOptions, openComposer } from '../../services/normaliser/composer.ts'
 import { loadPage } from '../../services/normaliser/pages/load.ts'
 import { teach } from '../../services/normaliser/template.ts'
 import { counted } from '../../shared/log/printable.ts'
@@ -39,7 +39,7 @@ export async function reindexPages(
   const limit = createRateLimit(rate, signal)
   const total = await countPages(pool, outlet)
   const run: Reread = { pages: 0, different: { title: 0, date: 0, authors: 0, text: 0 }, returned: 0 }
-  const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
+  const composer = openComposer(composerOptions(config))
   const bar = articlesBar(total)
   const changes = options['dry-run'] !== true
   try {

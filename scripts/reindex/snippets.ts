@@ -41,8 +41,11 @@ export async function reindexSnippets(
   return true
 }
 
-// $1 seqs. Index: the primary key.
-const TEXTS = 'select seq, snippet, body from article_texts where seq = any ($1::bigint[])'
+// $1 seqs. Indexes: the primary keys. Snippets that outlets bound stay (decision 41).
+const TEXTS = `
+  select seq, t.snippet, body from article_texts t join articles a using (seq)
+   where seq = any ($1::bigint[])
+     and not exists (select from article_rights r where r.id = a.id and r.snippet)`
 
 // $1 seqs, $2 their snippets. Index: the primary key.
 const WRITE = `

@@ -14,6 +14,8 @@ export interface NewArticle {
   title: string
   /** Plain text, paragraphs separated by a blank line; null when none was captured. */
   body: string | null
+  /** The snippet, where its outlet allows less than the beginning of the body (decision 41). */
+  snippet?: string | null
   publishedAt: Date | null
   /** Absent: the time of visibility. A date or null: the value in an archive (decision 23). */
   ingestedAt?: Date | null
@@ -50,11 +52,12 @@ export interface PreparedText<Text = string> {
  * Prepares an article's text: all work that grows with the text, mostly tokenising. A megabyte
  * takes tenths of a second, so services call this in a thread.
  */
-export function prepareText(article: { title: string; body: string | null }): PreparedText {
+export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippet'>): PreparedText {
   const title = storable(article.title)
   const body = article.body === null ? null : storable(article.body)
   const units = title.length + (body?.length ?? 0)
-  return { title, body, snippet: snippetOf(body), words: indexText(title, body), units }
+  const snippet = article.snippet === undefined ? snippetOf(body) : article.snippet && storable(article.snippet)
+  return { title, body, snippet, words: indexText(title, body), units }
 }
 
 /** Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. */

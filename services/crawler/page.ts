@@ -224,7 +224,7 @@ async function store(
   verdict: Extract<Verdict, { status: number }>,
   body: Buffer | null,
 ): Promise<Pick<Saved, 'many'> | null> {
-  const { url, status, contentType } = verdict
+  const { url, status, contentType, rights } = verdict
   // Index pages_stored_turns.
   const { rows } = await db.query<{ many: boolean }>(
     `with page as (
@@ -234,15 +234,16 @@ async function store(
         where page_no = $1 and state = 'waiting'
        returning page_no
      )
-     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
-     select page_no, $2, $3, $4, $5, clock_timestamp() from page
+     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at, rights)
+     select page_no, $2, $3, $4, $5, clock_timestamp(), $10::jsonb from page
      on conflict (page_no) do update
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
-            body = excluded.body, fetched_at = excluded.fetched_at
+            body = excluded.body, fetched_at = excluded.fetched_at, rights = excluded.rights
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
     [
       ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
       ...[verdict.kind === 'store' && verdict.foreign === true, JSON.stringify(NO_WORDS)],
+      rights === null ? null : JSON.stringify(rights),
     ],
   )
   return rows[0] ?? null

@@ -1,13 +1,16 @@
-import type { FeedEntry } from '../../shared/outlets/page.ts'
+import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
 import type { Fetched } from './fetch/polite-get.ts'
 import type { FetchedResponse } from './fetch/request.ts'
+
+/** What is stored of an answer beside its body. */
+type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights'> & { url: string }
 
 /** The decision about a page after a try. */
 export type Verdict =
   /** `foreign`: on a host of nobody in the catalogue, where the feed's words count nothing. */
-  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer; foreign?: boolean }
+  | ({ kind: 'store'; body: Buffer; foreign?: boolean } & Head)
   /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
-  | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
+  | ({ kind: 'store without body'; block: string } & Head)
   /** Never indexed. */
   | {
       kind: 'refuse'
@@ -59,7 +62,10 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
       return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
     case 'cookies':
       // A browser would have to earn another cookie first: the outlet refuses the page to us.
-      return { kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, block: 'cookies' }
+      return {
+        ...{ kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, rights: null },
+        block: 'cookies',
+      }
     case 'failure':
       if (fetched.reason === 'held') return { kind: 'put back', wait: HELD_FOR, reason: 'held' }
       if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large') {
@@ -70,10 +76,10 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
 }
 
 function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Verdict {
-  const { status, headers } = answer
+  const { status, headers, rights } = answer
   const contentType = headers['content-type'] ?? null
   const block = blockOf(answer)
-  if (block !== null) return { kind: 'store without body', status, url, contentType, block }
+  if (block !== null) return { kind: 'store without body', status, url, contentType, rights, block }
   if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
   // Caches at the outlet may not have the page yet that its feed names.
   if (status === 404) return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
@@ -90,7 +96,7 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body)) {
     return { kind: 'retry', reason: 'cut', detail: 'the connection ended before the page did' }
   }
-  return { kind: 'store', status, url, contentType, body: answer.body }
+  return { kind: 'store', status, url, contentType, rights, body: answer.body }
 }
 
 /**

@@ -1,8 +1,18 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
+import { SNIPPET_LENGTH, snippetOf } from '../../shared/articles/snippet.ts'
+import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Origins } from '../../shared/outlets/origins.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
+import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
+import {
+  NO_RIGHTS_STATED,
+  type Rights,
+  type RightsRules,
+  readRights,
+  refusalInWords,
+  rightsRules,
+} from '../../shared/outlets/rights.ts'
 import { authorChoice } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
 import { dateChoice } from './dates/published.ts'
@@ -12,6 +22,7 @@ import { openingOf } from './interstitials/paywall.ts'
 import { isRelated } from './interstitials/phrases.ts'
 import { textFingerprint } from './interstitials/served.ts'
 import { detectLanguage, type LanguageQuestion, languageOrigin } from './languages/detection.ts'
+import { oneLine } from './markup/plain.ts'
 import { MAX_TEXT, parsePage } from './markup/tree.ts'
 import { type PageMetadata, readMetadata } from './metadata/metadata.ts'
 import { titleChoice } from './metadata/title.ts'
@@ -20,7 +31,7 @@ import { feedTexts } from './text/feed-text.ts'
 import { readPageText } from './text/page-text.ts'
 
 /** Why a page never becomes an article; `pages.reason`. */
-export type Refusal = 'language' | 'no-title' | 'not-an-article'
+export type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
 
 /** The result for a stored page: an article, or a refusal. */
 export type Composition =
@@ -39,8 +50,20 @@ export type Composition =
       fingerprint: Uint8Array | null
       /** Whether the text contains a word of the title, and one of the feed's title. */
       titled: boolean
+      rights: Rights
     }
-  | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
+  | Refused
+
+interface Refused {
+  kind: 'refused'
+  reason: Refusal
+  detail: string
+  interstitial: InterstitialKind | null
+  rights: Rights
+}
+
+/** For pages that no service reads, with the name of the default user agent. */
+export const DEFAULT_RULES = rightsRules({ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default })
 
 /**
  * Makes an article of a stored page and its feed entry. The result depends on the arguments alone.
@@ -53,15 +76,20 @@ export type Composition =
 export async function composeArticle(
   page: StoredPage,
   now: Date,
-  options: { repeated?: boolean; template?: Template | null } = {},
+  options: { repeated?: boolean; template?: Template | null; rules?: RightsRules } = {},
 ): Promise<Composition> {
   const { entry, outlet } = page
   const fed = entry?.title ? plainText(entry.title) : null
-  const reading = readStored(page, fed, options.repeated ?? false, options.template ?? null)
-  const { interstitial, meta, texts } = reading
+  const { repeated = false, template = null, rules = DEFAULT_RULES } = options
+  const reading = readStored(page, fed, { now, rules, repeated, template })
+  const { interstitial, meta, texts, rights } = reading
+  const refused = (reason: Refusal, detail: string): Refused => ({
+    ...{ kind: 'refused', reason, detail, interstitial, rights },
+  })
+  if (rights.refusedBy !== null) return refused('rights', refusalInWords(rights.refusedBy))
 
   const title = titleChoice(meta, entry, outlet)
-  if (title === null) return withoutTitle(interstitial)
+  if (title === null) return refused(...withoutTitle(interstitial))
   const own = bestOf(texts)
   const text = own ?? bestOf(feedTexts(entry))
   const body = text === null ? null : cut(text.value)
@@ -72,14 +100,7 @@ export async function composeArticle(
     declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
   }
   const language = await detectLanguage(question)
-  if (language === null) {
-    return {
-      kind: 'refused',
-      reason: 'language',
-      detail: 'It is in none of the languages that are indexed.',
-      interstitial,
-    }
-  }
+  if (language === null) return refused('language', 'It is in none of the languages that are indexed.')
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
   const titled = [title.value, fed ?? ''].every(words => isRelated(words, body ?? ''))
@@ -88,6 +109,7 @@ export async function composeArticle(
     ...identityOf(page, meta, language),
     title: title.value,
     body,
+    ...snippetWithin(reading, text, entry),
     publishedAt: date?.value ?? null,
     authors: authors?.value ?? [],
     outlet: { name: outlet.name, domain: outlet.domain },
@@ -108,20 +130,36 @@ export async function composeArticle(
     lesson: interstitial === null ? lessonOf(reading.paragraphs) : null,
     fingerprint:
       own === null ? null : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange }),
-    titled,
+    ...{ titled, rights },
   }
 }
 
-function withoutTitle(interstitial: InterstitialKind | null): Composition {
-  return {
-    kind: 'refused',
-    reason: interstitial === 'error page' ? 'not-an-article' : 'no-title',
-    detail:
-      interstitial === null
-        ? 'Neither the page nor the feed gives a title.'
-        : `The outlet served a ${interstitial}, and its feed gives no title.`,
-    interstitial,
+function withoutTitle(interstitial: InterstitialKind | null): [Refusal, string] {
+  return [
+    interstitial === 'error page' ? 'not-an-article' : 'no-title',
+    interstitial === null
+      ? 'Neither the page nor the feed gives a title.'
+      : `The outlet served a ${interstitial}, and its feed gives no title.`,
+  ]
+}
+
+/** A snippet of its own, where the outlet allows less than the beginning of the text. */
+function snippetWithin(
+  { rights, unshown }: PageReading,
+  text: Candidate<string> | null,
+  entry: FeedEntry | null,
+): Pick<NewArticle, 'snippet'> {
+  const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
+  const marked = [entry?.content, entry?.summary].some(fed => fed?.includes('data-nosnippet'))
+  if (text === null || (most === SNIPPET_LENGTH && unshown.size === 0 && !marked)) return {}
+  if (text.source === 'page') {
+    const quotable = text.value.split('\n\n').map(paragraph => unshown.get(paragraph) ?? paragraph)
+    return { snippet: snippetOf(quotable.join('\n\n'), most) }
   }
+  // In another text nobody knows where the parts end that are not to be shown.
+  const value = oneLine(text.value)
+  const isSilent = marked || [...unshown.keys()].some(part => value.includes(oneLine(part)))
+  return { snippet: isSilent ? null : snippetOf(text.value, most) }
 }
 
 function identityOf({ url, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
@@ -159,6 +197,9 @@ export interface PageReading {
   /** The text on the page with its furniture, and the paragraphs that were left out of it. */
   paragraphs: string[]
   furniture: string[]
+  rights: Rights
+  /** As in `PageText`. */
+  unshown: ReadonlyMap<string, string>
 }
 
 /** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
@@ -168,27 +209,26 @@ const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
  * Reads a page and decides whether it is the article's.
  *
  * @param feedTitle plain text, null without one
- * @param repeated the outlet has served the same text under other addresses
+ * @param options.repeated the outlet has served the same text under other addresses
  */
 export function readStored(
   page: StoredPage,
   feedTitle: string | null,
-  repeated: boolean,
-  template: Template | null = null,
+  { repeated, template, now, rules }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
 ): PageReading {
-  const nothing = (interstitial: InterstitialKind | null): PageReading => ({
-    interstitial,
-    meta: readMetadata(parsePage(''), page.url),
-    texts: [],
-    paragraphs: [],
-    furniture: [],
+  const nothing = (interstitial: InterstitialKind | null, rights = NO_RIGHTS_STATED): PageReading => ({
+    ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], furniture: [] },
+    ...{ rights, unshown: new Map() },
   })
+  const rightsOf = (metas: PageMetadata['metas'], hasUnshown: boolean) =>
+    readRights({ headers: page.rights, metas, hasUnshown }, rules, now)
+  const ofHeaders = rightsOf(new Map(), false)
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
   if (!isMarkup(html)) {
     const isText = /^text\/plain\b/i.test(page.contentType ?? '')
-    return { ...nothing(null), texts: isText ? shown(plainText(html)) : [] }
+    return { ...nothing(null, ofHeaders), texts: isText ? shown(plainText(html)) : [] }
   }
   const tree = parsePage(html)
   const meta = readMetadata(tree, page.finalUrl)
@@ -198,18 +238,22 @@ export function readStored(
     finalUrl: page.finalUrl,
     html,
     page: read,
-    signs: meta.signs,
+    // A wall keeps itself out of indexes by header as often as by meta tag.
+    signs: { ...meta.signs, indexed: meta.signs.indexed && ofHeaders.refusedBy === null },
     feedTitle,
     outletDomain: page.outlet.domain,
   })
+  // A wall speaks for itself: what it forbids, it forbids of the wall.
   if (interstitial !== null) return nothing(interstitial)
-  if (repeated) return nothing('repeated text')
+  const rights = rightsOf(meta.metas, read.unshown.size > 0)
+  if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, walled } = openingOf(read, meta.free)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
-  if (walled) return { interstitial: 'paywall', meta, texts: shown(text), paragraphs, furniture: parts.furniture }
-  return { interstitial: null, meta, texts: ranked(text, meta), paragraphs, furniture: parts.furniture }
+  const reading = { meta, paragraphs, furniture: parts.furniture, rights, unshown: read.unshown }
+  if (walled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
+  return { ...reading, interstitial: null, texts: ranked(text, meta) }
 }
 
 const shown = (text: string | null): Candidate<string>[] =>

@@ -1,5 +1,6 @@
 import { prepareText } from '../../search/indexing/article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
+import type { RightsRules } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 import { type Composition, composeArticle } from './article.ts'
@@ -13,6 +14,7 @@ export interface ComposeTask {
   /** See `composeArticle`. */
   repeated: boolean
   template: Template | null
+  rules: RightsRules
 }
 
 /**
@@ -24,11 +26,12 @@ export default async function compose({
   now,
   repeated,
   template,
+  rules,
   begun,
 }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)
-  const composition = await composeArticle(page, now, { repeated, template })
+  const composition = await composeArticle(page, now, { repeated, template, rules })
   if (composition.kind === 'refused') return composition
   return { ...composition, article: { ...composition.article, prepared: prepareText(composition.article) } }
 }

@@ -1,7 +1,9 @@
+import type { Config } from '../../shared/config/config.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
+import { type RightsRules, rightsRules } from '../../shared/outlets/rights.ts'
 import { createFairQueue } from '../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../shared/threads/threads.ts'
-import type { Composition } from './article.ts'
+import { type Composition, DEFAULT_RULES } from './article.ts'
 import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
 import type { Template } from './template.ts'
@@ -41,14 +43,25 @@ export interface Composer {
  */
 const MEMORY = 768
 
-/**
- * @param options.threads pages that are composed at the same time
- * @param options.timeout ms that one page may keep a thread; then the thread is ended and replaced
- * @param options.memory MB of heap that one page may use
- * @param options.worker the module that the threads run, for tests
- */
-export function openComposer(options: { threads: number; timeout: number; memory?: number; worker?: URL }): Composer {
-  const { threads, timeout, memory = MEMORY } = options
+interface ComposerOptions {
+  /** Pages that are composed at the same time. */
+  threads: number
+  /** ms that one page may keep a thread; then the thread is ended and replaced. */
+  timeout: number
+  /** MB of heap that one page may use. */
+  memory?: number
+  /** The module that the threads run, for tests. */
+  worker?: URL
+  /** How signals of rights are read. */
+  rules?: RightsRules
+}
+
+export const composerOptions = (config: Config): ComposerOptions => ({
+  ...{ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT, rules: rightsRules(config) },
+})
+
+export function openComposer(options: ComposerOptions): Composer {
+  const { threads, timeout, memory = MEMORY, rules = DEFAULT_RULES } = options
   const pool = openThreads<ComposeTask, Composition>({
     worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
@@ -64,7 +77,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
     }
   }
   const compose: Compose = (page, { repeated = false, template = null, now = new Date() } = {}) =>
-    run({ page, now, repeated, template })
+    run({ page, now, repeated, template, rules })
   return {
     inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
     compose: (page, { signal, ...options } = {}) =>

@@ -1,6 +1,7 @@
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Field, Origin, Source } from '../../shared/outlets/origins.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
+import type { RightsRules, Signal } from '../../shared/outlets/rights.ts'
 import { composeArticle, type PageReading, readStored } from './article.ts'
 import { authorCandidates } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from './candidate.ts'
@@ -31,6 +32,8 @@ export interface Explanation {
   /** `article`, or why there is none. */
   outcome: string
   interstitial: string | null
+  /** The signals of rights that the page has. */
+  rights: Signal[]
   /** Paragraphs that were left out, because many pages of the outlet hold them. */
   furniture: string[]
   /** Null for a page of which no article is made. */
@@ -45,19 +48,26 @@ const LONGEST = 200
 /**
  * Reads a page as the normaliser does, and lists the candidates of each field. Nothing is stored.
  */
-export async function explainPage(page: StoredPage, now: Date, template: Template | null = null): Promise<Explanation> {
-  const composition = await composeArticle(page, now, { template })
+export async function explainPage(
+  page: StoredPage,
+  now: Date,
+  template: Template | null,
+  rules: RightsRules,
+): Promise<Explanation> {
+  const composition = await composeArticle(page, now, { template, rules })
   const { interstitial } = composition
   if (composition.kind === 'refused') {
     return {
       outcome: `refused: ${composition.reason}. ${composition.detail}`,
       interstitial,
+      rights: composition.rights.seen,
       furniture: [],
       fields: null,
     }
   }
   const { entry, outlet } = page
-  const reading = readStored(page, entry?.title ? plainText(entry.title) : null, false, template)
+  const options = { repeated: false, template, now, rules }
+  const reading = readStored(page, entry?.title ? plainText(entry.title) : null, options)
   const { article } = composition
   const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
     const origin = composition.origins[field]
@@ -67,6 +77,7 @@ export async function explainPage(page: StoredPage, now: Date, template: Templat
   return {
     outcome: 'article',
     interstitial,
+    rights: reading.rights.seen,
     furniture: reading.furniture.slice(0, SHOWN).map(shortened),
     fields: {
       title: explain(

@@ -2,6 +2,7 @@ import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
+import type { NewSignal } from '../../shared/outlets/rights.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './article.ts'
@@ -120,25 +121,32 @@ function compose(
 }
 
 async function bringToEnd(
-  { pool, served, index }: Normaliser,
+  { pool, log, served, index }: Normaliser,
   { pageNo, outletNo, composition, fingerprint, teaches }: Composed,
 ): Promise<{ outcome: string; article?: string }> {
   try {
     if (composition.kind === 'refused') {
-      await finishRefused(pool, { pageNo, outletNo }, composition)
+      warnOfSignals(log, await finishRefused(pool, { pageNo, outletNo }, composition))
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, interstitial, origins } = composition
+    const { article, interstitial, origins, rights } = composition
+    const bounded = article.snippet !== undefined
     const lesson = teaches ? composition.lesson : null
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, interstitial, fingerprint, origins, lesson },
+      page: { pageNo, outletNo, interstitial, fingerprint, origins, lesson, rights, bounded, id: null },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }
   } finally {
     if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
   }
+}
+
+/** A signal that an outlet never sent before is the operator's business: articles may end. */
+export function warnOfSignals(log: Logger, signals: NewSignal[]): void {
+  for (const { domain, ...signal } of signals)
+    log.warn({ outlet: domain, ...signal }, 'an outlet reserves rights that it did not reserve before')
 }
 
 const messageOf = (error: unknown) => describe(error)

@@ -4,6 +4,7 @@ import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/index
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
+import type { NewSignal } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, postgresOutageLog } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
@@ -15,10 +16,10 @@ import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
 import { observeDisk } from '../../shared/status/surroundings.ts'
 import { logCauses } from '../../shared/status/watch.ts'
-import { openComposer } from './composer.ts'
+import { composerOptions, openComposer } from './composer.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchSeconds } from './metrics.ts'
-import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
+import { type Finished, type Normaliser, normalisePage, warnOfSignals } from './normalise.ts'
 import { createBatcher } from './pages/batcher.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 
@@ -52,7 +53,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
   const queues = openQueues(config, log)
-  const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
+  const composer = openComposer(composerOptions(config))
   const indexer = openIndexer(pool, log)
   const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
@@ -62,7 +63,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     index: createBatcher(
       { items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT },
       weightOf,
-      finished => indexBatch(writer, finished),
+      finished => indexBatch(writer, log, finished),
       isTransient,
     ),
   }
@@ -94,19 +95,25 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
 
 /** Indexes articles and marks their pages as done, in one transaction. */
-async function indexBatch(writer: ArticleWriter, finished: Finished[]): Promise<Indexed[]> {
+async function indexBatch(writer: ArticleWriter, log: Logger, finished: Finished[]): Promise<Indexed[]> {
   const measured = batchSeconds.startTimer()
+  let signals: NewSignal[] = []
   const articles = finished.map(({ article }) => article)
   const results = await writer.write(articles, {
-    within: (client, outcomes) =>
-      finishDone(
+    async within(client, outcomes) {
+      signals = await finishDone(
         client,
-        // A known article was met again. Its text does not count as served twice.
-        finished.map(({ page }, at) =>
-          outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null, origins: null, lesson: null },
-        ),
-      ),
+        finished.map(({ page }, at) => {
+          const outcome = outcomes[at]
+          // A known article was met again. Its text does not count as served twice.
+          return outcome?.outcome === 'indexed'
+            ? { ...page, id: outcome.id }
+            : { ...page, fingerprint: null, origins: null, lesson: null }
+        }),
+      )
+    },
   })
+  warnOfSignals(log, signals)
   measured()
   return results
 }

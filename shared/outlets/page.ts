@@ -1,4 +1,5 @@
 import type { Outlet } from './catalogue.ts'
+import type { RightsHeaders } from './rights.ts'
 
 /**
  * An entry of a feed or sitemap, about one address. Texts are raw: HTML and entities as they are
@@ -36,6 +37,8 @@ export interface StoredPage {
   status: number
   /** The Content-Type header as sent, with its charset; null without one. */
   contentType: string | null
+  /** The headers that state rights; null: none does. */
+  rights: RightsHeaders | null
   /** Bytes as served, after Content-Encoding; null when the outlet refused the page. */
   body: Uint8Array | null
   fetchedAt: Date

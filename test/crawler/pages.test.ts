@@ -40,6 +40,16 @@ t.test('a page is stored with what it was served as, and promised to the normali
   t.match(site.seen[0]?.headers['user-agent'], /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/, 'with a contact')
 })
 
+t.test('headers that state rights are stored with their page, each for itself', async t => {
+  const rights = { 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] }
+  site.on('/rights.html', (_request, response) =>
+    response.writeHead(200, { ...rights, 'content-type': 'text/html' }).end(html('Met rechten.')),
+  )
+  await crawl('/rights.html')
+  const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
+  t.same(rows, [{ rights }])
+})
+
 t.test('what the outlet refuses goes to the normaliser without a body', async t => {
   for (const status of [401, 402, 403, 451]) {
     site.on(`/status-${status}`, (_request, response) =>

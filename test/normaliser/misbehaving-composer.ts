@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Composition } from '../../services/normaliser/article.ts'
 import type { ComposeTask } from '../../services/normaliser/composer-worker.ts'
+import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 
@@ -22,5 +23,11 @@ export default async function misbehave({ page, now, begun }: Timed<ComposeTask>
     case 'exit':
       process.exit(3)
   }
-  return { kind: 'refused', reason: 'language', detail: `${page.url} at ${now.getTime() > 0}`, interstitial: null }
+  return {
+    kind: 'refused',
+    reason: 'language',
+    detail: `${page.url} at ${now.getTime() > 0}`,
+    interstitial: null,
+    rights: NO_RIGHTS_STATED,
+  }
 }

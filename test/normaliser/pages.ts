@@ -17,7 +17,7 @@ export const feedEntry = (given: Partial<FeedEntry> = {}): FeedEntry => ({
 export function storedPage(body: string | null, given: Partial<StoredPage> = {}): StoredPage {
   const { url = URL } = given
   return {
-    ...{ pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html; charset=utf-8' },
+    ...{ pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html; charset=utf-8', rights: null },
     body: body === null ? null : Buffer.from(body),
     ...{ fetchedAt: new Date('2026-11-20T12:00:00Z'), entry: null, outlet: OUTLET, ...given },
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Composition } from '../../services/normaliser/article.ts'
 import type { ComposeTask } from '../../services/normaliser/composer-worker.ts'
+import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 
@@ -13,5 +14,5 @@ const loaded = sleep(2_500)
 export default async function slowStart({ begun }: Timed<ComposeTask>): Promise<Composition> {
   await loaded
   begin(begun)
-  return { kind: 'refused', reason: 'language', detail: 'slow', interstitial: null }
+  return { kind: 'refused', reason: 'language', detail: 'slow', interstitial: null, rights: NO_RIGHTS_STATED }
 }

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import type { RightsHeaders } from '../../shared/outlets/rights.ts'
 import type { TestDatabase } from '../database.ts'
 
 /** A page as the crawler would have stored it. */
@@ -8,6 +9,8 @@ export interface Stored {
   title: string | null
   summary?: string
   status?: number
+  /** Headers that state rights. */
+  rights?: RightsHeaders
 }
 
 /** Stores pages of one outlet without a message in any queue, and returns their numbers. */
@@ -22,7 +25,7 @@ export async function storePages(
     [domain],
   )
   const numbers: bigint[] = []
-  for (const { path, html, title, summary, status } of pages) {
+  for (const { path, html, title, summary, status, rights } of pages) {
     const url = `https://www.${domain}${path}`
     const entry = { url, title, summary: summary ?? null, published: '2026-11-17T09:30:00+01:00' }
     const [row] = await database.query(
@@ -31,10 +34,13 @@ export async function storePages(
          select outlet_no, $1, $1, 'www.' || domain, $2, 'stored' from outlets where domain = $3
          returning page_no
        )
-       insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
-       select page_no, $1, $4, 'text/html; charset=utf-8', $5, now() from page
+       insert into page_sources (page_no, final_url, status, content_type, body, fetched_at, rights)
+       select page_no, $1, $4, 'text/html; charset=utf-8', $5, now(), $6 from page
        returning page_no`,
-      [url, JSON.stringify(entry), domain, status ?? 200, html === null ? null : gzipSync(html)],
+      [
+        ...[url, JSON.stringify(entry), domain, status ?? 200, html === null ? null : gzipSync(html)],
+        rights === undefined ? null : JSON.stringify(rights),
+      ],
     )
     numbers.push(BigInt(String(row?.page_no)))
   }

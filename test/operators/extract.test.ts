@@ -94,3 +94,18 @@ t.test('feeds give entries, robots.txt gives permissions', async t => {
   }
   t.same(await extract([line], '--robots'), [{ allowed: [true, false], crawlDelay: 1.5 }])
 })
+
+t.test('rights that a page’s headers or tags reserve are obeyed and told', async t => {
+  const entry = { title }
+  const tagged = (tag: string | string[]) => ({ url, html, entry, outlet: OUTLET, headers: { 'X-Robots-Tag': tag } })
+  const [refused, another, short, none] = await extract([
+    tagged('noindex'),
+    tagged(['otherbot: noindex', 'all']),
+    tagged('max-snippet:8'),
+    { url, html: html.replace('</head>', '<meta name="robots" content="nosnippet"></head>'), entry, outlet: OUTLET },
+  ])
+  t.match(refused, { refused: 'rights', rights: [{ signal: 'noindex', source: 'header' }] })
+  t.match(another, { title, snippet: /^Over de brug is dinsdag/, rights: [] })
+  t.match(short, { snippet: 'Over de', rights: [{ signal: 'max-snippet:8', source: 'header' }] })
+  t.match(none, { title, snippet: null, rights: [{ signal: 'nosnippet', source: 'meta' }] })
+})

@@ -1,4 +1,5 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { productToken } from '../../../shared/outlets/rights.ts'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import { admitsHost, OTHER_DAY, spend } from '../hosts/budgets.ts'
@@ -9,7 +10,6 @@ import type { FetchedResponse } from './request.ts'
 import {
   isAllowed,
   type KnownRobots,
-  productToken,
   ROBOTS_LIMIT,
   type RobotsBlocked,
   type RobotsKnown,

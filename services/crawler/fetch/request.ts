@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type buildConnector, Client } from 'undici'
+import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/rights.ts'
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
@@ -10,6 +11,8 @@ export interface FetchedResponse {
   headers: Record<string, string>
   /** The Set-Cookie headers, each for itself: they may hold commas. */
   cookies: string[]
+  /** The headers that state rights, each for itself: a list may be for another agent. */
+  rights: RightsHeaders | null
   /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
   body: Buffer
   /**
@@ -83,6 +86,7 @@ export async function request(
       status: response.statusCode,
       headers: flatten(response.headers),
       cookies: [response.headers['set-cookie'] ?? []].flat(),
+      rights: rightsHeaders(response.headers),
       body: Buffer.alloc(0),
       framed: 'content-length' in response.headers || (!isHttp2 && 'transfer-encoding' in response.headers),
     }

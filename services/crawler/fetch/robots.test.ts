@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { isAllowed, productToken, readRobots } from './robots.ts'
+import { productToken } from '../../../shared/outlets/rights.ts'
+import { isAllowed, readRobots } from './robots.ts'
 
 // Its types name an export that it does not have.
 const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =

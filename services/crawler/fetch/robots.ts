@@ -22,11 +22,6 @@ interface Rule {
 export const ROBOTS_LIMIT = 512_000
 const LONGEST_DELAY = 86_400_000
 
-/** The name by which a robots.txt calls us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`. */
-export function productToken(userAgent: string): string {
-  return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
-}
-
 /** One line of a robots.txt. */
 type Line =
   /** `names`: in lower case, as written; a line may name several agents. */

@@ -9,6 +9,8 @@ import { type Element, isElement, positionOf } from './tree.ts'
 export interface Block {
   /** Whitespace collapsed, never empty. */
   text: string
+  /** The same without its parts in elements with `data-nosnippet`. */
+  quotable: string
   /** How many of its characters are links. */
   linked: number
   /** The innermost block-level element around it. */
@@ -42,13 +44,24 @@ interface BlockOptions {
 interface BlockState extends BlockOptions {
   blocks: Block[]
   pieces: string[]
+  /** Elements with `data-nosnippet` around the place, and the pieces inside of one. */
+  silences: number
+  silent: Set<number>
   linked: number
   holders: number[]
 }
 
 /** The blocks of a page in reading order. */
 export function blocksOf(root: Element, options: BlockOptions = {}): Block[] {
-  const state: BlockState = { ...options, blocks: [], pieces: [], linked: 0, holders: [] }
+  const state: BlockState = {
+    ...options,
+    blocks: [],
+    pieces: [],
+    silences: 0,
+    silent: new Set(),
+    linked: 0,
+    holders: [],
+  }
   readElement(state, root, root, false)
   endBlock(state, root)
   return state.blocks
@@ -57,6 +70,8 @@ export function blocksOf(root: Element, options: BlockOptions = {}): Block[] {
 /** @param block the innermost block-level element around `element`, or `element` itself */
 function readElement(state: BlockState, element: Element, block: Element, inLink: boolean): void {
   state.places?.set(element, state.blocks.length)
+  const isSilent = 'data-nosnippet' in element.attribs
+  if (isSilent) state.silences += 1
   let breaks = 0
   for (const child of element.children) {
     if (DomUtils.isText(child)) {
@@ -68,6 +83,7 @@ function readElement(state: BlockState, element: Element, block: Element, inLink
       else readChild(state, child, block, inLink)
     }
   }
+  if (isSilent) state.silences -= 1
 }
 
 /** How many breaks stand in a row, up to this element. */
@@ -101,13 +117,17 @@ function readText(state: BlockState, text: string, holder: Element, inLink: bool
     state.holders.push(positionOf(holder))
     if (inLink) state.linked += collapse(text).length
   }
+  if (state.silences > 0) state.silent.add(state.pieces.length)
   state.pieces.push(text)
 }
 
 function endBlock(state: BlockState, element: Element): void {
   const text = collapse(state.pieces.join(''))
   if (text !== '') {
-    state.blocks.push({ text, linked: Math.min(state.linked, text.length), element, holders: state.holders })
+    const { pieces, silent, holders } = state
+    const quotable = silent.size === 0 ? text : collapse(pieces.filter((_, at) => !silent.has(at)).join(''))
+    state.blocks.push({ text, quotable, linked: Math.min(state.linked, text.length), element, holders })
+    if (silent.size > 0) state.silent = new Set()
   }
   state.pieces = []
   state.linked = 0

@@ -20,6 +20,8 @@ import {
 /** The statements of a page about itself, before any is believed. Texts as written. */
 export interface PageMetadata extends MarkedText {
   url: string
+  /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
+  metas: ReadonlyMap<string, string[]>
   /**
    * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
    */
@@ -74,8 +76,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
   const dateMarks = text.marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
   return {
     ...text,
-    url,
-    canonical,
+    ...{ url, metas, canonical },
     amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null,
     twins: twinsIn($, url),
     languages: [

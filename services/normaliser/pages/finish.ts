@@ -1,5 +1,6 @@
 import { noteBlock } from '../../../shared/outlets/health.ts'
 import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlets/origins.ts'
+import { type NewSignal, noteSignals, type Rights } from '../../../shared/outlets/rights.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import type { Refusal } from '../article.ts'
 import type { Failure } from '../composer.ts'
@@ -17,23 +18,31 @@ export interface DonePage {
   origins: Origins | null
   /** The lines that the page teaches about its outlet; null for a known article. */
   lesson: string[] | null
+  rights: Rights
+  /** The article that is now indexed; null for one that was known. */
+  id: string | null
+  /** Whether its snippet is what the outlet allows, and not the beginning of its text. */
+  bounded: boolean
 }
 
 /**
  * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
  * that their outlets served. A page that another process has finished meanwhile is counted once.
+ *
+ * @returns signals of rights that are new at their outlet
  */
-export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
+export async function finishDone(client: Client, pages: DonePage[]): Promise<NewSignal[]> {
   const { rows } = await client.query<{ page_no: bigint }>(
     `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp(),
-                        origins = d.origins
-       from unnest($1::bigint[], $2::text[], $3::text[]) as d (page_no, interstitial, origins)
+                        origins = d.origins, rights = d.rights
+       from unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) as d (page_no, interstitial, origins, rights)
       where p.page_no = d.page_no and p.state = 'stored'
      returning p.page_no`,
     [
       pages.map(page => page.pageNo),
       pages.map(page => page.interstitial),
       pages.map(({ origins }) => (origins === null ? null : writeOrigins(origins))),
+      pages.map(({ rights }) => seenOf(rights)),
     ],
   )
   const ours = new Set(rows.map(row => row.page_no))
@@ -45,6 +54,23 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<voi
     finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
   await teach(client, finished)
+  const bounded = finished.flatMap(page => (page.id !== null && page.bounded ? page.id : []))
+  if (bounded.length > 0)
+    await client.query('insert into article_rights (id, snippet) select unnest($1::text[]), true', [bounded])
+  return noteRights(client, finished)
+}
+
+/** The signals of a page as its row holds them; null: it has none. */
+const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
+
+/** Counts signals for their outlets, and removes the sources that are not to be kept. */
+async function noteRights(
+  client: Client,
+  pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[],
+): Promise<NewSignal[]> {
+  const unkept = pages.filter(({ rights }) => !rights.archive).map(({ pageNo }) => pageNo)
+  if (unkept.length > 0) await client.query('delete from page_sources where page_no = any ($1)', [unkept])
+  return noteSignals(client, pages)
 }
 
 /**
@@ -78,16 +104,17 @@ async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo'
 export async function finishRefused(
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null },
-): Promise<void> {
-  await transaction(pool, async client => {
+  refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null; rights: Rights },
+): Promise<NewSignal[]> {
+  return transaction(pool, async client => {
     const { rowCount } = await client.query(
-      `update pages set state = 'refused', reason = $2, detail = $3, finished_at = clock_timestamp()
+      `update pages set state = 'refused', reason = $2, detail = $3, rights = $4, finished_at = clock_timestamp()
         where page_no = $1 and state = 'stored'`,
-      [page.pageNo, refusal.reason, refusal.detail],
+      [page.pageNo, refusal.reason, refusal.detail, seenOf(refusal.rights)],
     )
-    if (rowCount === 1)
-      await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
+    if (rowCount !== 1) return []
+    await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
+    return noteRights(client, [{ ...page, rights: refusal.rights }])
   })
 }
 

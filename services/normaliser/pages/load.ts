@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
+import type { RightsHeaders } from '../../../shared/outlets/rights.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template.ts'
 
@@ -26,6 +27,7 @@ interface PageRow {
   final_url: string | null
   status: number | null
   content_type: string | null
+  rights: RightsHeaders | null
   body: Buffer | null
   fetched_at: Date | null
   name: string
@@ -60,7 +62,7 @@ export async function loadPage(
   options: { finished?: boolean } = {},
 ): Promise<LoadedPage | null> {
   const { rows } = await pool.query<PageRow & { template: Template | null; taught: number | null }>(
-    `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
+    `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
             o.name, o.domain, o.country, o.languages, o.time_zone, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
@@ -84,6 +86,7 @@ async function pageOf(row: PageRow): Promise<StoredPage> {
     finalUrl: row.final_url ?? row.url,
     status: row.status ?? 0,
     contentType: row.content_type,
+    rights: row.rights,
     body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
     fetchedAt: row.fetched_at ?? new Date(),
     entry: row.entry === null ? null : wholeEntry(row.entry, row.url),

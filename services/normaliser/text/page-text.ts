@@ -19,6 +19,8 @@ export interface PageText {
   shown: string[]
   /** Titles in its head, and its first `h1`. */
   titles: string[]
+  /** Blocks with a part that no snippet may show (`data-nosnippet`), each with its other parts. */
+  unshown: ReadonlyMap<string, string>
 }
 
 /**
@@ -42,6 +44,7 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     shown,
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
+    unshown: new Map(all.flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]]))),
   }
 }
 

@@ -1,0 +1,129 @@
+import t from 'tap'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
+import { type Composition, composeArticle } from './article.ts'
+
+t.setTimeout(120_000)
+
+const NOW = new Date('2026-11-25T12:00:00Z')
+const TITLE = 'Brug over de Schelde blijft dicht'
+const FIRST = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor zwaar verkeer.'
+const SECOND = 'Dat heeft het agentschap Wegen en Verkeer dinsdag bekendgemaakt na een inspectie van de pijlers.'
+const THIRD = 'Vrachtwagens moeten omrijden via de tunnel bij Antwerpen, wat drie kwartier langer duurt.'
+const ENTRY = feedEntry({ title: TITLE, summary: `<p>${FIRST}</p>` })
+
+const page = (head: string, ...paragraphs: string[]) =>
+  `<!doctype html><html lang="nl"><head><title>${TITLE}</title>${head}</head><body><article><h1>${TITLE}</h1>${paragraphs
+    .map(paragraph => (paragraph.startsWith('<') ? paragraph : `<p>${paragraph}</p>`))
+    .join('')}</article></body></html>`
+
+const WHOLE = [FIRST, SECOND, THIRD]
+const compose = (html: string | null, given: Partial<StoredPage> = {}) =>
+  composeArticle(storedPage(html, { entry: ENTRY, ...given }), NOW)
+const tagged = (...lists: string[]) => ({ rights: { 'x-robots-tag': lists } })
+
+const outcomeOf = (composition: Composition) =>
+  composition.kind === 'refused' ? composition.reason : (composition.interstitial ?? 'article')
+/** Undefined: the snippet is the beginning of the body. */
+function snippetOf(composition: Composition) {
+  if (composition.kind === 'refused') throw new Error(composition.detail)
+  return composition.article.snippet
+}
+
+t.test('decision 41: a page that is kept out of indexes gives no article, not even of the feed’s words', async t => {
+  for (const head of ['<meta name="robots" content="noindex">', '<META NAME="Robots" CONTENT="NONE">'])
+    t.match(await compose(page(head, ...WHOLE)), { kind: 'refused', reason: 'rights', interstitial: null }, head)
+  t.match(await compose(page('', ...WHOLE), tagged('noindex')), {
+    ...{ kind: 'refused', reason: 'rights', detail: 'Its outlet keeps it out of indexes: noindex (header).' },
+    rights: { seen: [{ signal: 'noindex', source: 'header' }] },
+  })
+  const past = tagged('unavailable_after: 24 Nov 2026 15:00:00 GMT')
+  t.equal(outcomeOf(await compose(page('', ...WHOLE), past)), 'rights')
+  const text = { ...tagged('noindex'), contentType: 'text/plain' }
+  t.equal(outcomeOf(await compose(WHOLE.join('\n\n'), text)), 'rights', 'a page without markup has headers, too')
+})
+
+t.test('what is no signal for us changes nothing', async t => {
+  const heads = [
+    '<meta name="robots" content="index, follow, max-snippet:-1, max-image-preview:large">',
+    '<meta name="googlebot" content="noindex">',
+    '<meta name="description" content="noindex">',
+    '<!-- <meta name="robots" content="noindex"> -->',
+    '<noscript><meta name="robots" content="noindex"></noscript>',
+    '<script>var m = \'<meta name="robots" content="noindex">\'</script>',
+  ]
+  for (const head of heads) {
+    const composition = await compose(page(head, ...WHOLE), tagged('otherbot: noindex', 'all'))
+    t.equal(outcomeOf(composition), 'article', head)
+    t.equal(snippetOf(composition), undefined, head)
+  }
+  t.equal(outcomeOf(await compose(page('', FIRST, SECOND, 'De code heeft noindex in de robots, zei hij.'))), 'article')
+})
+
+t.test('a wall is judged first: what it forbids it forbids of itself', async t => {
+  const challenge = `<html><head><title>Just a moment...</title><meta name="robots" content="noindex,nofollow"></head>
+    <body><script src="/cdn-cgi/challenge-platform/x.js"></script><p>Enable JavaScript and cookies to continue</p></body></html>`
+  for (const rights of [{}, tagged('noindex')]) {
+    t.equal(outcomeOf(await compose(challenge, rights)), 'challenge')
+    t.equal(outcomeOf(await compose(null, { ...rights, status: 403 })), 'forbidden')
+  }
+  const unlisted =
+    '<html><head><title>Momentje</title></head><body><script>1</script><p>Wij kijken even.</p></body></html>'
+  t.equal(outcomeOf(await compose(unlisted, tagged('noindex, nosnippet'))), 'challenge', 'by its header alone')
+  const soldHere = page(
+    '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>',
+    FIRST,
+    'Verder lezen? Neem een abonnement.',
+  )
+  t.equal(outcomeOf(await compose(soldHere, tagged('noindex'))), 'rights', 'a paywall stands on the article’s own page')
+})
+
+t.test('decision 41: nosnippet leaves no snippet, max-snippet a short one, and the text is searched', async t => {
+  const none = await compose(page('<meta name="robots" content="nosnippet">', ...WHOLE))
+  t.equal(snippetOf(none), null)
+  t.equal(none.kind === 'article' && none.article.body, WHOLE.join('\n\n'))
+  t.equal(snippetOf(await compose(page('', ...WHOLE), tagged('max-snippet:11'))), 'De brug ove')
+  t.equal(snippetOf(await compose(page('', ...WHOLE), tagged('max-snippet:7'))), 'De brug')
+  t.equal(snippetOf(await compose(page('', ...WHOLE), tagged('max-snippet:500'))), undefined, 'never more than 200')
+  const alone = page('', '<div></div>')
+  t.equal(snippetOf(await compose(alone, tagged('max-snippet:8'))), 'De brug', 'of the feed’s text likewise')
+  const accents = page('', `e\u0301te\u0301 ${SECOND}`, THIRD)
+  t.equal(snippetOf(await compose(accents, tagged('max-snippet:1'))), null, 'never half a grapheme')
+})
+
+t.test('decision 41: parts with data-nosnippet never stand in the snippet', async t => {
+  const parts: [string[], string | null][] = [
+    [[`<p data-nosnippet>${FIRST}</p>`, SECOND, THIRD], SECOND],
+    [[`<div data-nosnippet><p>${FIRST}</p></div>`, SECOND, THIRD], SECOND],
+    [
+      [
+        `<p>De brug <span data-nosnippet="">over de Schelde in Temse</span> blijft zeker tot vrijdag dicht voor zwaar verkeer.</p>`,
+        SECOND,
+        THIRD,
+      ],
+      'De brug blijft zeker tot vrijdag dicht voor zwaar verkeer.',
+    ],
+    [[`<section data-nosnippet>${WHOLE.map(text => `<p>${text}</p>`).join('')}</section>`], null],
+  ]
+  for (const [paragraphs, first] of parts) {
+    const composition = await compose(page('', ...paragraphs))
+    const snippet = snippetOf(composition)
+    t.equal(first === null ? snippet : snippet?.slice(0, first.length), first, `${paragraphs[0]}`)
+    t.match(composition.kind === 'article' && composition.article.body, /Temse/, 'the text is searched whole')
+    t.notMatch(snippet ?? '', /Temse/)
+  }
+  const short = await compose(page('', `<p data-nosnippet>${FIRST}</p>`, SECOND, THIRD), tagged('max-snippet:3'))
+  t.equal(snippetOf(short), 'Dat')
+  const footer = `${page('', ...WHOLE).replace('</body>', '<footer data-nosnippet><p>© De Dagkoerier</p></footer></body>')}`
+  t.match(snippetOf(await compose(footer)) ?? FIRST, /^De brug over de Schelde/, 'elsewhere it costs nothing')
+})
+
+t.test('a text that is not the page’s shows nothing of a marked part', async t => {
+  const json = JSON.stringify({ '@type': 'NewsArticle', headline: TITLE, articleBody: `${WHOLE.join(' ')} `.repeat(4) })
+  const head = `<script type="application/ld+json">${json}</script>`
+  const stated = (marked: string) => compose(page(head, `<p data-nosnippet>${marked}</p>`))
+  t.equal(snippetOf(await stated(FIRST)), null)
+  t.match(snippetOf(await stated('Foto: Belga')), /^De brug over/)
+  const entry = { ...ENTRY, summary: null, content: `<p>${SECOND}</p><p data-nosnippet>${FIRST}</p>` }
+  t.equal(snippetOf(await compose(null, { entry, status: 403 })), null)
+})

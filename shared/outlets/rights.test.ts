@@ -1,0 +1,146 @@
+import t from 'tap'
+import { productToken, type RightsHeaders, readRights, rightsHeaders } from './rights.ts'
+
+const NOW = new Date('2026-11-25T12:00:00Z')
+
+interface Page {
+  headers?: Record<string, string | string[]>
+  metas?: Record<string, string[]>
+  hasUnshown?: boolean
+}
+
+/** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
+function outcomeOf({ headers = {}, metas = {}, hasUnshown = false }: Page): string {
+  const stated = { headers: rightsHeaders(headers), metas: new Map(Object.entries(metas)), hasUnshown }
+  const { refusedBy, snippet, archive } = readRights(stated, { agent: 'perscopebot' }, NOW)
+  return [
+    ...(refusedBy === null ? [] : ['refused']),
+    ...(snippet === null ? [] : [`snippet ${snippet}`]),
+    ...(archive ? [] : ['unkept']),
+  ].join(', ')
+}
+
+/** Lists of rules as a header or a meta tag may hold them, and what follows. */
+const LISTS: [list: string, outcome: string][] = [
+  ['noindex', 'refused'],
+  ['none', 'refused'],
+  ['NoIndex, NoFollow', 'refused'],
+  ['index, follow', ''],
+  ['all', ''],
+  ['', ''],
+  ['nofollow, noimageindex, notranslate', ''],
+  // What publishing software writes on every page.
+  ['index, follow, max-snippet:-1, max-image-preview:large, max-video-preview:-1', ''],
+  ['nosnippet', 'snippet 0'],
+  ['max-snippet:50', 'snippet 50'],
+  ['max-snippet: 50 , max-image-preview:none', 'snippet 50'],
+  ['max-snippet:0', 'snippet 0'],
+  ['max-snippet:50, max-snippet:20', 'snippet 20'],
+  ['nosnippet, max-snippet:50', 'snippet 0'],
+  ['noarchive', 'unkept'],
+  ['noindex, noarchive, nosnippet', 'refused, snippet 0, unkept'],
+  // Dates: past, future, by each standard, with a comma in it.
+  ['unavailable_after: 25 Jun 2010 15:00:00 PST', 'refused'],
+  ['unavailable_after: 25-Aug-2007 15:00:00 EST, nosnippet', 'refused, snippet 0'],
+  ['unavailable_after: Wed, 25 Nov 2026 11:59:59 GMT', 'refused'],
+  ['unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT', ''],
+  ['unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT', 'refused'],
+  ['unavailable_after: Nov 24, 2026, noarchive', 'refused, unkept'],
+  ['unavailable_after: 2026-11-25', 'refused'],
+  ['unavailable_after: 2026-11-26', ''],
+  ['unavailable_after: 2026-11-25T12:30:00+01:00', 'refused'],
+  ['unavailable_after: 2026-11-25T12:30:00', ''],
+  ['unavailable_after: 25 Nov 2026 12:30:00 CET', 'refused'],
+  ['unavailable_after: 2030-01-01, noindex', 'refused'],
+  // Broken forms: what no robot can read says nothing, and harms nothing beside it.
+  ['unavailable_after: never, nosnippet', 'snippet 0'],
+  ['unavailable_after: 0', ''],
+  ['unavailable_after:', ''],
+  ['unavailable_after', ''],
+  ['unavailable_after: 2026-13-45', ''],
+  ['max-snippet', ''],
+  ['max-snippet:', ''],
+  ['max-snippet:-5', ''],
+  ['max-snippet:ten', ''],
+  ['max-snippet:12.5', ''],
+  ['max-snippet=0', ''],
+  ['noindexing', ''],
+  ['no-index', ''],
+  ['donotnoindex', ''],
+  [',,;, ,', ''],
+  // Blanks and semicolons where commas should be.
+  ['noindex nofollow', 'refused'],
+  ['nofollow;noindex', 'refused'],
+  ['follow nosnippet', 'snippet 0'],
+]
+
+t.test('a list of rules means the same in a header, in the meta tag for robots and in our own', async t => {
+  for (const [list, outcome] of LISTS) {
+    t.equal(outcomeOf({ headers: { 'X-Robots-Tag': list } }), outcome, `header ${list}`)
+    t.equal(outcomeOf({ metas: { robots: [list] } }), outcome, `robots ${list}`)
+    t.equal(outcomeOf({ metas: { perscopebot: [list] } }), outcome, `perscopebot ${list}`)
+  }
+})
+
+t.test('rules for another agent are not ours', async t => {
+  const others: [string, string][] = [
+    ['googlebot: noindex, nosnippet', ''],
+    ['otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST', ''],
+    ['nosnippet, otherbot: noindex', 'snippet 0'],
+    ['otherbot: noindex, perscopebot: nosnippet', 'snippet 0'],
+    ['PerscopeBot: noindex', 'refused'],
+    ['PerscopeBot/1.0: noindex', 'refused'],
+    ['perscopebot-news: noindex', ''],
+    ['*: noindex', 'refused'],
+    ['perscopebot: unavailable_after: 25 Jun 2010 15:00:00 PST', 'refused'],
+    ['perscopebot: max-snippet: 20, noarchive', 'snippet 20, unkept'],
+  ]
+  for (const [list, outcome] of others) t.equal(outcomeOf({ headers: { 'x-robots-tag': list } }), outcome, list)
+  for (const name of ['googlebot', 'bingbot', 'description', 'robotsx', 'perscope'])
+    t.equal(outcomeOf({ metas: { [name]: ['noindex'] } }), '', name)
+})
+
+t.test('each header is a list of its own: the name of an agent ends with it', async t => {
+  t.equal(outcomeOf({ headers: { 'x-robots-tag': ['otherbot: noindex', 'nosnippet'] } }), 'snippet 0')
+  t.equal(outcomeOf({ headers: { 'x-robots-tag': 'otherbot: noindex, nosnippet' } }), '')
+})
+
+t.test('of several signals the strictest holds, wherever they stand', async t => {
+  const both = (list: string, meta: string) =>
+    outcomeOf({ headers: { 'x-robots-tag': list }, metas: { robots: [meta] } })
+  t.equal(both('index', 'noindex'), 'refused')
+  t.equal(both('noindex', 'index, all'), 'refused')
+  t.equal(both('max-snippet:100', 'max-snippet:40'), 'snippet 40')
+  t.equal(both('max-snippet:40', 'max-snippet:-1'), 'snippet 40')
+  t.equal(outcomeOf({ metas: { robots: ['index', 'noindex'] } }), 'refused')
+  t.equal(outcomeOf({ metas: { robots: ['noindex'], perscopebot: ['index'] } }), 'refused')
+})
+
+t.test('what was seen is told with its source, each once', async t => {
+  const headers: RightsHeaders = { 'x-robots-tag': ['noindex, NOINDEX', 'max-snippet:50', 'nofollow'] }
+  const metas = new Map([['robots', ['noindex, unavailable_after: 2030-01-01']]])
+  const rights = readRights({ headers, metas, hasUnshown: true }, { agent: 'perscopebot' }, NOW)
+  t.same(rights.refusedBy, { signal: 'noindex', source: 'header' })
+  t.same(rights.seen, [
+    { signal: 'noindex', source: 'header' },
+    { signal: 'max-snippet:50', source: 'header' },
+    { signal: 'noindex', source: 'meta' },
+    { signal: 'unavailable_after:2030-01-01T00:00:00.000Z', source: 'meta' },
+    { signal: 'data-nosnippet', source: 'element' },
+  ])
+})
+
+t.test('only headers that state rights are kept with a page, and not without bounds', async t => {
+  t.equal(rightsHeaders({ 'content-type': 'text/html', robots: 'noindex' }), null)
+  t.same(rightsHeaders({ 'X-Robots-Tag': ['a', 'b'], 'TDM-Reservation': '1' }), {
+    'x-robots-tag': ['a', 'b'],
+    'tdm-reservation': ['1'],
+  })
+  const many = rightsHeaders({ 'x-robots-tag': Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)) })
+  t.ok(JSON.stringify(many).length < 25_000)
+})
+
+t.test('the name by which outlets call us is that of the user agent', async t => {
+  t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
+  t.equal(productToken('  NewsBot'), 'newsbot')
+})

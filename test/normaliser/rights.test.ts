@@ -1,0 +1,88 @@
+import t from 'tap'
+import { createTestDatabase } from '../database.ts'
+import { createFleet } from '../fleet.ts'
+import { articlePage, settle, storePages } from './stored.ts'
+
+t.setTimeout(300_000)
+const database = await createTestDatabase()
+t.teardown(() => database.drop())
+const fleet = createFleet({
+  DATABASE_URL: database.url,
+  NORMALISE_THREADS: '1',
+  CRAWL_USER_AGENT: 'NewsBot/2 (+https://news.example/bot)',
+})
+t.teardown(() => fleet.stop())
+
+const page = (path: string, head = '', ...lists: string[]) => {
+  const title = `Raad spreekt over plan ${path.slice(3)}`
+  const html = articlePage(title, `plan ${path.slice(3)}`).replace('</head>', `${head}</head>`)
+  return { path, title, html, summary: 'Een zin van de feed.', rights: { 'x-robots-tag': lists } }
+}
+const articles = () => database.query(`select right(url, 1) as page, snippet from article_texts order by url`)
+
+t.test('decision 41: what outlets reserve is obeyed, kept and counted', async t => {
+  await storePages(database, [
+    page('/a/1'),
+    page('/a/2', '<meta name="newsbot" content="noindex">'),
+    page('/a/3', '', 'perscopebot: noindex', 'newsbot: nosnippet'),
+    page('/a/4', '', 'noarchive, max-snippet:12'),
+    page('/a/5', '', 'noindex, noarchive'),
+  ])
+  const normaliser = await fleet.start('normaliser')
+  await settle(database, 60_000)
+  const shown = await articles()
+  t.match(shown, [
+    { page: '1', snippet: /^Over plan 1/ },
+    { page: '3', snippet: null },
+    { page: '4', snippet: 'Over plan 4' },
+  ])
+  t.same(
+    await database.query(
+      `select right(p.url, 1) as page, state, reason, p.rights, s.page_no is not null as kept
+         from pages p left join page_sources s using (page_no) order by url`,
+    ),
+    [
+      { page: '1', state: 'done', reason: null, rights: null, kept: true },
+      { page: '2', state: 'refused', reason: 'rights', rights: [{ signal: 'noindex', source: 'meta' }], kept: true },
+      { page: '3', state: 'done', reason: null, rights: [{ signal: 'nosnippet', source: 'header' }], kept: true },
+      {
+        ...{ page: '4', state: 'done', reason: null, kept: false },
+        rights: [
+          { signal: 'noarchive', source: 'header' },
+          { signal: 'max-snippet:12', source: 'header' },
+        ],
+      },
+      {
+        ...{ page: '5', state: 'refused', reason: 'rights', kept: false },
+        rights: [
+          { signal: 'noindex', source: 'header' },
+          { signal: 'noarchive', source: 'header' },
+        ],
+      },
+    ],
+  )
+  t.same(await database.query('select signal, source, pages from outlet_rights order by 1, 2'), [
+    { signal: 'max-snippet', source: 'header', pages: 1 },
+    { signal: 'noarchive', source: 'header', pages: 2 },
+    { signal: 'noindex', source: 'header', pages: 1 },
+    { signal: 'noindex', source: 'meta', pages: 1 },
+    { signal: 'nosnippet', source: 'header', pages: 1 },
+  ])
+  t.match(normaliser.log(), 'an outlet reserves rights that it did not reserve before')
+})
+
+t.test('no command undoes it', async t => {
+  const before = await articles()
+  await database.query("update article_texts set snippet = 'Te kort' where url like '%/a/1'")
+  await fleet.script('reindex', '--snippets')
+  t.same(await articles(), before)
+  const pages = JSON.parse(await fleet.script('reindex', '--pages', '--json'))
+  t.match(pages, { returned: 0, different: { title: 0, text: 0 } })
+})
+
+t.test('explain tells the signals of a page', async t => {
+  t.match(
+    await fleet.script('explain', 'https://www.dagkoerier.example/a/2'),
+    /^Rights that its outlet reserves: noindex \(meta\)\.\nToday it would make no article \(refused: rights\./m,
+  )
+})
