@@ -15,6 +15,8 @@ export interface TestDatabase {
   url: string
   /** Rows of one statement, on a connection of its own, with a superuser's rights. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
+  count(from: string): Promise<number>
   /** Removes it, connections or not. */
   drop(): Promise<void>
 }
@@ -37,9 +39,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const template = await madeTemplate(server)
   const name = `perscope_test_${randomBytes(8).toString('hex')}`
   await onServer(server, client => client.query(`create database ${name} template ${template}`))
+  const query: TestDatabase['query'] = (sql, values) =>
+    onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
   return {
     url: inDatabase(server, name),
-    query: (sql, values) => onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name),
+    query,
+    count: async from => Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
     drop: () =>
       // Only a superuser may end what autovacuum does there.
       onServer(
@@ -135,6 +140,22 @@ async function dropForgotten(server: string): Promise<void> {
     )
     for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`)
   })
+}
+
+/**
+ * Rows of one statement on any server, on a connection of its own.
+ *
+ * @param limit ms, to connect and for the answer
+ */
+export async function ask<Row extends pg.QueryResultRow>(url: string, sql: string, limit = 10_000): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: limit, query_timeout: limit })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 async function onServer<T>(server: string, work: (client: pg.Client) => Promise<T>, database = 'postgres'): Promise<T> {

@@ -1,6 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { Server as HttpServer } from 'node:http'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createTestDatabase } from './database.ts'
 
 export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'api'
 
@@ -21,7 +27,19 @@ export interface Fleet {
   base(): string
   /** Runs a script as a person would and gives back what it printed. */
   script(name: string, ...args: string[]): Promise<string>
+  /** Loads a catalogue, as `npm run outlets -- sync` does. */
+  sync(catalogue: { outlets: object[] }): Promise<void>
+  /** The end of what each process wrote, to say why something did not come to pass. */
+  logs(): string
   stop(): Promise<void>
+}
+
+/** A crawler with these does not wait. Its sites are addresses of loopback. */
+export const QUICK_CRAWL = {
+  CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+  CRAWL_HOST_DELAY: '1ms',
+  POLL_INTERVAL_MIN: '500ms',
+  POLL_INTERVAL_MAX: '1s',
 }
 
 /**
@@ -65,14 +83,9 @@ export function createFleet(env: Record<string, string>): Fleet {
       }
       return member
     },
-    async script(name, ...args) {
-      const file = new URL(`../scripts/${name}.ts`, import.meta.url).pathname
-      const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
-        env: environment,
-        maxBuffer: 256 * 1024 * 1024,
-      })
-      return stdout
-    },
+    script: (name, ...args) => runScript(environment, name, ...args),
+    sync: catalogue => syncCatalogue(environment, catalogue),
+    logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {
       for (const { process: child } of members) if (child.exitCode === null) child.kill('SIGTERM')
       const late = setTimeout(() => {
@@ -83,6 +96,46 @@ export function createFleet(env: Record<string, string>): Fleet {
     },
   }
   return fleet
+}
+
+/** A fleet on a database of its own. Both end with the test, the fleet first. */
+export async function startFleet(t: { teardown(end: () => unknown): unknown }, env: Record<string, string> = {}) {
+  const database = await createTestDatabase()
+  const fleet = createFleet({ DATABASE_URL: database.url, ...env })
+  t.teardown(async () => {
+    await fleet.stop()
+    await database.drop()
+  })
+  return { database, fleet }
+}
+
+/** Runs a script of the repository as a person would; returns what it printed. */
+export async function runScript(env: NodeJS.ProcessEnv, name: string, ...args: string[]): Promise<string> {
+  const file = new URL(`../scripts/${name}.ts`, import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { env, maxBuffer: 512 * 1024 * 1024 })
+  return stdout
+}
+
+export async function syncCatalogue(env: NodeJS.ProcessEnv, catalogue: { outlets: object[] }): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-outlets-'))
+  await writeFile(join(folder, 'outlets.json'), JSON.stringify(catalogue))
+  await runScript(env, 'outlets', 'sync', join(folder, 'outlets.json'))
+  await rm(folder, { recursive: true })
+}
+
+/** Lets a server listen, on a port that the system chooses unless one is given; returns the port. */
+export async function listen(server: Server, address = '127.0.0.1', port = 0): Promise<number> {
+  server.listen(port, address)
+  await once(server, 'listening')
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : 0
+}
+
+/** Ends a web server, and all connections to it. */
+export async function closeServer(server: HttpServer): Promise<void> {
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
 }
 
 /** Waits until the condition holds; one that throws counts as not yet. */

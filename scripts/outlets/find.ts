@@ -170,7 +170,7 @@ async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: 
 /**
  * The feeds that a page links to (RSS autodiscovery), in its order. Feeds of comments are left out.
  */
-export function feedLinks(html: string, base: string): string[] {
+function feedLinks(html: string, base: string): string[] {
   const found = new Set<string>()
   const parser = new Parser({
     onopentag(name, { rel = '', type = '', href = '' }) {
@@ -188,7 +188,7 @@ const FEED_TYPE = /^\s*application\/(rss\+xml|atom\+xml|feed\+json|rdf\+xml)/i
 /**
  * The sitemaps that a robots.txt names (RFC 9309 leaves the line open); those of news come first.
  */
-export function sitemapLines(robots: string, base: URL): string[] {
+function sitemapLines(robots: string, base: URL): string[] {
   const urls = [...robots.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)]
     .map(([, address]) => readAddress(address ?? '', base.href)?.href)
     .filter(url => url !== undefined)

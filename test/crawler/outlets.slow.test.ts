@@ -240,7 +240,8 @@ t.test(
     moved.on(
       '/',
       `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
-    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed/"></head></html>`,
+    <link rel="alternate" hreflang="fr" href="/fr"><link rel="alternate" type="application/rss+xml" href="javascript:alert(1)">
+    <LINK REL='Alternate' TYPE='application/rss+xml' title="Nieuws" HREF='nieuws/feed/'></head></html>`,
     )
     moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
     moved.on('/nieuws/feed/', (_request, response) => response.writeHead(308, { location: '/nieuws/feed' }).end())
@@ -249,7 +250,7 @@ t.test(
     moved.on('/permanent.xml', (_request, response) => response.writeHead(301, { location: '/there.xml' }).end())
     gone.on('/', '<html><head><title>Te koop</title></head></html>')
     mapped.on('/', '<html><head><title>Nieuws</title></head></html>')
-    mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nSitemap: ${mapped.origin}/news.xml`)
+    mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nsitemap :/news.xml\nSitemap: ftp://x/`)
     mapped.on(
       '/news.xml',
       `<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>${mapped.origin}/1</loc>

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { superuserUrl } from '../../infra/embedded/postgres.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
+import { ask } from '../database.ts'
+import { createFleet, freePort, QUICK_CRAWL, until } from '../fleet.ts'
 import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
@@ -50,13 +50,7 @@ t.test(
     const superuser = await superuserUrl(dataDir.path, url)
     await migrate(url)
     const site = await startSite(1, await freePort())
-    const fleet = createFleet({
-      DATABASE_URL: url,
-      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-      CRAWL_HOST_DELAY: '1ms',
-      POLL_INTERVAL_MIN: '500ms',
-      POLL_INTERVAL_MAX: '1s',
-    })
+    const fleet = createFleet({ DATABASE_URL: url, ...QUICK_CRAWL })
     t.teardown(async () => {
       await fleet.stop()
       await site.close()
@@ -65,16 +59,7 @@ t.test(
       execFileSync('umount', ['-l', folder])
       await rm(folder, { recursive: true, force: true })
     })
-    const query = async (sql: string): Promise<Record<string, unknown>[]> => {
-      const client = new pg.Client({ connectionString: superuser, connectionTimeoutMillis: 2_000 })
-      client.on('error', () => {})
-      await client.connect()
-      try {
-        return (await client.query(sql)).rows
-      } finally {
-        await client.end().catch(() => {})
-      }
-    }
+    const query = (sql: string) => ask<{ n: number }>(superuser, sql)
     const articles = async () => Number((await query('select count(*)::int as n from articles'))[0]?.n)
     const fill = async () => {
       const { bavail, bsize } = await statfs(folder)
@@ -82,9 +67,7 @@ t.test(
     }
     const [outlet] = SITE_OUTLETS
     if (!outlet) throw new Error('The site has no outlets.')
-    const catalogue = join(t.testdir({}), 'outlets.json')
-    await writeFile(catalogue, JSON.stringify(site.catalogue))
-    await fleet.script('outlets', 'sync', catalogue)
+    await fleet.sync(site.catalogue)
     await fleet.start('crawler')
     await fleet.start('normaliser')
     site.print(5, outlet)
@@ -125,11 +108,8 @@ t.test(
       }
       t.ok(said.length <= 3, `${how}: the supervisor says ${said.length} sentences`)
       await rm(ballast)
-      await until(
-        async () => (await articles()) === printed,
-        90_000,
-        () => `${said.join('\n')}\n${fleet.members.map(({ log }) => log().slice(-3_000)).join('\n')}`,
-      )
+      const words = () => `${said.join('\n')}\n${fleet.logs()}`
+      await until(async () => (await articles()) === printed, 90_000, words)
       t.pass(`${how}: nothing is lost`)
     }
     t.same(await query('select url from article_texts group by url having count(*) > 1'), [], 'nothing is doubled')

@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import { STORED_SHARE } from '../../services/crawler/hosts/budgets.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
-import { startFloodSite } from './pressure/flood-site.ts'
+import { startFleet, until } from '../fleet.ts'
+import { FLOODED, startFloodSite } from './pressure/flood-site.ts'
 import { memoryOf, slowProcess } from './pressure/processes.ts'
 
 t.setTimeout(2_400_000)
@@ -25,25 +22,16 @@ const MEMORY = { crawler: 500, normaliser: 1_400, embedder: 500, api: 500 }
 t.test(
   'a flood of 20,000 pages and a slow normaliser: pages wait in Postgres, memory and queues stay small',
   async t => {
-    const database = await createTestDatabase()
-    const site = await startFloodSite(HOSTS, await freePort())
-    const fleet = createFleet({
-      DATABASE_URL: database.url,
-      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-      CRAWL_HOST_DELAY: '1ms',
-    })
+    const site = await startFloodSite(HOSTS)
+    t.teardown(site.close)
+    const { database, fleet } = await startFleet(t, FLOODED)
     const queues = openQueues({ DATABASE_URL: database.url, REDIS_URL: '' }, createLogger('test', 'silent'))
     let speedUp = () => {}
     t.teardown(async () => {
       speedUp()
       await queues.close()
-      await fleet.stop()
-      await site.close()
-      await database.drop()
     })
-    const catalogue = join(t.testdir({}), 'outlets.json')
-    await writeFile(catalogue, JSON.stringify(site.catalogue))
-    await fleet.script('outlets', 'sync', catalogue)
+    await fleet.sync(site.catalogue)
     await fleet.start('api')
     const normaliser = await fleet.start('normaliser')
     await fleet.start('crawler')
@@ -77,12 +65,9 @@ t.test(
 
     speedUp()
     speedUp = () => {}
-    await until(
-      async () => (await look()).done === PAGES,
-      1_200_000,
-      () => `at most ${JSON.stringify(most)}`,
-    )
-    t.comment(`after ${minutes()} minutes all are done; at most ${JSON.stringify(most)}`)
+    const told = () => `at most ${JSON.stringify(most)}`
+    await until(async () => (await look()).done === PAGES, 1_200_000, told)
+    t.comment(`after ${minutes()} minutes all are done; ${told()}`)
     for (const service of ['crawler', 'normaliser', 'api'] as const)
       t.ok(most[service] < MEMORY[service], `the ${service} held ${most[service]} MB at most`)
     const [row] = await database.query('select count(*)::int as n, count(distinct id)::int as ids from articles')

@@ -5,7 +5,6 @@ t.setTimeout(2_400_000)
 
 t.test('of full size: 2,000 tarpits, pages of ten megabytes, 2,000 bombs, with the settings as they are', async t => {
   const { alone, beside, greedy } = await race(
-    t.testdir({}),
     { tarpits: 2_000, big: 1_000, bigBytes: 9_900_000, bombs: 2_000, endless: 400 },
     { CRAWL_HOST_DELAY: '1s' },
     900_000,

@@ -1,9 +1,6 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { freePort, type Member, QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
@@ -12,36 +9,20 @@ import { startSite } from './site/site.ts'
  * steps of the way of an article; there it is killed or paused.
  */
 
-const database = await createTestDatabase()
 const site = await startSite(1, await freePort())
-const fleet = createFleet({
-  DATABASE_URL: database.url,
-  CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-  CRAWL_HOST_DELAY: '1ms',
-  POLL_INTERVAL_MIN: '500ms',
-  POLL_INTERVAL_MAX: '1s',
-})
+t.teardown(() => site.close())
+const { database, fleet } = await startFleet(t, QUICK_CRAWL)
 const holder = new pg.Client({ connectionString: database.url })
 holder.on('error', () => {})
 await holder.connect()
-t.teardown(async () => {
-  await fleet.stop()
-  await holder.end().catch(() => {})
-  await site.close()
-  await database.drop()
-})
+t.teardown(() => holder.end().catch(() => {}))
 t.setTimeout(240_000)
 
 const [forgetful] = SITE_OUTLETS.filter(({ feeds }) => feeds.every(feed => feed.forgetful))
 if (!forgetful) throw new Error('No outlet of the site forgets.')
-const catalogue = join(t.testdir({}), 'outlets.json')
-await writeFile(
-  catalogue,
-  JSON.stringify({ outlets: site.catalogue.outlets.filter(({ domain }) => domain === forgetful.domain) }),
-)
-await fleet.script('outlets', 'sync', catalogue)
+await fleet.sync({ outlets: site.catalogue.outlets.filter(({ domain }) => domain === forgetful.domain) })
 
-const count = async (sql: string) => Number((await database.query(`select count(*)::int as n from ${sql}`))[0]?.n)
+const { count } = database
 /** Somebody waits for a lock that the test holds. */
 const isWaiting = async () => (await count("pg_locks where not granted and locktype in ('tuple', 'transactionid')")) > 0
 const kill = async (member: Member) => {

@@ -23,11 +23,6 @@ t.teardown(async () => {
   await own?.stop()
 })
 const { fleet, pool } = world
-const database = {
-  url: '',
-  query: async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows,
-  drop: async () => {},
-}
 const script = (...args: string[]) => fleet.script('queues', ...args)
 const status = async () => JSON.parse(await fleet.script('status', '--json'))
 
@@ -41,15 +36,12 @@ async function hurry(): Promise<void> {
 
 /** Waits until so many pages and embeddings lie in quarantine. */
 async function poisoned(count: number): Promise<void> {
-  await until(
-    async () => {
-      await hurry()
-      const { pages, embeddings } = await status()
-      return pages.failed + embeddings.failed === count
-    },
-    180_000,
-    () => fleet.members.map(({ log }) => log()).join('\n'),
-  )
+  const lies = async () => {
+    await hurry()
+    const { pages, embeddings } = await status()
+    return pages.failed + embeddings.failed === count
+  }
+  await until(lies, 180_000, fleet.logs)
 }
 
 const [refused = 0n, spoiled = 0n] = await world.index([{ title: 'this will be refused' }, { title: 'spoiled' }])
@@ -59,7 +51,7 @@ const pages = ['goed 1', HANGS, 'goed 2', CRASHES, 'goed 3', 'goed 4'].map((abou
   html: articlePage(`Raad spreekt over ${at}`, about),
   title: `Raad spreekt over ${at}`,
 }))
-const numbers = await storePages(database, pages)
+const numbers = await storePages({ query: async (sql, values) => (await pool.query(sql, values)).rows }, pages)
 const [hanging, crashing] = [`page:${numbers[1]}`, `page:${numbers[3]}`]
 const ids = [hanging, crashing, `embedding:${refused}`, `embedding:${spoiled}`].sort()
 const normaliser = await fleet.start('normaliser', { NODE_OPTIONS: `--import ${HOOK}` })

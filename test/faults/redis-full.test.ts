@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
+import { freePort, QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
@@ -20,28 +17,13 @@ t.test(
       execFileSync('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', memory], {
         env: { ...process.env, REDISCLI_AUTH: new URL(url).password },
       })
-    const database = await createTestDatabase()
     const site = await startSite(1, await freePort())
-    const fleet = createFleet({
-      DATABASE_URL: database.url,
-      REDIS_URL: url,
-      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-      CRAWL_HOST_DELAY: '1ms',
-      POLL_INTERVAL_MIN: '500ms',
-      POLL_INTERVAL_MAX: '1s',
-    })
-    t.teardown(async () => {
-      await fleet.stop()
-      await site.close()
-      await redis.stop()
-      await database.drop()
-    })
+    t.teardown(() => Promise.all([site.close(), redis.stop()]))
+    const { database, fleet } = await startFleet(t, { REDIS_URL: url, ...QUICK_CRAWL })
     const [outlet] = SITE_OUTLETS
     if (!outlet) throw new Error('The site has no outlets.')
-    const catalogue = join(t.testdir({}), 'outlets.json')
-    await writeFile(catalogue, JSON.stringify(site.catalogue))
-    await fleet.script('outlets', 'sync', catalogue)
-    const articles = async () => Number((await database.query('select count(*)::int as n from articles'))[0]?.n)
+    await fleet.sync(site.catalogue)
+    const articles = () => database.count('articles')
 
     await fleet.start('crawler')
     await fleet.start('normaliser')
@@ -63,12 +45,7 @@ t.test(
     }
 
     limit('0')
-    await until(
-      async () => (await articles()) === 25,
-      60_000,
-      () => fleet.members.map(({ log }) => log()).join('\n'),
-    )
-    const doubled = await database.query('select url from article_texts group by url having count(*) > 1')
-    t.same(doubled, [])
+    await until(async () => (await articles()) === 25, 60_000, fleet.logs)
+    t.same(await database.query('select url from article_texts group by url having count(*) > 1'), [])
   },
 )

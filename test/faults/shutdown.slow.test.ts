@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
-import { type Member, type ServiceName, until } from '../fleet.ts'
+import { listen, type Member, type ServiceName, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld, type World } from '../semantic/world.ts'
 import { HANGS } from './poison/thread.ts'
@@ -25,10 +24,7 @@ async function startEndless(): Promise<{ feed: string; asked(): number; stop(): 
       .writeHead(200, { 'content-type': 'application/rss+xml' })
       .end(`<rss version="2.0"><channel><title>n</title>${items.join('')}</channel></rss>`)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const origin = `http://127.0.0.1:${await listen(server)}`
   return {
     feed: `${origin}/rss`,
     asked: () => asked,
@@ -98,7 +94,7 @@ await syncOutlets(pool, [
   },
 ])
 await storePages(
-  { url: '', query: async (sql, values) => (await pool.query(sql, values)).rows, drop: async () => {} },
+  { query: async (sql, values) => (await pool.query(sql, values)).rows },
   [1, 2].map(n => ({ path: `/n/${n}`, html: articlePage(`Bericht ${n}`, HANGS), title: `Bericht ${n}` })),
 )
 await world.index(Array.from({ length: 20 }, () => ({})))
@@ -141,10 +137,11 @@ t.test('services end within 20 s, answer the request in hand, and give back thei
   const { rows } = await pool.query(
     `select (select count(*)::int from pages where state = 'stored' and next_try_at > now()) as pages,
             (select count(*)::int from pages where state <> 'stored' and state <> 'waiting') as ended,
-            (select count(*)::int from hosts where leased_until > now() or permit is not null) as hosts,
+            (select count(*)::int from hosts where leased_until > now() or holder is not null or permit is not null) as hosts,
+            (select max(attempts)::int from pages where state = 'waiting') as tries,
             (select count(*)::int from embeddings where claimed_until > now() + interval '31 s') as articles`,
   )
-  t.same(rows, [{ pages: 0, ended: 0, hosts: 0, articles: 0 }], 'what was in hand is given back')
+  t.same(rows, [{ pages: 0, ended: 0, hosts: 0, tries: 0, articles: 0 }], 'what was in hand is given back')
 })
 
 t.test('services that are told to end twice end at once', async t => {

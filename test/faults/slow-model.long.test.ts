@@ -30,23 +30,15 @@ t.test(
     await fleet.start('api')
     const { key } = JSON.parse(
       await fleet.script(
-        'keys',
-        'create',
-        '--name',
-        'slow',
-        '--countries',
-        'NL',
-        '--history-days',
-        '3650',
-        '--rate',
-        '100000',
+        ...(['keys', 'create', '--name', 'slow', '--countries', 'NL', '--history-days', '3650'] as const),
+        ...['--rate', '100000'],
       ),
     )
     const embedder = await fleet.start('embedder')
     await fleet.start('normaliser')
     await world.index(Array.from({ length: 8 }, () => ({ body: LONG })))
     await storePages(
-      { url: '', query: async (sql, values) => (await pool.query(sql, values)).rows, drop: async () => {} },
+      { query: async (sql, values) => (await pool.query(sql, values)).rows },
       Array.from({ length: 8 }, (_, at) => {
         const title = `Raad spreekt over dijk ${at}`
         return { path: `/nieuws/dijk-${at}`, html: articlePage(title, `dijk ${at}`), title }

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { finishFailed } from '../../services/normaliser/pages/finish.ts'
 import { callDuePages } from '../../services/normaliser/start.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
@@ -41,22 +40,6 @@ t.test(
     t.same(promised, [{ n: 150 }])
   },
 )
-
-t.test('told to stop, it ends within 20 s; what was in hand is done by the next', { timeout: 150_000 }, async t => {
-  await storePages(database, pagesOf(1_000, 60))
-  const fleet = fleetOf()
-  t.teardown(() => fleet.stop())
-  const first = await fleet.start('normaliser')
-  const before = (await articles())?.n as number
-  while (((await articles())?.n as number) === before) await new Promise(resolve => setTimeout(resolve, 20))
-  const asked = performance.now()
-  first.process.kill('SIGTERM')
-  t.equal(await first.exited, 0)
-  t.ok(performance.now() - asked < 20_000)
-  await fleet.start('normaliser')
-  await settle(database, 60_000)
-  t.same((await articles())?.n, before + 60)
-})
 
 t.test(
   'interstitials, refusals and other languages end as the outlet’s health shows them',
@@ -119,19 +102,6 @@ t.test('one text under many addresses of an outlet is a wall, whatever its words
     "select count(*)::int as n from article_texts where url like '%herhaling.example%' and body is not null",
   )
   t.ok((kept[0]?.n as number) <= 2, `${kept[0]?.n} kept it`)
-})
-
-t.test('a page that fails its thread is tried three times, then put into quarantine', async t => {
-  const [pageNo = 0n] = await storePages(database, pagesOf(2_000, 1))
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
-  t.teardown(() => pool.end())
-  const fail = () => finishFailed(pool, pageNo, { failure: 'timeout', message: 'It kept a thread for more than 20 s.' })
-  t.same([await fail(), await fail(), await fail(), await fail()], [true, true, false, false])
-  const states = await database.query(
-    'select state, reason, attempts, finished_at is null as open from pages where page_no = $1',
-    [pageNo],
-  )
-  t.same(states, [{ state: 'failed', reason: 'timeout', attempts: 3, open: false }])
 })
 
 t.test('stored pages are called outlet by outlet in turn, at most a hundred of each at a time', async t => {

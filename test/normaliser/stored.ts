@@ -15,7 +15,7 @@ export interface Stored {
 
 /** Stores pages of one outlet without a message in any queue, and returns their numbers. */
 export async function storePages(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'query'>,
   pages: Stored[],
   domain = 'dagkoerier.example',
 ): Promise<bigint[]> {

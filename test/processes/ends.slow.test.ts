@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { freePort, until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
@@ -171,28 +171,6 @@ t.test('a process that cannot start ends the service with its sentence, said onc
   t.equal(code, 1)
   t.equal(text.match(/^api: /gm)?.length, 1)
   t.match(text, /TRUST_PROXY/)
-})
-
-t.test('a Postgres that is away at the start is waited for', async t => {
-  const database = await createTestDatabase()
-  const url = new URL(database.url)
-  const real = Number(url.port)
-  url.port = String(await freePort())
-  const fleet = createFleet({ DATABASE_URL: url.href, WEB_CONCURRENCY: '2' })
-  t.teardown(async () => {
-    await fleet.stop()
-    await database.drop()
-  })
-  const started = fleet.start('api')
-  await until(() => fleet.members[0]?.log().includes('Waiting.') === true, 30_000)
-  const door = createServer(socket => {
-    const onward = connect(real, '127.0.0.1')
-    socket.on('error', () => onward.destroy()).pipe(onward)
-    onward.on('error', () => socket.destroy()).pipe(socket)
-  }).listen(Number(url.port), '127.0.0.1')
-  t.teardown(() => door.close())
-  const api: Member = await started
-  t.equal(api.log().match(/Waiting\./g)?.length, 1)
 })
 
 /** Starts an API that is expected to end by itself. */

@@ -4,40 +4,59 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { createTestDatabase } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
 import { descendants, stillRunning, temporaryFolder } from './running.ts'
 
 t.setTimeout(280_000)
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+const { DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, ...ENV } = process.env
 
-/** Of `npm run servers` and `npm start`: how to tell that all its processes are there. */
-const COMMANDS = {
-  servers: { args: ['run', 'servers', '--', '--write-env', 'env'], ready: 'env', least: 5 },
-  start: { args: ['start'], ready: 'data/env', least: 7 },
-} as const
+interface Command {
+  args: string[]
+  env?: Record<string, string>
+  /** Whether all its processes are there. */
+  ready(folder: string, port: string): boolean | Promise<boolean>
+  least: number
+}
 
-for (const [name, { args, ready, least }] of Object.entries(COMMANDS)) {
-  t.test(`no process of \`npm ${args.slice(0, 2).join(' ')}\` outlives an npm that was killed alone`, async t => {
+const database = await createTestDatabase()
+t.teardown(() => database.drop())
+const COMMANDS: Command[] = [
+  {
+    args: ['run', 'servers', '--', '--write-env', 'env'],
+    ready: folder => existsSync(join(folder, 'env')),
+    least: 5,
+  },
+  { args: ['start'], ready: folder => existsSync(join(folder, 'data/env')), least: 7 },
+  {
+    args: ['run', 'api'],
+    env: { DATABASE_URL: database.url },
+    ready: async (_, port) => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
+    least: 1,
+  },
+]
+
+for (const { args, env, ready, least } of COMMANDS) {
+  const name = `npm ${args.slice(0, 2).join(' ')}`
+  t.test(`no process of \`${name}\` outlives an npm that was killed alone`, async t => {
     const folder = temporaryFolder()
     t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-    const { DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, ...env } = process.env
     const given = args.map(argument => (argument === 'env' ? join(folder, 'env') : argument))
+    const port = String(await freePort())
     const npm = spawn('npm', ['--silent', ...given], {
       cwd: CHECKOUT,
-      env: { ...env, DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) },
+      env: { ...ENV, DATA_DIR: join(folder, 'data'), PORT: port, ...env },
       stdio: 'ignore',
     })
-    await until(() => existsSync(join(folder, ready)), 200_000)
+    await until(() => ready(folder, port), 200_000)
     const members = descendants(npm.pid ?? 0).map(({ pid }) => pid)
     t.ok(members.length >= least, `${members.length} processes of ${name}`)
     npm.kill('SIGKILL')
     await once(npm, 'exit')
-    await until(
-      () => stillRunning(members).length === 0,
-      25_000,
-      () => JSON.stringify(stillRunning(members)),
-    )
+    const left = () => JSON.stringify(stillRunning(members))
+    await until(() => left() === '[]', 25_000, left)
     t.pass('all are gone')
   })
 }

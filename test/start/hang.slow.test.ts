@@ -5,7 +5,9 @@ import { parseEnv } from 'node:util'
 import t from 'tap'
 import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import { readCounts } from '../../scripts/start/show.ts'
+import { snippetOf } from '../../shared/articles/snippet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { runScript } from '../faults/machine/scripts.ts'
 import { freePort, until } from '../fleet.ts'
 import { descendants, temporaryFolder } from '../servers/running.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
@@ -14,8 +16,8 @@ import { start } from './running.ts'
 t.setTimeout(290_000)
 
 const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
-/** The articles of the sample outlets. */
-const ARTICLES = sampleArticles().length
+const SAMPLE = sampleArticles()
+const ARTICLES = SAMPLE.length
 
 t.test('services that hang are replaced within a minute, one that is slow is not, and nothing is lost', async t => {
   const dataDir = temporaryFolder()
@@ -53,6 +55,14 @@ t.test('services that hang are replaced within a minute, one that is slow is not
   await until(async () => (await counts()).embedded === ARTICLES, 120_000, words)
   t.match(await counts(), { articles: ARTICLES, embedded: ARTICLES }, 'every article is there, and embedded')
   await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, 60_000, words)
+  const env = { ...process.env, ...parseEnv(readFileSync(join(dataDir, 'env'), 'utf8')) }
+  const lines = (await runScript(env, 'export')).trim().split('\n')
+  const stored = new Map(lines.map(line => JSON.parse(line)).map(article => [article.title, article]))
+  for (const { title, publishedAt, language, outlet, answer, authors, paragraphs } of SAMPLE) {
+    const { domain, country } = outlet
+    t.match(stored.get(title), { published_at: publishedAt.toISOString(), language, country, outlet: { domain } }, title)
+    if (answer === 'page') t.match(stored.get(title), { authors, snippet: snippetOf(paragraphs.join(' ')) }, title)
+  }
   t.equal(pidOf('embedder'), pid('embedder'), 'silent for fifteen seconds, and let be')
   process.kill(running.pid, 'SIGINT')
   t.equal(await running.ended, 0)

@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createTestDatabase } from '../../database.ts'
-import { createFleet, freePort, until } from '../../fleet.ts'
+import { createFleet, QUICK_CRAWL, until } from '../../fleet.ts'
 import { ARTICLES, type Greed, HONEST, type Sites, startSites } from './sites.ts'
 
 /** ms that the honest outlets' articles took. */
@@ -16,19 +14,13 @@ export interface Race {
  * Lets one crawler and one normaliser work off the honest outlets, alone and then beside greedy
  * ones that have had time to fill every queue.
  *
- * @param folder for catalogues
  * @param limit ms that the honest outlets may take at most
  */
-export async function race(
-  folder: string,
-  greed: Greed,
-  settings: Record<string, string>,
-  limit: number,
-): Promise<Race> {
-  const sites = await startSites(await freePort(), greed)
+export async function race(greed: Greed, settings: Record<string, string>, limit: number): Promise<Race> {
+  const sites = await startSites(greed)
   try {
-    const alone = await timeOf(folder, sites, [], settings, limit)
-    const beside = await timeOf(folder, sites, sites.greedy, settings, limit)
+    const alone = await timeOf(sites, [], settings, limit)
+    const beside = await timeOf(sites, sites.greedy, settings, limit)
     return { alone: alone.took, beside: beside.took, greedy: beside.greedy }
   } finally {
     await sites.close()
@@ -39,38 +31,27 @@ export async function race(
 const HEAD_START = 15_000
 
 async function timeOf(
-  folder: string,
-  sites: Sites,
+  { honest }: Sites,
   greedy: object[],
   settings: Record<string, string>,
   limit: number,
 ): Promise<{ took: number; greedy: string }> {
+  const { CRAWL_ALLOW_PRIVATE } = QUICK_CRAWL
   const database = await createTestDatabase()
-  const fleet = createFleet({
-    ...{ DATABASE_URL: database.url, CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '500ms', LOG_LEVEL: 'warn' },
-    ...settings,
-  })
-  const file = join(folder, 'outlets.json')
-  const sync = async (outlets: object[]) => {
-    await writeFile(file, JSON.stringify({ outlets }))
-    await fleet.script('outlets', 'sync', file)
-  }
-  const honest = `select count(*)::int as n from articles a join article_texts t using (seq) where t.url like 'http://127.20.%'`
+  const own = { DATABASE_URL: database.url, CRAWL_ALLOW_PRIVATE, CRAWL_HOST_DELAY: '500ms', LOG_LEVEL: 'warn' }
+  const fleet = createFleet({ ...own, ...settings })
+  const stored = "articles a join article_texts t using (seq) where t.url like 'http://127.20.%'"
   try {
     await fleet.start('normaliser')
     await fleet.start('crawler')
     if (greedy.length > 0) {
-      await sync(greedy)
-      await until(async () => Number((await database.query('select count(*) as n from pages'))[0]?.n) > 0, 60_000)
+      await fleet.sync({ outlets: greedy })
+      await until(async () => (await database.count('pages')) > 0, 60_000)
       await new Promise(resolve => setTimeout(resolve, HEAD_START))
     }
-    await sync([...greedy, ...sites.honest])
+    await fleet.sync({ outlets: [...greedy, ...honest] })
     const begun = performance.now()
-    await until(
-      async () => Number((await database.query(honest))[0]?.n) === HONEST * ARTICLES,
-      limit,
-      () => fleet.members.map(member => member.log().slice(-3_000)).join('\n'),
-    )
+    await until(async () => (await database.count(stored)) === HONEST * ARTICLES, limit, fleet.logs)
     const took = performance.now() - begun
     return { took, greedy: greedy.length === 0 ? '' : await fleet.script('outlets', 'list') }
   } finally {

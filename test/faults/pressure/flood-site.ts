@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { rss } from '../../crawler/crawl.ts'
+import { startSite } from '../../crawler/site.ts'
 import { articlePage } from '../../normaliser/stored.ts'
 
 /** Outlets that name thousands of articles at once. */
@@ -7,8 +7,11 @@ export interface FloodSite {
   catalogue: { outlets: object[] }
   /** Articles that were asked for. */
   fetched(): number
-  close(): Promise<void>
+  close(): Promise<unknown>
 }
+
+/** Settings of a crawler that polls the site once and fetches its pages without a pause. */
+export const FLOODED = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '1ms' }
 
 /** A feed is read this far, see `services/crawler/feeds`. */
 const FEED_LENGTH = 1_000
@@ -17,57 +20,32 @@ const FEED_LENGTH = 1_000
  * @param hosts on loopback addresses of their own, because politeness goes by host; each with two
  * feeds of a thousand
  */
-export async function startFloodSite(hosts: number, port: number): Promise<FloodSite> {
-  let fetched = 0
-  const servers = await Promise.all(Array.from({ length: hosts }, (_, host) => serve(host)))
-
-  async function serve(host: number): Promise<Server> {
-    const address = addressOf(host)
-    const server = createServer((request, response) => {
-      const path = request.url ?? '/'
-      const feed = /^\/feed-(\d)$/.exec(path)
-      if (feed) {
-        const items = Array.from({ length: FEED_LENGTH }, (_, at) => {
-          const number = Number(feed[1]) * FEED_LENGTH + at
-          return `<item><title>Raad ${host} spreekt over plan ${number}</title><link>http://${address}:${port}/nieuws/${number}</link></item>`
-        })
-        const body = `<rss version="2.0"><channel><title>n</title>${items.join('')}</channel></rss>`
-        return void response.writeHead(200, { 'content-type': 'application/rss+xml' }).end(body)
-      }
-      const page = /^\/nieuws\/(\d+)$/.exec(path)
-      if (!page) return void response.writeHead(404).end()
-      fetched += 1
-      const about = `plan ${page[1]} van gemeente ${host}`
-      response
-        .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-        .end(articlePage(`Raad ${host} spreekt over plan ${page[1]}`, about))
-    })
-    server.listen(port, address)
-    await once(server, 'listening')
-    return server
+export async function startFloodSite(hosts: number): Promise<FloodSite> {
+  const sites = await Promise.all(Array.from({ length: hosts }, (_, host) => startSite(`127.3.0.${host + 1}`)))
+  for (const [host, site] of sites.entries()) {
+    const titleOf = (number: number) => `Raad ${host} spreekt over plan ${number}`
+    for (const feed of [0, 1]) {
+      const numbers = Array.from({ length: FEED_LENGTH }, (_, at) => feed * FEED_LENGTH + at)
+      for (const number of numbers)
+        site.on(`/nieuws/${number}`, (_request, response) =>
+          response
+            .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+            .end(articlePage(titleOf(number), `plan ${number} van gemeente ${host}`)),
+        )
+      const items = numbers.map(number => ({ title: titleOf(number), link: `${site.origin}/nieuws/${number}` }))
+      site.on(`/feed-${feed}.xml`, rss(...items))
+    }
   }
-
   return {
     catalogue: {
-      outlets: servers.map((_, host) => ({
+      outlets: sites.map((site, host) => ({
         ...{ name: `Gemeente ${host}`, domain: `g${host}.example`, country: 'NL', languages: ['nl'] },
-        timeZone: 'Europe/Amsterdam',
-        hosts: [addressOf(host)],
-        feeds: [0, 1].map(feed => `http://${addressOf(host)}:${port}/feed-${feed}`),
-        sitemaps: [],
+        ...{ timeZone: 'Europe/Amsterdam', hosts: [site.host], sitemaps: [] },
+        feeds: [0, 1].map(feed => `${site.origin}/feed-${feed}.xml`),
       })),
     },
-    fetched: () => fetched,
-    async close() {
-      await Promise.all(
-        servers.map(async server => {
-          server.closeAllConnections()
-          server.close()
-          await once(server, 'close')
-        }),
-      )
-    },
+    fetched: () =>
+      sites.reduce((sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length, 0),
+    close: () => Promise.all(sites.map(site => site.close())),
   }
 }
-
-const addressOf = (host: number) => `127.3.0.${host + 1}`

@@ -134,6 +134,25 @@ export async function createHost(name: string, folder: string, network: Network,
   }
 }
 
+export type Loss = 'killed' | 'paused' | 'cut off'
+
+/** Loses a host in one of the ways in which hosts are lost; returns what takes it back. */
+export async function strike(host: Host, loss: Loss): Promise<() => Promise<void>> {
+  if (loss === 'killed') {
+    await host.crash()
+    return () => host.boot()
+  }
+  if (loss === 'paused') {
+    await host.pause()
+    return () => host.resume()
+  }
+  await host.links?.isolate()
+  return async () => host.links?.rejoin()
+}
+
+/** The time since a moment (ms since 1970), as figures show it. */
+export const since = (began: number): string => `${((Date.now() - began) / 1000).toFixed(1)} s`
+
 /** Breaks the line between two hosts; others still reach both. */
 export async function cutBetween(one: Host, other: Host): Promise<void> {
   await one.links?.cut(other.address)

@@ -7,7 +7,7 @@ import { difference } from '../../search/comparison.ts'
 import type { Known } from '../../search/oracle.ts'
 import { randomQuestion } from '../../search/questions.ts'
 import { createRandom, type Random } from '../../search/random.ts'
-import type { Host } from '../hosts/host.ts'
+import { type Loss, strike } from '../hosts/host.ts'
 import { startOpensearch } from '../parts/opensearch.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
@@ -46,13 +46,16 @@ export const archive: Scenario = {
       const isWhole = () => until(cluster.isWhole, LIMIT_MS, () => 'OpenSearch does not get all copies back.')
       await isWhole()
       const askers = startAskers(stage, search, known, random)
-      for (const { how, host, strike } of lossesOf(stage, hosts)) {
+      const losses: Loss[] = box.network.kind === 'loopback' ? ['killed', 'paused'] : ['killed', 'paused', 'cut off']
+      for (const [at, loss] of losses.entries()) {
+        const host = hosts[at]
+        if (!host) throw new Error('There are too few hosts.')
         await askers.more()
         // Indices are built anew meanwhile; what a loss interrupts goes on with the same call.
         await writer.markStale()
         const filling = writer.fill(async () => {}, signal).catch(() => false)
-        const undo = await strike(host)
-        say(`The host ${host.name} is ${how}.`)
+        const undo = await strike(host, loss)
+        say(`The host ${host.name} is ${loss}.`)
         const isNoticed = async () => (await readArchiveHealth(settings)).nodes === hosts.length - 1
         await until(isNoticed, LIMIT_MS, () => `The health of OpenSearch never lacks the host ${host.name}.`)
         await askers.more()
@@ -70,40 +73,6 @@ export const archive: Scenario = {
       await index.close()
     }
   },
-}
-
-interface Loss {
-  how: string
-  host: Host
-  strike(host: Host): Promise<() => Promise<void>>
-}
-
-function lossesOf({ box }: Stage, hosts: readonly Host[]): Loss[] {
-  const strikes: Omit<Loss, 'host'>[] = [
-    {
-      how: 'killed',
-      async strike(host) {
-        await host.crash()
-        return () => host.boot()
-      },
-    },
-    {
-      how: 'paused',
-      async strike(host) {
-        await host.pause()
-        return () => host.resume()
-      },
-    },
-    {
-      how: 'cut off',
-      async strike(host) {
-        await host.links?.isolate()
-        return async () => host.links?.rejoin()
-      },
-    },
-  ]
-  const possible = box.network.kind === 'loopback' ? strikes.slice(0, 2) : strikes
-  return possible.flatMap((strike, at) => (hosts[at] ? [{ ...strike, host: hosts[at] }] : []))
 }
 
 /** Asks random questions, and holds every answer against the oracle's. */

@@ -1,4 +1,5 @@
 import { until } from '../../fleet.ts'
+import { type Loss, since, strike } from '../hosts/host.ts'
 import { type EtcdMember, startEtcd } from '../parts/etcd.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
@@ -15,36 +16,21 @@ export const etcd: Scenario = {
     const hosts = await Promise.all(['one', 'two', 'three'].map(name => box.addHost(name)))
     const members = await startEtcd(box, hosts)
     say('etcd runs on three hosts.')
-    await lose(stage, members, 'killed', async ({ host }) => {
-      await host.crash()
-      return () => host.boot()
-    })
-    await lose(stage, members, 'paused', async ({ host }) => {
-      await host.pause()
-      return () => host.resume()
-    })
-    if (box.network.kind === 'loopback') return
-    await lose(stage, members, 'cut off', async ({ host }) => {
-      await host.links?.isolate()
-      return async () => host.links?.rejoin()
-    })
+    await lose(stage, members, 'killed')
+    await lose(stage, members, 'paused')
+    if (box.network.kind !== 'loopback') await lose(stage, members, 'cut off')
   },
 }
 
 /** Loses the leader, writes meanwhile, and reads what was written from it when it is back. */
-async function lose(
-  { figure, findings }: Stage,
-  members: readonly EtcdMember[],
-  how: string,
-  strike: (leader: EtcdMember) => Promise<() => Promise<void>>,
-): Promise<void> {
+async function lose({ figure, findings }: Stage, members: readonly EtcdMember[], how: Loss): Promise<void> {
   const leader = await leaderOf(members)
   const began = Date.now()
-  const undo = await strike(leader)
+  const undo = await strike(leader.host, how)
   const [other] = members.filter(member => member !== leader)
   if (!other) throw new Error('There is one member alone.')
   await until(() => other.put(how, 'kept').then(() => true), LIMIT_MS)
-  figure(`leader ${how}: writes went on after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  figure(`leader ${how}: writes went on after`, since(began))
   const answers = await leader.get(how).then(
     () => true,
     () => false,

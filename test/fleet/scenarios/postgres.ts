@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
-import { cutBetween, type Host, mendBetween } from '../hosts/host.ts'
+import { cutBetween, type Host, type Loss as HostLoss, mendBetween, since, strike } from '../hosts/host.ts'
 import { type Link, openLink } from '../links/link.ts'
 import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
@@ -27,7 +27,7 @@ const LOCK = 4_711_001
 const WITHOUT_ETCD_MS = 40_000
 
 /** The last one is planned: an upgrade. */
-type Loss = 'killed' | 'paused' | 'cut off' | 'cut off from its like' | 'switched over'
+type Loss = HostLoss | 'cut off from its like' | 'switched over'
 
 export const postgres: Scenario = {
   name: 'postgres',
@@ -141,7 +141,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   if (!primary) throw new Error('There is no primary to lose.')
   const isOver = load.outages.begin(['postgres'])
   const began = Date.now()
-  const undo = await strike(primary, loss, fleet)
+  const undo = await losePrimary(primary, loss, fleet)
   const mendLine = loss === 'paused' || loss === 'switched over' ? () => {} : loseLine(fleet.lines.get(primary.host))
   // Until the strike has come through, writes may go on.
   const struck = Date.now()
@@ -157,10 +157,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   await undo()
   mendLine()
   await untilSynchronous(members, PATIENCE_MS * patience)
-  figure(
-    `${number}. ${primary.host.name} ${loss}: a standby again after`,
-    `${((Date.now() - began) / 1000).toFixed(1)} s`,
-  )
+  figure(`${number}. ${primary.host.name} ${loss}: a standby again after`, since(began))
   if ((await primary.role()) !== 'standby') findings.add(`${primary.host.name} did not come back as a standby.`)
 }
 
@@ -171,7 +168,7 @@ async function restartStandbys({ figure, say }: Stage, members: readonly Patroni
     const began = Date.now()
     await member.host.restart('patroni')
     await untilSynchronous(members, PATIENCE_MS)
-    figure(`${member.host.name} restarted: a standby again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+    figure(`${member.host.name} restarted: a standby again after`, since(began))
   }
   say('The standbys are replaced; the primary is switched over next.')
 }
@@ -211,29 +208,18 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
       command: process.execPath,
       args: [HOLDER, perscope.databaseUrlOn(host), String(LOCK)],
     })
-    await until(
-      async () => !(await isFree()),
-      PATIENCE_MS,
-      () => 'The lock is not taken.',
-    )
+    await until(async () => !(await isFree()), PATIENCE_MS)
     const isOver = load.outages.begin(['api-1'])
     await host.crash()
     const began = Date.now()
     await until(isFree, PATIENCE_MS, () => `The lock of ${host.name}, which is lost, is never given up.`)
-    figure(`${host.name} killed: its locks were free after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+    figure(`${host.name} killed: its locks were free after`, since(began))
     await load.untilIndexed(PATIENCE_MS)
-    figure(
-      `${host.name} killed: what was published then was indexed after`,
-      `${((Date.now() - began) / 1000).toFixed(1)} s`,
-    )
+    figure(`${host.name} killed: what was published then was indexed after`, since(began))
     await host.stop('holder')
     await host.boot()
     const api = perscope.apis[1] ?? ''
-    await until(
-      async () => (await fetch(`${api}/readyz`)).ok,
-      PATIENCE_MS,
-      () => `The API of ${host.name} is not back.`,
-    )
+    await until(async () => (await fetch(`${api}/readyz`)).ok, PATIENCE_MS)
     isOver()
   } finally {
     await pool.end()
@@ -241,19 +227,11 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
 }
 
 /** @returns what takes it back */
-async function strike(primary: PatroniMember, loss: Loss, { members }: Members): Promise<() => Promise<void>> {
+async function losePrimary(primary: PatroniMember, loss: Loss, { members }: Members): Promise<() => Promise<void>> {
   const { host } = primary
-  if (loss === 'killed') {
-    await host.crash()
-    return () => host.boot()
-  }
   if (loss === 'switched over') {
     await switchOver(primary)
     return () => host.restart('patroni')
-  }
-  if (loss === 'paused') {
-    await host.pause()
-    return () => host.resume()
   }
   if (loss === 'cut off from its like') {
     // Clients still reach it, and it must not answer what no standby has.
@@ -263,6 +241,5 @@ async function strike(primary: PatroniMember, loss: Loss, { members }: Members):
       for (const other of others) await mendBetween(host, other)
     }
   }
-  await host.links?.isolate()
-  return async () => host.links?.rejoin()
+  return strike(host, loss)
 }

@@ -13,6 +13,7 @@ export function proveScenario(
   scenario: Scenario,
   options: { limit: number; seconds?: number; seed?: number; loopback?: boolean },
 ): void {
+  t.setTimeout(2 * options.limit)
   t.test(scenario.about, { timeout: options.limit }, async t => {
     const ending = new AbortController()
     t.teardown(() => ending.abort())

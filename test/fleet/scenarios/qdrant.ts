@@ -3,6 +3,7 @@ import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
 import { openVectorStore } from '../../../shared/vectors/store.ts'
 import { until } from '../../fleet.ts'
 import { createWorld, query, served, type World } from '../../semantic/world.ts'
+import { since } from '../hosts/host.ts'
 import { operatorsSettings } from '../parts/operators-file.ts'
 import { isWhole, pointsOnAllCopies, type QdrantNode, startQdrant, startQdrantProxy } from '../parts/qdrant.ts'
 import type { Scenario, Stage } from './scenario.ts'
@@ -121,18 +122,17 @@ async function loseOne(
 ): Promise<void> {
   if (!node) throw new Error('There is no such node.')
   const { host } = node
-  const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1)} s`
   const lost = Date.now()
   await host.crash()
   const before = await embeddedOf(world)
   const goesOn = async () => (await embeddedOf(world)) >= before + FILLED_MEANWHILE
   await until(goesOn, PATIENCE_MS, () => `Nothing is embedded while ${host.name} is away.`)
-  figure(`${host.name} killed: ${FILLED_MEANWHILE} more articles embedded after`, seconds(lost))
+  figure(`${host.name} killed: ${FILLED_MEANWHILE} more articles embedded after`, since(lost))
   await host.boot()
   const booted = Date.now()
   const isBack = () => isWhole(nodes, collection, SHARDS * COPIES)
   await until(isBack, PATIENCE_MS, () => `The copies on ${host.name} do not come back.`)
-  figure(`${host.name}: all copies active after its return`, seconds(booted))
+  figure(`${host.name}: all copies active after its return`, since(booted))
 }
 
 async function embeddedOf({ pool }: World): Promise<number> {
@@ -205,6 +205,6 @@ async function createWithOneAway({ figure }: Stage, world: World, nodes: readonl
   const vectors = openVectorStore(world.config, 15_000)
   const began = Date.now()
   await until(() => vectors.ensure('made-meanwhile', 4).then(() => true), PATIENCE_MS)
-  figure('a collection made with one node away', `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  figure('a collection made with one node away', since(began))
   await vectors.drop('made-meanwhile')
 }

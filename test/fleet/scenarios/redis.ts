@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestDatabase, type TestDatabase } from '../../database.ts'
 import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
 import { startSite } from '../../faults/site/site.ts'
-import { createFleet, type Fleet, freePort, until } from '../../fleet.ts'
+import { createFleet, type Fleet, freePort, QUICK_CRAWL, until } from '../../fleet.ts'
+import { type Loss, since, strike } from '../hosts/host.ts'
 import { masterOf, type RedisMember, startRedis } from '../parts/redis.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
@@ -14,8 +13,6 @@ const PATIENCE_MS = 60_000
 const QUIET_MS = 5_000
 const PRINT_MS = 400
 const LOOK_MS = 100
-
-type Loss = 'killed' | 'paused' | 'cut off'
 
 export const redis: Scenario = {
   name: 'redis',
@@ -39,14 +36,7 @@ async function survive(stage: Stage, losses: readonly Loss[], secured: boolean):
   const hosts = await Promise.all(['q1', 'q2', 'q3'].map(name => box.addHost(name)))
   const { members, settings } = await startRedis(box, hosts, secured)
   const database = await createTestDatabase()
-  const fleet = createFleet({
-    ...settings,
-    DATABASE_URL: database.url,
-    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-    CRAWL_HOST_DELAY: '1ms',
-    POLL_INTERVAL_MIN: '500ms',
-    POLL_INTERVAL_MAX: '1s',
-  })
+  const fleet = createFleet({ ...settings, DATABASE_URL: database.url, ...QUICK_CRAWL })
   try {
     const crawl = await startCrawl(stage, fleet, database)
     say('Redis runs on three hosts, and crawlers and normalisers work.')
@@ -68,15 +58,12 @@ async function survive(stage: Stage, losses: readonly Loss[], secured: boolean):
 }
 
 /** A site that publishes all the time, and services that crawl it. */
-async function startCrawl({ box, findings, figure }: Stage, fleet: Fleet, database: TestDatabase) {
+async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: TestDatabase) {
   const site = await startSite(1, await freePort())
-  const catalogue = join(box.folder, 'outlets.json')
-  await writeFile(catalogue, JSON.stringify(site.catalogue))
-  await fleet.script('outlets', 'sync', catalogue)
+  await fleet.sync(site.catalogue)
   for (const service of ['crawler', 'crawler', 'normaliser', 'normaliser'] as const) await fleet.start(service)
   let [stopping, printed, longest] = [false, 0, 0]
-  const articles = async () => Number((await database.query('select count(*)::int as n from articles'))[0]?.n)
-  const logs = () => fleet.members.map(({ log }) => log().slice(-2_000)).join('\n')
+  const articles = () => database.count('articles')
 
   async function publish(): Promise<void> {
     for (let n = 0; !stopping; n++) {
@@ -98,7 +85,7 @@ async function startCrawl({ box, findings, figure }: Stage, fleet: Fleet, databa
   if (!first) throw new Error('The site has no outlets.')
   site.print(3, first)
   printed += 3
-  await until(async () => (await articles()) === printed, PATIENCE_MS, logs)
+  await until(async () => (await articles()) === printed, PATIENCE_MS, fleet.logs)
   const working = [publish(), watch()]
   return {
     /** ms without a new article since the last call, the longest one. */
@@ -112,7 +99,7 @@ async function startCrawl({ box, findings, figure }: Stage, fleet: Fleet, databa
       await Promise.all(working)
     },
     async check() {
-      await until(async () => (await articles()) === printed, PATIENCE_MS, logs).catch(async () => {
+      await until(async () => (await articles()) === printed, PATIENCE_MS, fleet.logs).catch(async () => {
         findings.add(`${await articles()} of ${printed} articles are there.`)
       })
       const doubled = await database.query('select url from article_texts group by url having count(*) > 1')
@@ -137,13 +124,13 @@ async function lose(
   if (!master) throw new Error('There is no master to lose.')
   crawl.longest()
   const began = Date.now()
-  const undo = await strike(master, loss)
+  const undo = await strike(master.host, loss)
   const isReplaced = async () => {
     const next = await masterOf(members.filter(member => member !== master))
     return next !== null && next !== master
   }
   await until(isReplaced, PATIENCE_MS, () => `No other master since ${master.host.name} was ${loss}.`)
-  figure(`${master.host.name} ${loss}: another master after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  figure(`${master.host.name} ${loss}: another master after`, since(began))
   // So long a former master that is only paused keeps its connections.
   await sleep(QUIET_MS)
   await undo()
@@ -156,26 +143,12 @@ async function lose(
     return (await master.role()) === 'replica'
   }
   await until(isReplica, PATIENCE_MS, () => `${master.host.name} does not come back as a replica.`)
-  figure(`${master.host.name} ${loss}: a replica again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  figure(`${master.host.name} ${loss}: a replica again after`, since(began))
   const allTakePart = async () => (await Promise.all(members.map(member => member.takesPart()))).every(Boolean)
   await until(allTakePart, PATIENCE_MS, () => `The Sentinel of ${master.host.name} takes no part after it was ${loss}.`)
   const longest = crawl.longest()
   figure(`${master.host.name} ${loss}: longest time without a new article`, `${(longest / 1000).toFixed(1)} s`)
   if (longest > GOES_ON_MS * patience) findings.add(`No new article came for ${longest} ms.`)
-}
-
-/** @returns what takes it back */
-async function strike({ host }: RedisMember, loss: Loss): Promise<() => Promise<void>> {
-  if (loss === 'killed') {
-    await host.crash()
-    return () => host.boot()
-  }
-  if (loss === 'paused') {
-    await host.pause()
-    return () => host.resume()
-  }
-  await host.links?.isolate()
-  return async () => host.links?.rejoin()
 }
 
 /** Commands and health know the queues that Sentinels lead to. */

@@ -1,0 +1,30 @@
+import t from 'tap'
+import { removeOldSources } from '../../services/crawler/crawler.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
+  const run = await startCrawl()
+  const site = await startSite()
+  t.teardown(() => Promise.all([run.close(), site.close()]))
+  site.on('/feed.xml', rss(...['/done', '/open', '/fresh'].map(path => site.origin + path)))
+  for (const path of ['/done', '/open', '/fresh']) site.on(path, html(path))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  await run.pool.query(
+    "update pages set state = 'done', finished_at = now() - interval '2 days' where url like '%/done'",
+  )
+  await run.pool.query("update pages set state = 'done', finished_at = now() where url like '%/fresh'")
+  await run.pool.query("update page_sources set fetched_at = now() - interval '3 days'")
+  const day = 86_400_000
+  t.equal(await removeOldSources(run.pool, day, new AbortController().signal), 1)
+  t.match(await run.pages(), [
+    { url: /done/, state: 'done', status: null, entry: null },
+    { url: /fresh/, state: 'done', hasBody: true },
+    { url: /open/, state: 'stored', hasBody: true },
+  ])
+
+  await run.hurry('feeds')
+  await run.workOff()
+  t.equal(site.to('/done').length, 1, 'a URL is taken once')
+})
