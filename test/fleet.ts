@@ -31,7 +31,13 @@ export interface Fleet {
   sync(catalogue: { outlets: object[] }): Promise<void>
   /** The end of what each process wrote, to say why something did not come to pass. */
   logs(): string
+  makeKey(name: string): Promise<MadeKey>
   stop(): Promise<void>
+}
+
+export interface MadeKey {
+  id: string
+  key: string
 }
 
 /** A crawler with these does not wait. Its sites are addresses of loopback. */
@@ -84,6 +90,7 @@ export function createFleet(env: Record<string, string>): Fleet {
       return member
     },
     script: (name, ...args) => runScript(environment, name, ...args),
+    makeKey: name => makeKey(environment, name),
     sync: catalogue => syncCatalogue(environment, catalogue),
     logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {
@@ -123,6 +130,12 @@ export async function syncCatalogue(env: NodeJS.ProcessEnv, catalogue: { outlets
   await rm(folder, { recursive: true })
 }
 
+/** A key for everything, as `npm run keys` makes it. */
+export async function makeKey(env: NodeJS.ProcessEnv, name: string, ...more: string[]): Promise<MadeKey> {
+  const options = ['--countries', 'NL,BE,LU', '--history-days', '3650', '--rate', '1000000', ...more]
+  return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
+}
+
 /** Lets a server listen, on a port that the system chooses unless one is given; returns the port. */
 export async function listen(server: Server, address = '127.0.0.1', port = 0): Promise<number> {
   server.listen(port, address)
@@ -133,9 +146,10 @@ export async function listen(server: Server, address = '127.0.0.1', port = 0): P
 
 /** Ends a web server, and all connections to it. */
 export async function closeServer(server: HttpServer): Promise<void> {
-  server.closeAllConnections()
+  const closed = once(server, 'close')
   server.close()
-  await once(server, 'close')
+  server.closeAllConnections()
+  await closed
 }
 
 /** Waits until the condition holds; one that throws counts as not yet. */

@@ -4,16 +4,15 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { listen } from '../../test/fleet.ts'
 import { curl, explorerAddress, searches } from './show.ts'
 
 /** Tells the header and the address that it was asked with. */
 const server = createServer((request, response) => {
   response.end(JSON.stringify([request.headers.authorization, request.url]))
-}).listen(0, '127.0.0.1')
+})
 t.teardown(() => server.close())
-await new Promise(resolve => server.once('listening', resolve))
-const at = server.address()
-const base = `http://127.0.0.1:${typeof at === 'object' && at !== null ? at.port : 0}`
+const base = `http://127.0.0.1:${await listen(server)}`
 
 for (const name of ['plain', 'with a space', "it's", '$(exit 1)`exit 1`"']) {
   t.test(`the line that is shown reads the key from a file, pasted into a shell: ${name}`, async t => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
+import { closeServer, listen } from '../../test/fleet.ts'
 import { embeddingsAddress, openEmbeddings, sourceOf } from './embeddings.ts'
 import { type Api, EmbeddingFailure } from './source.ts'
 
@@ -10,7 +11,7 @@ interface Asked {
   headers: IncomingMessage['headers']
   body: { input?: string[]; inputs?: string[]; input_type?: string; model?: string; encoding_format?: string }
 }
-type Tap = { teardown(work: () => void): unknown }
+type Tap = { teardown(work: () => unknown): unknown }
 type Reply = { status?: number; headers?: Record<string, string>; json: unknown } | 'never'
 
 /** A real HTTP server that answers as the test says, and remembers its requests. */
@@ -26,13 +27,8 @@ async function endpoint(t: Tap, reply: (asked: Asked, number: number) => Reply) 
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
     response.end(JSON.stringify(answer.json))
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return { asked, url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}` }
+  t.teardown(() => closeServer(server))
+  return { asked, url: `http://127.0.0.1:${await listen(server)}` }
 }
 
 function open(url: string, model: string, api: Api = 'openai', token = '') {

@@ -6,6 +6,7 @@ import { createTrust } from '../../services/crawler/fetch/certificates.ts'
 import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { listen } from '../fleet.ts'
 import { certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 
@@ -28,13 +29,11 @@ async function speak(t: Test, serve: Serve): Promise<string> {
     stream.on('error', () => {})
     serve(stream, headers[':path'] ?? '/')
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   t.teardown(() => {
     for (const session of sessions) session.destroy()
     server.close()
   })
-  return `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  return `https://127.0.0.1:${await listen(server)}`
 }
 
 const get = (url: string, timeout = 20_000, connector = connect): Promise<FetchedResponse> =>
@@ -110,10 +109,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
         }, 50)
       })
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    const origin = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-    const answer = await get(origin).catch(error => error)
+    const answer = await get(`https://127.0.0.1:${await listen(server)}`).catch(error => error)
     if (answer instanceof RequestFailure) t.match(answer.kind, /^(cut|connection|protocol)$/, name)
     else t.ok(head === OK && !answer.framed, `${name}: known as possibly cut`)
     server.close()

@@ -232,7 +232,9 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
 t.test(
   'check --write corrects a catalogue: a feed that moved, one that is gone, an outlet with only a sitemap',
   async t => {
-    const sites = await Promise.all(['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.9'].map(startSite))
+    const sites = await Promise.all(
+      ['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.9'].map(at => startSite(at)),
+    )
     const [moved, gone, mapped, busy, walled] = sites
     if (!moved || !gone || !mapped || !busy || !walled) throw new Error('five sites were asked for')
     t.teardown(() => Promise.all(sites.map(one => one.close())))

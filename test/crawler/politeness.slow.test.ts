@@ -15,7 +15,7 @@ const DELAY = 150
  * Two outlets on three hosts, whose pages send visitors from one to another; every request counts.
  */
 async function startSites(): Promise<Site[]> {
-  const sites = await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(startSite))
+  const sites = await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(address => startSite(address)))
   for (const [index, site] of sites.entries()) {
     const next = sites[(index + 1) % sites.length]
     const paths: string[] = []

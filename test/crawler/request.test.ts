@@ -12,6 +12,7 @@ import t from 'tap'
 import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { freePort, listen } from '../fleet.ts'
 import { startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']
@@ -58,10 +59,8 @@ async function raw(
       })
     })
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   t.teardown(() => server.close())
-  return { server, url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/` }
+  return { server, url: `http://127.0.0.1:${await listen(server)}/` }
 }
 
 t.test('every coding that is asked for is undone', async t => {
@@ -174,9 +173,7 @@ t.test('what goes on for ever beside the body is not read for ever', async t => 
       }
       socket.once('data', () => socket.write(start, write))
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
+    const port = await listen(server)
     t.equal(await failing(get(`http://127.0.0.1:${port}/`, { timeout: 60_000 })), 'too-large', name)
     server.close()
   }
@@ -211,13 +208,7 @@ t.test('a server that is slow in any way is left in time', async t => {
 })
 
 t.test('failures say what they are', async t => {
-  const port = await new Promise<number>(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-  t.equal(await failing(get(`http://127.0.0.1:${port}/`)), 'connection')
+  t.equal(await failing(get(`http://127.0.0.1:${await freePort()}/`)), 'connection')
   t.equal(await failing(get('http://does-not-exist.invalid/')), 'name')
   const { url } = await raw('SSH-2.0-OpenSSH_9.2\r\n')
   t.equal(await failing(get(url)), 'protocol')

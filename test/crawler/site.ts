@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
+import { closeServer, listen } from '../fleet.ts'
 
 /** One request as the site saw it; times in ms of the monotonic clock of this process. */
 export interface Seen {
@@ -12,7 +14,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** An outlet's web server, for tests: answers by path, and remembers who came when. */
 export interface Site {
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, or `https` */
   origin: string
   host: string
   port: number
@@ -26,11 +28,14 @@ export interface Site {
   close(): Promise<void>
 }
 
-/** @param address loopback addresses differ as hosts do: 127.0.0.1, 127.0.0.2 … */
-export async function startSite(address = '127.0.0.1'): Promise<Site> {
+/**
+ * @param address loopback addresses differ as hosts do: 127.0.0.1, 127.0.0.2 …
+ * @param tls the certificate, the key and options of a site behind TLS
+ */
+export async function startSite(address = '127.0.0.1', tls: ServerOptions | null = null): Promise<Site> {
   const answers = new Map<string, string | Buffer | Handler>()
   const seen: Seen[] = []
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const path = request.url ?? '/'
     const visit: Seen = { path, headers: request.headers, from: performance.now(), until: null }
     seen.push(visit)
@@ -46,27 +51,23 @@ export async function startSite(address = '127.0.0.1'): Promise<Site> {
       },
     })
     response.on('close', ended)
-    const answer = answers.get(path) ?? answers.get(path.split('?')[0] ?? '')
-    if (answer === undefined) return void response.writeHead(404).end()
-    if (typeof answer === 'function') return answer(request, response)
-    response.writeHead(200, { 'content-type': typeOf(path) }).end(answer)
-  })
-  await new Promise<void>(resolve => server.listen(0, address, resolve))
-  const bound = server.address()
-  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+    const given = answers.get(path) ?? answers.get(path.split('?')[0] ?? '')
+    if (given === undefined) return void response.writeHead(404).end()
+    if (typeof given === 'function') return given(request, response)
+    response.writeHead(200, { 'content-type': typeOf(path) }).end(given)
+  }
+  const server = tls === null ? createServer(answer) : createSecureServer(tls, answer)
+  server.on('tlsClientError', () => {})
+  const port = await listen(server, address)
   const host = `${address.includes(':') ? `[${address}]` : address}:${port}`
   return {
-    origin: `http://${host}`,
+    origin: `${tls === null ? 'http' : 'https'}://${host}`,
     host,
     port,
     seen,
     to: path => seen.filter(visit => visit.path === path),
     on: (path, answer) => void answers.set(path, answer),
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closeServer(server),
   }
 }
 

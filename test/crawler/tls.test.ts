@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import type { X509Certificate } from 'node:crypto'
+import type { ServerOptions } from 'node:https'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { type CertificateOptions, certify } from './certificates.ts'
+import { type CertificateOptions, type Certified, certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { startSecureSite } from './secure-site.ts'
 import { startSite } from './site.ts'
 
 t.setTimeout(120_000)
@@ -41,9 +41,14 @@ async function crawlOf(origin: string): Promise<{ error: string | null; pages: s
   return { error: rows[0]?.error ?? null, pages: (await run.pages()).map(({ state }) => state) }
 }
 
-/** A site with a feed that names one page. */
-async function krant(t: Test, ...given: Parameters<typeof startSecureSite>) {
-  const site = await startSecureSite(...given)
+/**
+ * A site with a feed that names one page.
+ *
+ * @param chain the certificates that the server sends behind its own
+ */
+async function krant(t: Test, own: Certified, chain: Certified[] = [], options: ServerOptions = {}, address?: string) {
+  const cert = [own, ...chain].map(({ certificate }) => certificate).join('')
+  const site = await startSite(address, { key: own.key, cert, ...options })
   t.teardown(() => site.close())
   site.on('/feed.xml', rss(`${site.origin}/a`))
   site.on('/a', html('een artikel'))
@@ -100,7 +105,7 @@ t.test('an incomplete chain that cannot be completed says so, and is tried once 
     const before = authority.seen.length
     await crawlOf(site.origin)
     t.equal(authority.seen.length, before, `${name}: not again`)
-    t.same(site.asked, [], 'nothing was asked over such a connection')
+    t.same(site.seen, [], 'nothing was asked over such a connection')
   }
 })
 
@@ -113,7 +118,7 @@ t.test('certificates that no browser accepts are a failure that says why', async
   t.match(await crawlOf(others.origin), { error: /an authority that is not trusted/ })
   const misnamed = await krant(t, leaf({ hosts: ['elders.example'] }))
   t.match(await crawlOf(misnamed.origin), { error: /that of another host/ })
-  for (const site of [expired, own, others, misnamed]) t.same(site.asked, [])
+  for (const site of [expired, own, others, misnamed]) t.same(site.seen, [])
 })
 
 t.test('old servers: TLS 1.2 with RSA keys and ciphers of its first days; older versions are refused', async t => {

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { freePort, type ServiceName } from '../fleet.ts'
+import { freePort, makeKey, runScript, type ServiceName, syncCatalogue, until } from '../fleet.ts'
 import { catchUp, drain } from './drain.ts'
 import { createFindings } from './findings.ts'
 import { type DoneFault, injectFaults } from './injection/injector.ts'
 import type { KindName } from './injection/kinds.ts'
 import { planFaults } from './injection/plan.ts'
-import { isTrue, type Scene } from './injection/scene.ts'
+import type { Scene } from './injection/scene.ts'
 import { HOST_DELAY_MS, type Machine, startMachine } from './machine/machine.ts'
-import { runScript } from './machine/scripts.ts'
 import { createOutages, RECOVERY_MS } from './outages.ts'
 import { readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
@@ -104,8 +103,11 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
     for (let number = 0; number < count; number++) await machine.start(service, number)
   }
   for (const index of machine.apis.keys()) {
-    if (!(await isTrue(() => machine.answers.api(index))))
-      throw new Error(`api-${index} does not start; see ${folder}/logs.`)
+    await until(
+      () => machine.answers.api(index),
+      60_000,
+      () => `api-${index} does not start; see ${folder}/logs.`,
+    )
   }
   say(`The fleet is up; faults of seed ${seed} for ${seconds} s. Everything of this run is in ${folder}.`)
 
@@ -154,22 +156,14 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
 /** Makes the database, the catalogue, the archive and a key; returns the key. */
 async function prepare({ seed, archive }: ChaosOptions, machine: Machine, folder: string, site: Site): Promise<string> {
   await runScript(machine.env, 'migrate')
-  const catalogue = join(folder, 'outlets.json')
-  await writeFile(catalogue, JSON.stringify(site.catalogue))
-  await runScript(machine.env, 'outlets', 'sync', catalogue)
+  await syncCatalogue(machine.env, site.catalogue)
   if (archive > 0) {
     const file = join(folder, 'archive.ndjson')
     await writeFile(file, writeArchive(seed, archive))
     // Its hour comes after the run: the model has enough to do with what is new.
     await runScript({ ...machine.env, EMBED_DELAY: '30d' }, 'import', file)
   }
-  const printed = await runScript(
-    machine.env,
-    ...(['keys', 'create', '--name', 'chaos', '--countries', 'NL,BE,LU', '--history-days', '30'] as const),
-    ...['--rate', '1000000'],
-  )
-  const { key }: { key: string } = JSON.parse(printed)
-  return key
+  return (await makeKey(machine.env, 'chaos')).key
 }
 
 function progressLine(

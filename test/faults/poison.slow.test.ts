@@ -3,12 +3,12 @@ import { until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld } from '../semantic/world.ts'
 import { startTestServers } from '../servers.ts'
-import { spoilVectors } from './poison/qdrant.ts'
-import { CRASHES, HANGS } from './poison/thread.ts'
+import { CRASHES, HANGS } from './poisoned-thread.ts'
+import { spoilVectors } from './proxies.ts'
 
 t.setTimeout(280_000)
 
-const HOOK = new URL('./poison/thread.ts', import.meta.url).href
+const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href
 
 // Poison lies in quarantine after three tries. The tests below build on one another, in this order.
 

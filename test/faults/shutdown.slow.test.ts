@@ -4,11 +4,11 @@ import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { listen, type Member, type ServiceName, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld, type World } from '../semantic/world.ts'
-import { HANGS } from './poison/thread.ts'
+import { HANGS } from './poisoned-thread.ts'
 
 t.setTimeout(280_000)
 
-const HOOK = new URL('./poison/thread.ts', import.meta.url).href
+const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href
 
 /** An outlet whose pages begin to come and never end. */
 async function startEndless(): Promise<{ feed: string; asked(): number; stop(): void }> {
@@ -81,11 +81,7 @@ t.teardown(async () => {
   endless.stop()
 })
 const { pool, fleet, model } = world
-const { key } = JSON.parse(
-  await fleet.script(
-    ...(['keys', 'create', '--name', 'end', '--countries', 'NL', '--history-days', '3650', '--rate', '9999'] as const),
-  ),
-)
+const { key } = await fleet.makeKey('end')
 await syncOutlets(pool, [
   {
     ...{ name: 'E', domain: 'e.example', country: 'NL', languages: ['nl'], timeZone: 'UTC', sitemaps: [] },

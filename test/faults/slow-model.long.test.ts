@@ -2,7 +2,7 @@ import t from 'tap'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld } from '../semantic/world.ts'
 import { startTestServers } from '../servers.ts'
-import { slowDown } from './pressure/slow-model.ts'
+import { slowDown } from './proxies.ts'
 
 t.setTimeout(240_000)
 
@@ -28,12 +28,7 @@ t.test(
     })
     const { fleet, pool } = world
     await fleet.start('api')
-    const { key } = JSON.parse(
-      await fleet.script(
-        ...(['keys', 'create', '--name', 'slow', '--countries', 'NL', '--history-days', '3650'] as const),
-        ...['--rate', '100000'],
-      ),
-    )
+    const { key } = await fleet.makeKey('slow')
     const embedder = await fleet.start('embedder')
     await fleet.start('normaliser')
     await world.index(Array.from({ length: 8 }, () => ({ body: LONG })))

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
-import pg from 'pg'
 import t from 'tap'
+import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { descendants, runServers, stillRunning, temporaryFolder } from './running.ts'
@@ -33,10 +33,7 @@ t.test('a server that hangs is replaced on the same address', async t => {
     60_000,
     servers.said,
   )
-  const client = new pg.Client({ connectionString: env.DATABASE_URL })
-  await client.connect()
-  t.equal((await client.query('select')).rowCount, 1)
-  await client.end()
+  t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
   t.ok((await fetch(`${env.QDRANT_URL}/readyz`)).ok)
   t.ok((await fetch(new URL('/health', env.EMBEDDINGS_URL))).ok)
   process.kill(servers.pid, 'SIGTERM')

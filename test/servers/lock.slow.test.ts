@@ -4,9 +4,9 @@ import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
+import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
 import { descendants, runServers, temporaryFolder } from './running.ts'
 
@@ -109,7 +109,7 @@ t.test('servers wait for those of a killed start that are still ending, out of s
   const servers = runServers(folder)
   const env = await servers.addresses()
   t.ok(Date.now() >= (await gone) && Date.now() - began > 4_000, 'they are up after it, not before')
-  t.equal(await answer(env.DATABASE_URL), 1)
+  t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
 
   const postmaster = Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
   const links = execFileSync('ls', ['-l', `/proc/${postmaster}/fd`], { encoding: 'utf8' })
@@ -158,17 +158,7 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
   const env = await third.addresses()
   const postmasters = descendants(container.pid ?? 0).filter(({ command }) => command.includes(join('bin', 'postgres')))
   t.same(postmasters, [], 'it runs when the servers of the killed one are gone')
-  t.equal(await answer(env.DATABASE_URL), 1)
+  t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
   process.kill(third.pid, 'SIGTERM')
   t.equal(await third.ended, 0)
 })
-
-async function answer(url: string | undefined): Promise<number> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<{ one: number }>('select 1 as one')).rows[0]?.one ?? 0
-  } finally {
-    await client.end()
-  }
-}

@@ -1,22 +1,13 @@
 import { readFile, rm } from 'node:fs/promises'
-import pg from 'pg'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { superuserUrl } from '../../infra/embedded/postgres.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
+import { ask } from '../database.ts'
 import { temporaryFolder } from './running.ts'
 
 t.setTimeout(240_000)
-
-const rowsOf = async (url: string, sql: string) => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  return client
-    .query(sql)
-    .then(({ rows }) => rows)
-    .finally(() => client.end())
-}
 
 t.test(
   'the account of the services owns the database and is no superuser, also where a former version made it',
@@ -31,8 +22,8 @@ t.test(
     const url = first.addresses.DATABASE_URL ?? ''
     const superuser = await superuserUrl(dataDir.path, url)
     // As the former version did, which knew one account.
-    await rowsOf(superuser, 'alter database perscope owner to perscope')
-    await rowsOf(superuser, await readFile(new URL('../migrations/schema-0022.sql', import.meta.url), 'utf8'))
+    await ask(superuser, 'alter database perscope owner to perscope')
+    await ask(superuser, await readFile(new URL('../migrations/schema-0022.sql', import.meta.url), 'utf8'))
     await migrate(superuser)
     await first.stop()
 
@@ -40,17 +31,17 @@ t.test(
     t.teardown(() => second.stop())
     t.equal(second.addresses.DATABASE_URL, url)
     t.same(
-      await rowsOf(url, 'select rolsuper, rolcreaterole, rolreplication from pg_roles where rolname = current_user'),
+      await ask(url, 'select rolsuper, rolcreaterole, rolreplication from pg_roles where rolname = current_user'),
       [{ rolsuper: false, rolcreaterole: false, rolreplication: false }],
     )
     await migrate(url)
-    const foreign = await rowsOf(
+    const foreign = await ask(
       url,
       `select relname from pg_class where relkind in ('r', 'p', 'v', 'S') and relowner <> current_user::regrole
         and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'`,
     )
     t.same(foreign, [])
-    await t.rejects(rowsOf(url, "copy (select 1) to program 'true'"), /permission denied/)
-    await t.rejects(rowsOf(url, "select pg_read_file('postgresql.conf')"), /permission denied/)
+    await t.rejects(ask(url, "copy (select 1) to program 'true'"), /permission denied/)
+    await t.rejects(ask(url, "select pg_read_file('postgresql.conf')"), /permission denied/)
   },
 )

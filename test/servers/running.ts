@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { until } from '../fleet.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url))
@@ -13,7 +14,7 @@ export interface RunningServers {
   /** What it said so far. */
   said(): string
   /** The lines that it wrote, once they are there. */
-  addresses(): Promise<Record<string, string>>
+  addresses(): Promise<NodeJS.Dict<string>>
   /** Who may read the file. */
   mode(): number
   /** Its exit code; null when a signal ended it. */
@@ -59,11 +60,9 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
         () => `no addresses: ${words}`,
       )
       mode = statSync(file).mode & 0o777
-      const lines = readFileSync(file, 'utf8').trim().split('\n')
+      const addresses = parseEnv(readFileSync(file, 'utf8'))
       rmSync(file)
-      return Object.fromEntries(
-        lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-      )
+      return addresses
     },
   }
 }

@@ -72,7 +72,7 @@ async function startOutlet(
   count: number,
   answer: (number: number) => Handler,
 ): Promise<object> {
-  const sites = await Promise.all(addresses.map(startSite))
+  const sites = await Promise.all(addresses.map(address => startSite(address)))
   const links: string[] = []
   for (const site of sites) {
     closing.push(site.close)

@@ -1,15 +1,14 @@
-import type { Fault } from './fault.ts'
+import type { Fault } from './scene.ts'
 import {
   backendKilled,
   connectionsEnded,
   machineLost,
-  postgresPaused,
   redisFault,
   serverKilled,
   serverPaused,
   supervisorKilled,
 } from './servers.ts'
-import { asked, killed, paused } from './workers.ts'
+import { ended, paused } from './workers.ts'
 
 interface Kind {
   inject: Fault
@@ -20,20 +19,20 @@ interface Kind {
 
 /** Every fault that is injected, by the name under which it is reported. */
 export const KINDS = {
-  'kill crawler': { inject: killed('crawler'), times: 2 },
-  'kill normaliser': { inject: killed('normaliser'), times: 2 },
-  'kill embedder': { inject: killed('embedder'), times: 2 },
-  'kill api': { inject: killed('api'), times: 1 },
-  'end crawler': { inject: asked('crawler'), times: 1 },
-  'end normaliser': { inject: asked('normaliser'), times: 1 },
-  'end embedder': { inject: asked('embedder'), times: 1 },
-  'end api': { inject: asked('api'), times: 1 },
+  'kill crawler': { inject: ended('crawler', 'SIGKILL'), times: 2 },
+  'kill normaliser': { inject: ended('normaliser', 'SIGKILL'), times: 2 },
+  'kill embedder': { inject: ended('embedder', 'SIGKILL'), times: 2 },
+  'kill api': { inject: ended('api', 'SIGKILL'), times: 1 },
+  'end crawler': { inject: ended('crawler', 'SIGTERM'), times: 1 },
+  'end normaliser': { inject: ended('normaliser', 'SIGTERM'), times: 1 },
+  'end embedder': { inject: ended('embedder', 'SIGTERM'), times: 1 },
+  'end api': { inject: ended('api', 'SIGTERM'), times: 1 },
   'pause crawler': { inject: paused('crawler'), times: 1 },
   'pause normaliser': { inject: paused('normaliser'), times: 1 },
   'pause embedder': { inject: paused('embedder'), times: 1 },
   'pause api': { inject: paused('api'), times: 1 },
   'kill postgres': { inject: serverKilled('postgres'), times: 2 },
-  'pause postgres': { inject: postgresPaused(12_000), times: 1 },
+  'pause postgres': { inject: serverPaused('postgres', 12_000), times: 1 },
   'kill supervisor': { inject: supervisorKilled, times: 1 },
   'end connections': { inject: connectionsEnded, times: 2 },
   'kill backend': { inject: backendKilled, times: 1 },

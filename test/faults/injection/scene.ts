@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceName } from '../../fleet.ts'
+import { type ServiceName, until } from '../../fleet.ts'
 import type { Findings } from '../findings.ts'
 import type { Machine, Worker } from '../machine/machine.ts'
 import type { Member } from '../machine/member.ts'
-import type { EmbeddedServer } from '../machine/servers.ts'
 import type { Outages, Part } from '../outages.ts'
 import type { Random } from '../random.ts'
 
@@ -14,6 +13,9 @@ export interface Scene {
   findings: Findings
   random: Random
 }
+
+/** Does something bad, waits until the system could be well again, and says what it hit. */
+export type Fault = (scene: Scene) => Promise<string>
 
 /** A server that died is back, or its supervisor has been started anew, by then. */
 const BACK_MS = 60_000
@@ -31,28 +33,18 @@ export function partsOf(worker: Worker): Part[] {
 
 const numberOf = (worker: Worker): number => Number(worker.name.split('-')[1])
 
+/** Waits until something is there again; that it does not come back is a finding. */
+export async function backAgain({ findings }: Scene, name: string, isBack: () => Promise<boolean>): Promise<void> {
+  await until(isBack, BACK_MS).catch(() => findings.add(`${name} did not come back within a minute.`))
+}
+
 /** Waits until the worker has a process other than `before`, and an API answers. */
-export async function isBack({ machine }: Scene, worker: Worker, before: number | null): Promise<boolean> {
-  return isTrue(async () => {
+export async function workerAgain(scene: Scene, worker: Worker, before: number | null): Promise<void> {
+  await backAgain(scene, worker.name, async () => {
     const pid = worker.pid()
     if (pid === null || pid === before) return false
-    return worker.service !== 'api' || machine.answers.api(numberOf(worker))
+    return worker.service !== 'api' || scene.machine.answers.api(numberOf(worker))
   })
-}
-
-/** Sends SIGKILL to an embedded server; returns its id, null when it was away already. */
-export async function killServer({ machine }: Scene, server: EmbeddedServer): Promise<number | null> {
-  const pid = await machine.servers.pidOf(server)
-  return pid !== null && signalProcess(pid, 'SIGKILL') ? pid : null
-}
-
-export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Runs `work` as an outage of `parts`: begun before it, ended after it, whatever it does. */
@@ -65,18 +57,9 @@ export async function during<T>({ outages }: Scene, parts: readonly Part[], work
   }
 }
 
-export async function isTrue(condition: () => Promise<boolean>, within = BACK_MS): Promise<boolean> {
-  const end = Date.now() + within
-  while (!(await condition())) {
-    if (Date.now() > end) return false
-    await sleep(100)
-  }
-  return true
-}
-
 /** Sends SIGSTOP, and SIGCONT after `ms`. */
-export async function pause(member: Member, ms: number): Promise<void> {
-  member.signal('SIGSTOP')
+export async function pause({ signal }: Pick<Member, 'signal'>, ms: number): Promise<void> {
+  signal('SIGSTOP')
   await sleep(ms)
-  member.signal('SIGCONT')
+  signal('SIGCONT')
 }

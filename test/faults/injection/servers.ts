@@ -1,53 +1,44 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { postgresIn } from '../../../infra/embedded/supervision/processes.ts'
+import { ask } from '../../database.ts'
+import { until } from '../../fleet.ts'
+import { signalProcess } from '../machine/member.ts'
 import type { EmbeddedServer } from '../machine/servers.ts'
-import type { Fault } from './fault.ts'
-import { during, isBack, isTrue, killServer, partsOf, type Scene, signalProcess } from './scene.ts'
+import { backAgain, during, type Fault, partsOf, pause, type Scene, workerAgain } from './scene.ts'
 
 const SERVERS = ['postgres', 'qdrant', 'model'] as const
 /** "No child of it outlives a SIGKILL by more than 10 s." */
 const WATCHDOG_MS = 10_000
+
+const serverAgain = (scene: Scene, server: EmbeddedServer) => backAgain(scene, server, scene.machine.answers[server])
 
 /** A server is killed; the embedded supervisor brings it back. */
 export const serverKilled =
   (server: EmbeddedServer): Fault =>
   async scene =>
     during(scene, [server], async () => {
-      const pid = await killServer(scene, server)
-      await backAgain(scene, server)
+      const pid = await scene.machine.servers.pidOf(server)
+      if (pid !== null) signalProcess(pid, 'SIGKILL')
+      await serverAgain(scene, server)
       return `process ${pid}`
     })
 
-/** A server hangs: it takes connections and says nothing. */
+/**
+ * A server hangs: it takes connections and says nothing. Of Postgres every process stands still, as
+ * when its disk stalls.
+ */
 export const serverPaused =
-  (server: 'qdrant' | 'model', ms: number): Fault =>
+  (server: EmbeddedServer, ms: number): Fault =>
   async scene =>
     during(scene, [server], async () => {
-      const pid = await scene.machine.servers.pidOf(server)
-      if (pid === null) return 'was away'
-      signalProcess(pid, 'SIGSTOP')
-      await sleep(ms)
-      signalProcess(pid, 'SIGCONT')
-      await backAgain(scene, server)
-      return `process ${pid} for ${ms / 1000} s`
-    })
-
-/**
- * The disk under Postgres stalls: every process of it stands still, connections stay open and say
- * nothing.
- */
-export const postgresPaused =
-  (ms: number): Fault =>
-  async scene =>
-    during(scene, ['postgres'], async () => {
-      const pids = postgresIn(join(scene.machine.servers.dataDir, 'postgres'))
-      for (const pid of pids) signalProcess(pid, 'SIGSTOP')
-      await sleep(ms)
-      for (const pid of pids) signalProcess(pid, 'SIGCONT')
-      await backAgain(scene, 'postgres')
-      return `${pids.length} processes for ${ms / 1000} s`
+      const { dataDir, pidOf } = scene.machine.servers
+      const pids = server === 'postgres' ? postgresIn(join(dataDir, 'postgres')) : [(await pidOf(server)) ?? 0]
+      const signal = (name: NodeJS.Signals) => pids.every(pid => pid > 0 && signalProcess(pid, name))
+      await pause({ signal }, ms)
+      await serverAgain(scene, server)
+      return `${pids.length} of its processes for ${ms / 1000} s`
     })
 
 /**
@@ -59,10 +50,10 @@ export const supervisorKilled: Fault = async scene =>
     const { supervisor } = scene.machine.servers
     const pid = supervisor.pid()
     supervisor.signal('SIGKILL')
-    await isTrue(async () => supervisor.pid() !== null && supervisor.pid() !== pid)
+    await until(() => supervisor.pid() !== null && supervisor.pid() !== pid, 60_000).catch(() => {})
     // Until then the old ones may still answer, for as long as their watchdog takes to end them.
     await sleep(WATCHDOG_MS)
-    for (const server of SERVERS) await backAgain(scene, server)
+    for (const server of SERVERS) await serverAgain(scene, server)
     return `process ${pid}`
   })
 
@@ -88,7 +79,7 @@ export const backendKilled: Fault = async scene =>
     if (!victim) return 'Postgres was away'
     signalProcess(victim.pid, 'SIGKILL')
     await sleep(200)
-    await backAgain(scene, 'postgres')
+    await serverAgain(scene, 'postgres')
     return `backend ${victim.pid} of ${victim.application_name}`
   })
 
@@ -99,8 +90,7 @@ export const backendKilled: Fault = async scene =>
 export const redisFault =
   (how: 'killed' | 'lost' | 'flushed'): Fault =>
   async scene => {
-    const { machine, findings } = scene
-    const { redis } = machine
+    const { redis } = scene.machine
     if (!redis) throw new Error('There is no Redis in this run.')
     if (how === 'flushed') {
       return redis.flush().then(
@@ -112,14 +102,14 @@ export const redisFault =
       if (how === 'lost') redis.forget()
       redis.member.signal('SIGKILL')
       await sleep(200)
-      if (!(await isTrue(redis.answers))) findings.add('Redis did not come back within a minute.')
+      await backAgain(scene, 'Redis', redis.answers)
       return how === 'lost' ? 'with its data' : ''
     })
   }
 
 /** Power is lost: everything at once, in half of the cases with the supervisor of the servers. */
 export const machineLost: Fault = async scene => {
-  const { machine, random, findings } = scene
+  const { machine, random } = scene
   const before = machine.workers.map(worker => ({ worker, pid: worker.pid() }))
   const withSupervisor = random.chance(0.5)
   const parts = [...SERVERS, 'redis', ...machine.workers.flatMap(partsOf)] as const
@@ -130,29 +120,15 @@ export const machineLost: Fault = async scene => {
     for (const { worker } of before) worker.signal('SIGKILL')
     machine.redis?.member.signal('SIGKILL')
     await sleep(500)
-    for (const server of SERVERS) await backAgain(scene, server)
-    if (!(await isTrue(machine.answers.redis))) findings.add('Redis did not come back within a minute.')
-    for (const { worker, pid } of before) {
-      if (!(await isBack(scene, worker, pid))) findings.add(`${worker.name} did not come back within a minute.`)
-    }
+    for (const server of SERVERS) await serverAgain(scene, server)
+    await backAgain(scene, 'Redis', machine.answers.redis)
+    for (const { worker, pid } of before) await workerAgain(scene, worker, pid)
     return withSupervisor ? 'with the supervisor of the servers' : 'all but the supervisor of the servers'
   })
 }
 
-async function backAgain({ machine, findings }: Scene, server: EmbeddedServer): Promise<void> {
-  if (!(await isTrue(machine.answers[server]))) findings.add(`${server} did not come back within a minute.`)
-}
-
 /** The first row; undefined when Postgres is away. */
 async function sql<Row extends pg.QueryResultRow>({ machine }: Scene, text: string): Promise<Row | undefined> {
-  const client = new pg.Client({ connectionString: machine.env.DATABASE_URL, connectionTimeoutMillis: 2_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    return (await client.query<Row>(text)).rows[0]
-  } catch {
-    return undefined
-  } finally {
-    await client.end().catch(() => {})
-  }
+  const [row] = await ask<Row>(machine.env.DATABASE_URL ?? '', text, 2_000).catch(() => [])
+  return row
 }

@@ -1,6 +1,5 @@
 import type { ServiceName } from '../../fleet.ts'
-import type { Fault } from './fault.ts'
-import { during, isBack, partsOf, pause, pickWorker, type Scene } from './scene.ts'
+import { during, type Fault, partsOf, pause, pickWorker, workerAgain } from './scene.ts'
 
 /**
  * Longer than the lock of a message (30 s), so that another worker takes over what the paused one
@@ -10,21 +9,19 @@ const LONGER_THAN_A_LOCK_MS = 34_000
 /** An API holds nothing; it only must not take others with it. */
 const API_PAUSE_MS = 8_000
 
-/** The worker is gone between two instructions. */
-export const killed = (service: ServiceName): Fault => ending(service, 'SIGKILL')
-/** The worker is asked to end, as in every rolling upgrade. */
-export const asked = (service: ServiceName): Fault => ending(service, 'SIGTERM')
-
-const ending =
+/**
+ * The worker is gone between two instructions (SIGKILL), or is asked to end, as in every rolling
+ * upgrade (SIGTERM).
+ */
+export const ended =
   (service: ServiceName, signal: 'SIGKILL' | 'SIGTERM'): Fault =>
   async scene => {
     const worker = pickWorker(scene, service)
     const pid = worker.pid()
-    const back = await during(scene, partsOf(worker), async () => {
+    await during(scene, partsOf(worker), async () => {
       worker.signal(signal)
-      return isBack(scene, worker, pid)
+      await workerAgain(scene, worker, pid)
     })
-    if (!back) complain(scene, worker.name)
     return `${worker.name} (${pid})`
   }
 
@@ -40,7 +37,3 @@ export const paused =
     await during(scene, partsOf(worker), () => pause(worker, ms))
     return `${worker.name} for ${ms / 1000} s`
   }
-
-function complain({ findings }: Scene, name: string): void {
-  findings.add(`${name} did not come back within a minute of its end.`)
-}

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
+import { ask } from '../../database.ts'
 import { freePort, type ServiceName } from '../../fleet.ts'
 import { type Member, startMember } from './member.ts'
 import { type Redis, startRedis } from './redis.ts'
@@ -78,7 +78,10 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
     apis,
     env,
     answers: {
-      postgres: () => postgresAnswers(DATABASE_URL),
+      postgres: () =>
+        ask(DATABASE_URL, 'select 1', 2_000)
+          .then(() => true)
+          .catch(() => false),
       qdrant: () => httpAnswers(`${QDRANT_URL}/readyz`),
       model: () => httpAnswers(new URL('/health', EMBEDDINGS_URL).href),
       redis: async () => redis === null || (await redis.answers()),
@@ -105,20 +108,6 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
       await redis?.member.stop()
       await servers.supervisor.stop()
     },
-  }
-}
-
-async function postgresAnswers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    await client.query('select 1')
-    return true
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => {})
   }
 }
 

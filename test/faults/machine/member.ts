@@ -41,6 +41,15 @@ export interface MemberOptions {
   prepare?: () => Promise<void>
 }
 
+/** @returns whether there was such a process */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
 const PAUSE_MS = 300
 const LONGEST_PAUSE_MS = 2_000
 const WELL_MS = 5_000
@@ -99,12 +108,7 @@ export function startMember(options: MemberOptions): Member {
       if (paused && asked) asked.at = Date.now()
       paused = false
     }
-    try {
-      process.kill(-child.pid, signal)
-      return true
-    } catch {
-      return false
-    }
+    return signalProcess(-child.pid, signal)
   }
   async function stop(): Promise<void> {
     stopped = true

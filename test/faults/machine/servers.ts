@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { type Member, startMember } from './member.ts'
 
@@ -11,7 +12,7 @@ export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
 export interface Servers {
   supervisor: Member
   /** DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL. */
-  env: Record<string, string>
+  env: NodeJS.Dict<string>
   dataDir: string
   /** The id of the server's main process; null while it is away. */
   pidOf(server: EmbeddedServer): Promise<number | null>
@@ -43,11 +44,6 @@ export async function startServers(folder: string, family: Family, log: string):
     }
     await sleep(100)
   }
-}
-
-function parseEnv(text: string): Record<string, string> {
-  const lines = text.split('\n').filter(line => line.includes('='))
-  return Object.fromEntries(lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
 }
 
 const COMMANDS = { qdrant: /^qdrant$/, model: /^python/ }

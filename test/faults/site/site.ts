@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { closeServer, listen } from '../../fleet.ts'
 import { createRandom, type Random } from '../random.ts'
 import { composeArticle, type SiteArticle } from './article.ts'
 import { writeFeed } from './feeds.ts'
@@ -79,8 +79,7 @@ export async function startSite(
         `${new Date().toISOString()} ${path} ${answerPage(article, path, before, originOf(outlet, port), reply)}`,
       )
     })
-    server.listen(port, outlet.address)
-    await once(server, 'listening')
+    await listen(server, outlet.address, port)
     return server
   }
 
@@ -111,13 +110,7 @@ export async function startSite(
     breaches: () => watches.flatMap(({ breaches }) => breaches),
     async close() {
       clearTimeout(timer)
-      await Promise.all(
-        servers.map(async server => {
-          server.closeAllConnections()
-          server.close()
-          await once(server, 'close')
-        }),
-      )
+      await Promise.all(servers.map(closeServer))
     },
   }
 }

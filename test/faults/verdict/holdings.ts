@@ -1,7 +1,7 @@
 import { withEmbeddedKeys } from '../../../shared/config/beside.ts'
 import { readConfig } from '../../../shared/config/config.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { runScript } from '../machine/scripts.ts'
+import { runScript } from '../../fleet.ts'
 import { readPoints } from './points.ts'
 
 /** A line of `npm run export`, as far as the verdict looks at it. */

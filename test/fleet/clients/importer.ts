@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runScript } from '../../faults/machine/scripts.ts'
 import { writeArchive } from '../../faults/site/archive.ts'
+import { runScript } from '../../fleet.ts'
 
 /** Imports an archive in parts, each until the command says that it has all of it. */
 export interface Importer {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Findings } from '../../faults/findings.ts'
-import { runScript } from '../../faults/machine/scripts.ts'
+import { makeKey } from '../../fleet.ts'
 
 /** Makes keys, and uses up the quota of one of them; both must be kept. */
 export interface KeyHolder {
@@ -15,21 +15,6 @@ const CREATE_PAUSE_MS = 3_000
 const CHARGE_PAUSE_MS = 250
 const PATIENCE_MS = 5_000
 const QUOTA = 100_000
-
-interface MadeKey {
-  id: string
-  key: string
-}
-
-export async function makeKey(env: NodeJS.ProcessEnv, name: string, ...more: string[]): Promise<MadeKey> {
-  const printed = await runScript(
-    env,
-    ...(['keys', 'create', '--name', name, '--countries', 'NL,BE,LU', '--history-days', '30'] as const),
-    ...['--rate', '1000000', ...more],
-  )
-  const made: MadeKey = JSON.parse(printed)
-  return made
-}
 
 /** @param apis addresses of the APIs, which are asked in turn */
 export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly string[]): Promise<KeyHolder> {

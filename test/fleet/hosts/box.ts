@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { access, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFamily, type Family } from '../../../infra/embedded/supervision/family.ts'
 import { createHost, type Host } from './host.ts'
 import { createLoopbackNetwork, processesBelow } from './loopback.ts'
-import { createNamespaces, removeForgotten } from './namespaces.ts'
+import { createNamespaces, isRunner, removeForgotten } from './namespaces.ts'
 import type { Network } from './network.ts'
 
 /** Several hosts on this machine, and what they have in common. */
@@ -75,7 +74,7 @@ async function openNetwork(folder: string, say: (s: string) => void, only: 'loop
 async function removeFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1] ?? 0)
-    if (!owner || isThere(owner)) continue
+    if (!owner || isRunner(owner)) continue
     const folder = join(tmpdir(), name)
     const isKept = await access(join(folder, VERDICT)).then(
       () => true,
@@ -84,13 +83,5 @@ async function removeFolders(): Promise<void> {
     if (isKept) continue
     for (const pid of processesBelow(folder)) process.kill(pid, 'SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8') !== ''
-  } catch {
-    return false
   }
 }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Owner } from '../../../infra/embedded/accounts.ts'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
-import { type Member, startMember } from '../../faults/machine/member.ts'
+import { type Member, signalProcess, startMember } from '../../faults/machine/member.ts'
 import { until } from '../../fleet.ts'
 import type { Links, Network } from './network.ts'
 
@@ -79,13 +79,7 @@ export async function createHost(name: string, folder: string, network: Network,
 
   async function send(signal: NodeJS.Signals): Promise<number> {
     const pids = await place.pids()
-    for (const pid of pids) {
-      try {
-        process.kill(pid, signal)
-      } catch {
-        // It has ended by itself.
-      }
-    }
+    for (const pid of pids) signalProcess(pid, signal)
     return pids.length
   }
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { signalProcess } from '../../faults/machine/member.ts'
 import type { Network, Place } from './network.ts'
 import { bridge, ip } from './run-ip.ts'
 
@@ -120,7 +121,7 @@ export async function removeForgotten(): Promise<void> {
   for (const name of listed(NAMESPACES)) {
     const owner = Number(OWN_NAME.exec(name)?.[1] ?? 0)
     if (!owner || isRunner(owner)) continue
-    for (const pid of await processesIn(name).catch(() => [])) end(pid)
+    for (const pid of await processesIn(name).catch(() => [])) signalProcess(pid, 'SIGKILL')
     await ip('netns', 'del', name).catch(() => {})
   }
   for (const name of listed('/sys/class/net')) {
@@ -138,19 +139,11 @@ function listed(folder: string): string[] {
 }
 
 /** Whether the process still runs, and is one of Node's: ids are used again. */
-function isRunner(pid: number): boolean {
+export function isRunner(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8') === readFileSync('/proc/self/comm', 'utf8')
   } catch {
     return false
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
   }
 }
 

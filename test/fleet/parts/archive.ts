@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { chown, copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
 import { operatorsFile } from './operators-file.ts'
-import { ACCOUNTS, type ArchivePlace, PASSWORD, type PatroniMember } from './patroni.ts'
+import { ACCOUNTS, type ArchivePlace, askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
 
 const run = promisify(execFile)
 const ARCHIVE_MS = 60_000
@@ -69,17 +68,8 @@ const numberOf = (name: string) => Number.parseInt(name.slice(8, 16) + name.slic
 const idOf = ({ owner }: PatroniPrograms) => (owner ? { uid: owner.uid, gid: owner.gid } : {})
 
 /** @returns the name of the segment that the server wrote to until now */
-async function closeSegment({ host, port }: PatroniMember): Promise<string> {
-  const client = new pg.Client({
-    connectionString: `postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/postgres`,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    await client.query('checkpoint')
-    const { rows } = await client.query<{ name: string }>('select pg_walfile_name(pg_switch_wal()) as name')
-    return rows[0]?.name ?? ''
-  } finally {
-    await client.end()
-  }
+async function closeSegment(member: PatroniMember): Promise<string> {
+  await askSuperuser(member, 'checkpoint')
+  const [row] = await askSuperuser(member, 'select pg_walfile_name(pg_switch_wal()) as name')
+  return String(row?.name)
 }

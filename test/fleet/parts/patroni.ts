@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { ask } from '../../database.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host, Program } from '../hosts/host.ts'
@@ -79,6 +80,10 @@ export async function startPatroni(
   await untilSynchronous(members)
   return members
 }
+
+/** Asks a member's own server. */
+export const askSuperuser = ({ host, port }: PatroniMember, sql: string, database = 'postgres') =>
+  ask(`postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${database}`, sql, 60_000)
 
 /** Waits until a member has that role. */
 export const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>

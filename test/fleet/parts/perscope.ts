@@ -1,13 +1,11 @@
-import pg from 'pg'
-import { runScript } from '../../faults/machine/scripts.ts'
-import { freePort } from '../../fleet.ts'
+import { freePort, runScript } from '../../fleet.ts'
 import { startWordModel } from '../../semantic/word-model.ts'
 import { startTestServers } from '../../servers.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { openLink } from '../links/link.ts'
 import { startPostgresProxy } from './haproxy.ts'
-import { PASSWORD, type PatroniMember } from './patroni.ts'
+import { askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
 import { startService } from './services.ts'
 
 /** Perscope on hosts of its own, before a Postgres of several members. */
@@ -84,15 +82,6 @@ async function startVectors(box: Box, stops: (() => Promise<unknown>)[]): Promis
 export async function makeDatabase(members: readonly PatroniMember[]): Promise<void> {
   const [first] = members
   if (!first) throw new Error('There is no member of Postgres.')
-  const client = new pg.Client({
-    connectionString: `postgres://postgres:${PASSWORD}@${first.host.address}:${first.port}/postgres`,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    await client.query(`create role ${DATABASE} login password '${PASSWORD}'`)
-    await client.query(`create database ${DATABASE} owner ${DATABASE}`)
-  } finally {
-    await client.end()
-  }
+  await askSuperuser(first, `create role ${DATABASE} login password '${PASSWORD}'`)
+  await askSuperuser(first, `create database ${DATABASE} owner ${DATABASE}`)
 }

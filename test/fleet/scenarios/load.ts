@@ -1,10 +1,7 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { catchUp, drain } from '../../faults/drain.ts'
 import { HOST_DELAY_MS } from '../../faults/machine/machine.ts'
-import { runScript } from '../../faults/machine/scripts.ts'
 import { createOutages, type Outages, RECOVERY_MS } from '../../faults/outages.ts'
 import { readProgress } from '../../faults/progress.ts'
 import { createClient } from '../../faults/readers/client.ts'
@@ -12,9 +9,9 @@ import { startReaders } from '../../faults/readers/readers.ts'
 import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
 import { type Site, startSite } from '../../faults/site/site.ts'
 import { judge } from '../../faults/verdict/judge.ts'
-import { freePort, until } from '../../fleet.ts'
+import { freePort, makeKey, syncCatalogue, until } from '../../fleet.ts'
 import { startImporter } from '../clients/importer.ts'
-import { makeKey, startKeyHolder } from '../clients/keys.ts'
+import { startKeyHolder } from '../clients/keys.ts'
 import { type Marker, startMarker } from '../clients/marker.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Perscope } from '../parts/perscope.ts'
@@ -46,9 +43,7 @@ export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load>
   const { box, seed, findings, figure, say, signal } = stage
   const { env, apis, databaseUrl } = perscope
   const site = await openSite(seed, box)
-  const catalogue = join(box.folder, 'outlets.json')
-  await writeFile(catalogue, JSON.stringify(site.catalogue))
-  await runScript(env, 'outlets', 'sync', catalogue)
+  await syncCatalogue(env, site.catalogue)
   const outages = createOutages()
   const { key } = await makeKey(env, 'readers')
   const client = createClient(apis, key, outages, findings, { askAgainFor: MODEL_BUSY_MS * stage.patience })

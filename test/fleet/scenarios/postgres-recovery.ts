@@ -2,15 +2,14 @@ import { execFile } from 'node:child_process'
 import { appendFile, chown, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
-import { runScript } from '../../faults/machine/scripts.ts'
-import { until } from '../../fleet.ts'
+import { ask } from '../../database.ts'
+import { runScript, until } from '../../fleet.ts'
 import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { startPostgresProxy } from '../parts/haproxy.ts'
 import { operatorsFile } from '../parts/operators-file.ts'
 import {
-  ACCOUNTS,
+  askSuperuser,
   PASSWORD,
   type PatroniMember,
   primaryOf,
@@ -81,15 +80,7 @@ export const postgresRecovery: Scenario = {
   },
 }
 
-async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: LIMIT_MS })
-  client.on('error', () => {})
-  await client.connect()
-  return (await client.query(sql).finally(() => client.end())).rows
-}
-
-const askAs = ({ host, port }: PatroniMember, sql: string) =>
-  ask(`postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${DATABASE}`, sql)
+const askAs = (member: PatroniMember, sql: string) => askSuperuser(member, sql, DATABASE)
 
 /** Switches the primary over with `patronictl`, and measures how long no write is answered. */
 async function switchBy({ figure }: Stage, primary: PatroniMember, write: () => Promise<unknown>): Promise<void> {
