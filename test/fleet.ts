@@ -136,7 +136,7 @@ export async function makeKey(env: NodeJS.ProcessEnv, name: string, ...more: str
   return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
 }
 
-/** Lets a server listen, on a port that the system chooses unless one is given; returns the port. */
+/** Lets a server listen, where no port is given on one that the system chooses; returns it. */
 export async function listen(server: Server, address = '127.0.0.1', port = 0): Promise<number> {
   server.listen(port, address)
   await once(server, 'listening')

@@ -9,6 +9,7 @@ import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
+import { type Site, startSite } from './site.ts'
 
 /** A page as crawl memory has it. */
 export interface RememberedPage {
@@ -38,6 +39,14 @@ export interface TestCrawl {
   workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
   /** Makes every feed, or every waiting page, due now. */
   hurry(what: 'feeds' | 'pages'): Promise<void>
+  /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
+  poll(): Promise<void>
+  /** Forgets all outlets, and what is remembered of them. */
+  forget(): Promise<void>
+  /** Crawls these paths of a site, or addresses, once: a new feed names them. */
+  fetch(site: Site, ...paths: string[]): Promise<void>
+  /** Does the work while each commit of a page crashes: after the addresses, where it hurts most. */
+  crashing(work: () => Promise<void>): Promise<void>
   pages(): Promise<RememberedPage[]>
   page(url: string): Promise<RememberedPage | undefined>
   close(): Promise<void>
@@ -71,7 +80,8 @@ export async function startCrawl(
       ? {}
       : { parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT, worker: parsing }) }),
   })
-  return {
+  let feeds = 0
+  const run: TestCrawl = {
     crawl,
     pool,
     pages: () => readPages(pool),
@@ -91,6 +101,30 @@ export async function startCrawl(
         what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
       )
     },
+    async poll() {
+      crawl.backlogged = true
+      await run.hurry('feeds')
+      await run.workOff()
+    },
+    async forget() {
+      await run.outlets({})
+      await pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
+    },
+    async fetch(site, ...paths) {
+      const feed = `/feed-${++feeds}.xml`
+      site.on(feed, rss(...paths.map(path => (path.startsWith('http') ? path : site.origin + path))))
+      await run.outlets({ 'x.example': [site.origin + feed] })
+      await run.workOff()
+    },
+    async crashing(work) {
+      await pool.query(
+        `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$;
+         create constraint trigger crash after insert on pages deferrable initially deferred
+           for each row execute function crash()`,
+      )
+      await work()
+      await pool.query('drop function crash() cascade')
+    },
     async close() {
       crawl.leases.close()
       await crawl.parser.close()
@@ -99,6 +133,29 @@ export async function startCrawl(
       await database.drop()
     },
   }
+  return run
+}
+
+/** A crawler and sites on addresses of their own, which end with the test. */
+export async function startScene(
+  t: { teardown(end: () => unknown): void },
+  addresses: string[],
+  settings: Partial<Record<keyof Config, string>> = {},
+) {
+  const run = await startCrawl(settings)
+  const sites = await Promise.all(addresses.map(address => startSite(address)))
+  t.teardown(() => Promise.all([run.close(), ...sites.map(site => site.close())]))
+  return { run, sites, site: sites[0]! }
+}
+
+/** So many hosts, which the crawler tells apart. */
+export const addresses = (count: number) => Array.from({ length: count }, (_, at) => `127.0.7.${at + 1}`)
+
+/** So many pages of a site; their addresses. */
+export function manyPages(site: Site, count: number, text = 'nieuws', name = 'p'): string[] {
+  const paths = Array.from({ length: count }, (_, at) => `/${name}/${at}`)
+  for (const path of paths) site.on(path, html(text))
+  return paths.map(path => site.origin + path)
 }
 
 async function readPages(pool: Pool): Promise<RememberedPage[]> {

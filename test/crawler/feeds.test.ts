@@ -7,20 +7,13 @@ import { type Handler, startSite } from './site.ts'
 const site = await startSite()
 const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 t.teardown(() => Promise.all([site.close(), run.close()]))
+const { poll } = run
 const at = (path: string) => site.origin + path
 const published = async () => (await run.pages()).map(({ url }) => url.slice(site.origin.length))
 
-/** Polls every feed of the catalogue now, and fetches nothing but feeds. */
-async function poll(): Promise<void> {
-  run.crawl.backlogged = true
-  await run.hurry('feeds')
-  await run.workOff()
-}
-
 /** Only this outlet, with these feeds, and nothing remembered of it. */
 async function only(feeds: Record<string, string[]>): Promise<void> {
-  await run.outlets({})
-  await run.pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
+  await run.forget()
   await run.outlets(Object.fromEntries(Object.entries(feeds).map(([domain, paths]) => [domain, paths.map(at)])))
 }
 
@@ -54,16 +47,8 @@ t.test('an unchanged feed is not sent again, and its next poll comes later and l
 t.test('promise 1: an ETag is never kept without the addresses that came with it', async t => {
   await only({ 'x.example': ['/feed.xml'] })
   site.on('/feed.xml', tagged('"1"', rss(at('/lost-1'), at('/lost-2'))))
-  // The crash, where it would hurt most: after the addresses, before the commit.
-  await run.pool.query(
-    `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$`,
-  )
-  await run.pool.query(
-    'create constraint trigger crash after insert on pages deferrable initially deferred for each row execute function crash()',
-  )
-  await poll()
+  await run.crashing(poll)
   t.same(await published(), [])
-  await run.pool.query('drop function crash() cascade')
   await poll()
   t.equal(site.to('/feed.xml').at(-1)?.headers['if-none-match'], undefined)
   t.same(await published(), ['/lost-1', '/lost-2'])

@@ -12,22 +12,15 @@ t.setTimeout(240_000)
 const site = await startSite()
 const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 t.teardown(() => Promise.all([site.close(), run.close()]))
+const { poll } = run
 const at = (path: string) => site.origin + path
-
-/** Polls every feed of the catalogue once, and fetches nothing but feeds. */
-async function poll(): Promise<void> {
-  run.crawl.backlogged = true
-  await run.hurry('feeds')
-  await run.workOff()
-}
 
 const catalogue = (feeds: string[], sitemaps: string[] = []) =>
   run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
 
 /** Only this outlet, with these feeds, and nothing remembered of it. */
 async function only(feeds: string[], sitemaps: string[] = []): Promise<void> {
-  await run.outlets({})
-  await run.pool.query('truncate pages, feeds, outlets cascade')
+  await run.forget()
   await catalogue(feeds, sitemaps)
 }
 
@@ -157,15 +150,8 @@ t.test('promise 1: a crash before the commit loses neither the entries nor the g
   site.on('/feed.xml', show(['/k-1', '/k-2']))
   await poll()
   site.on('/feed.xml', show(['/k-8', '/k-9']))
-  await run.pool.query(
-    `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$`,
-  )
-  await run.pool.query(
-    'create constraint trigger crash after insert on pages deferrable initially deferred for each row execute function crash()',
-  )
-  await poll()
+  await run.crashing(poll)
   t.same(await gaps(), [0])
-  await run.pool.query('drop function crash() cascade')
   await poll()
   t.same(await gaps(), [1])
   await poll()

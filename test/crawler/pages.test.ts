@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
-import { html, rss, startCrawl } from './crawl.ts'
+import { html, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
 t.setTimeout(280_000)
@@ -15,15 +15,7 @@ t.teardown(async () => {
   await Promise.all([site.close(), other.close(), run.close()])
 })
 const at = (path: string) => site.origin + path
-
-/** Publishes these paths in a new feed of their own and crawls them once. */
-let feeds = 0
-async function crawl(...paths: string[]): Promise<void> {
-  feeds += 1
-  site.on(`/feed-${feeds}.xml`, rss(...paths.map(path => (path.startsWith('http') ? path : at(path)))))
-  await run.outlets({ 'x.example': [at(`/feed-${feeds}.xml`)] })
-  await run.workOff()
-}
+const crawl = (...paths: string[]) => run.fetch(site, ...paths)
 
 t.test('a page is stored with what it was served as, and promised to the normaliser', async t => {
   site.on('/a.html', (_request, response) =>

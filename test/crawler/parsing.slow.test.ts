@@ -1,5 +1,6 @@
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
+import { until } from '../fleet.ts'
 import { rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
@@ -37,24 +38,14 @@ const feeds = async () => {
 }
 const feed = async (path: string) => (await feeds()).find(({ url }) => url.endsWith(path))
 
-async function only(outlets: Record<string, string[]>): Promise<void> {
-  await run.pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
-  await run.outlets(outlets)
-}
-
-const until = async (condition: () => Promise<boolean>) => {
-  for (const end = performance.now() + 60_000; !(await condition()); await new Promise(next => setTimeout(next, 20))) {
-    if (performance.now() > end) throw new Error('It did not come to that within a minute.')
-  }
-}
-
 t.test('a feed whose parsing does not end fails alone, says why, and is tried less and less often', async t => {
   site.on('/hang.xml', rss(`${site.origin}/a`))
   honest.on('/feed.xml', rss(`${honest.origin}/news`))
   const hostile = { 'hostile.example': [`${site.origin}/hang.xml`] }
-  await only(hostile)
+  await run.forget()
+  await run.outlets(hostile)
   const working = run.workOff()
-  await until(async () => (await feed('/hang.xml'))?.parsing === true)
+  await until(async () => (await feed('/hang.xml'))?.parsing === true, 60_000)
   await run.outlets({ ...hostile, 'honest.example': [`${honest.origin}/feed.xml`] })
   await run.workOff()
   t.equal((await run.pages()).length, 1)
@@ -84,7 +75,8 @@ t.test('a feed whose parsing does not end fails alone, says why, and is tried le
 t.test('a feed that eats memory or ends its thread fails alone', async t => {
   for (const path of ['/eat.xml', '/exit.xml']) site.on(path, rss(`${site.origin}/a`))
   honest.on('/feed.xml', rss(`${honest.origin}/more`))
-  await only({
+  await run.forget()
+  await run.outlets({
     'eats.example': [`${site.origin}/eat.xml`],
     'exits.example': [`${site.origin}/exit.xml`],
     'honest.example': [`${honest.origin}/feed.xml`],
@@ -100,9 +92,10 @@ t.test('promise 1: a crawler that ends while it parses leaves nothing due at onc
   const answer = (body: string) => (_request: unknown, response: import('node:http').ServerResponse) =>
     void response.writeHead(200, { 'content-type': 'application/xml', etag: '"1"' }).end(body)
   site.on('/hang.xml', answer(rss(`${site.origin}/kept`)))
-  await only({ 'x.example': [`${site.origin}/hang.xml`] })
+  await run.forget()
+  await run.outlets({ 'x.example': [`${site.origin}/hang.xml`] })
   const working = run.workOff()
-  await until(async () => (await feed('/hang.xml'))?.parsing === true)
+  await until(async () => (await feed('/hang.xml'))?.parsing === true, 60_000)
   // A crash would leave the database as it is at this moment.
   const left = await feed('/hang.xml')
   t.ok(left && left.wait > 100_000, 'the next poll is ahead')
@@ -131,7 +124,8 @@ t.test('a sitemap index with a part that cannot be parsed fails as a whole, afte
     `<sitemapindex>${part('/hang.xml?1')}${part('/hang.xml?2')}${part('/hang.xml?3')}</sitemapindex>`,
   )
   site.on('/hang.xml', rss(`${site.origin}/a`))
-  await only({ 'x.example': [`${site.origin}/index.xml`] })
+  await run.forget()
+  await run.outlets({ 'x.example': [`${site.origin}/index.xml`] })
   const before = site.seen.length
   await run.workOff()
   t.match(await feed('/index.xml'), {
@@ -146,7 +140,8 @@ t.test('ten megabytes of a feed cost the event loop no half of a second', async 
   const large = JSON.stringify({ version: '1', items: Array.from({ length: 2_000 }, (_, n) => item(n)) })
   t.ok(large.length > 9_500_000)
   site.on('/large.json', large)
-  await only({ 'x.example': [`${site.origin}/large.json`] })
+  await run.forget()
+  await run.outlets({ 'x.example': [`${site.origin}/large.json`] })
   // The loop's own processor time between two turns: what the scheduler takes away on a busy
   // machine is not in it.
   let longest = 0

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
-import { html, rss, startCrawl } from './crawl.ts'
+import { html, startCrawl } from './crawl.ts'
 import { type Handler, startSite } from './site.ts'
 
 t.setTimeout(120_000)
@@ -11,15 +11,7 @@ const run = await startCrawl()
 t.teardown(() => Promise.all([site.close(), other.close(), run.close()]))
 other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
 const at = (path: string) => site.origin + path
-
-/** Crawls these paths once, named by a new feed. */
-let feeds = 0
-async function crawl(...paths: string[]): Promise<void> {
-  feeds += 1
-  site.on(`/feed-${feeds}.xml`, rss(...paths.map(at)))
-  await run.outlets({ 'x.example': [at(`/feed-${feeds}.xml`)] })
-  await run.workOff()
-}
+const crawl = (...paths: string[]) => run.fetch(site, ...paths)
 
 const redirect =
   (location: string, ...cookies: string[]): Handler =>

@@ -32,8 +32,7 @@ function publish(path: string, certificate: X509Certificate): string {
 
 /** Polls one feed of one outlet, and fetches its pages. What became of both. */
 async function crawlOf(origin: string): Promise<{ error: string | null; pages: string[] }> {
-  await run.outlets({})
-  await run.pool.query('truncate pages, feeds, outlets cascade')
+  await run.forget()
   await run.pool.query("update hosts set free_at = 'epoch', robots_until = 'epoch', robots_blocked = false")
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()
