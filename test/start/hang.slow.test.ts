@@ -59,7 +59,11 @@ t.test('services that hang are replaced within a minute, one that is slow is not
   const stored = new Map(lines.map(line => JSON.parse(line)).map(article => [article.title, article]))
   for (const { title, publishedAt, language, outlet, answer, authors, paragraphs } of SAMPLE) {
     const { domain, country } = outlet
-    t.match(stored.get(title), { published_at: publishedAt.toISOString(), language, country, outlet: { domain } }, title)
+    t.match(
+      stored.get(title),
+      { published_at: publishedAt.toISOString(), language, country, outlet: { domain } },
+      title,
+    )
     if (answer === 'page') t.match(stored.get(title), { authors, snippet: snippetOf(paragraphs.join(' ')) }, title)
   }
   t.equal(pidOf('embedder'), pid('embedder'), 'silent for fifteen seconds, and let be')
