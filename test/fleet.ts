@@ -31,7 +31,7 @@ export interface Fleet {
   sync(catalogue: { outlets: object[] }): Promise<void>
   /** The end of what each process wrote, to say why something did not come to pass. */
   logs(): string
-  makeKey(name: string): Promise<MadeKey>
+  makeKey(name: string, ...options: string[]): Promise<MadeKey>
   stop(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function createFleet(env: Record<string, string>): Fleet {
       return member
     },
     script: (name, ...args) => runScript(environment, name, ...args),
-    makeKey: name => makeKey(environment, name),
+    makeKey: (name, ...options) => makeKey(environment, name, ...options),
     sync: catalogue => syncCatalogue(environment, catalogue),
     logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {

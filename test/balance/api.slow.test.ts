@@ -1,47 +1,60 @@
+import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../fleet.ts'
-import { askOn, startBalanced, statusOf, WITHOUT_HAPROXY } from './balancer.ts'
+import { askOn, statusOf } from '../processes/cores.ts'
+import { startBalanced, WITHOUT_HAPROXY } from './balancer.ts'
 
 t.setTimeout(280_000)
 if (WITHOUT_HAPROXY) t.plan(0, WITHOUT_HAPROXY)
 else {
   const balanced = await startBalanced({ AUTH_LOCK_FAILURES: '3' })
   t.teardown(() => balanced.stop())
+  /** Clients that ask on a connection each. */
+  const load = (clients = 4) => {
+    const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+    const headers = { authorization: `Bearer ${balanced.secret}` }
+    return askOn(async client => {
+      // HAProxy allows an address 500 requests a second.
+      await pause(10)
+      return statusOf({ port: balanced.port, path: '/v1/articles', agent: agents[client], headers })
+    }, clients)
+  }
   const served = (number: 0 | 1) => balanced.apis[number].log().match(/"msg":"request"/g)?.length ?? 0
 
   t.test('both APIs answer', async t => {
-    const load = askOn(balanced)
-    await load.more(40)
-    await load.stop()
-    t.same(load.failed(), [])
+    const asked = load()
+    await asked.more(40)
+    await asked.stop()
+    t.same(asked.failed(), [])
     t.ok(served(0) > 0 && served(1) > 0, `${served(0)} and ${served(1)} requests`)
   })
 
   t.test('APIs that are replaced one after the other cost no request', async t => {
-    const load = askOn(balanced)
+    const asked = load()
     for (const number of [0, 1] as const) {
-      await load.more(50)
+      await asked.more(50)
       await balanced.end(number, 'SIGTERM')
       t.equal(await balanced.apis[number].exited, 0)
-      await load.more(50)
+      await asked.more(50)
       await balanced.start(number)
-      await load.more(50)
+      await asked.more(50)
       t.ok(served(number) > 0, 'the new one takes part')
     }
-    await load.stop()
-    t.same(load.failed(), [])
+    await asked.stop()
+    t.same(asked.failed(), [])
   })
 
   t.test('an API that is killed costs at most the requests that it had in hand', async t => {
-    const load = askOn(balanced, 6)
-    await load.more(50)
+    const asked = load(6)
+    await asked.more(50)
     await balanced.end(0, 'SIGKILL')
-    await load.more(50)
+    await asked.more(50)
     await balanced.start(0)
-    await load.more(50)
-    await load.stop()
-    t.comment(`${load.failed().length} of ${load.answers.length} requests failed`)
-    t.ok(load.failed().length <= 6, `${load.failed()}`)
+    await asked.more(50)
+    await asked.stop()
+    t.comment(`${asked.failed().length} of ${asked.answers.length} requests failed`)
+    t.ok(asked.failed().length <= 6, `${asked.failed()}`)
   })
 
   t.test('an API that hangs gets no further requests', async t => {
@@ -49,23 +62,23 @@ else {
     hung.kill('SIGSTOP')
     t.teardown(() => hung.kill('SIGCONT'))
     await balanced.marked(0, 'DOWN')
-    const load = askOn(balanced)
-    await load.more(100)
-    await load.stop()
-    t.same(load.failed(), [])
+    const asked = load()
+    await asked.more(100)
+    await asked.stop()
+    t.same(asked.failed(), [])
     hung.kill('SIGCONT')
     await balanced.marked(0, 'UP')
   })
 
   t.test('a reload of HAProxy costs no request', async t => {
-    const load = askOn(balanced)
+    const asked = load()
     for (let reload = 0; reload < 2; reload++) {
-      await load.more(50)
+      await asked.more(50)
       await balanced.reload()
     }
-    await load.more(50)
-    await load.stop()
-    t.same(load.failed(), [])
+    await asked.more(50)
+    await asked.stop()
+    t.same(asked.failed(), [])
   })
 
   t.test('an API sees the address of the client, whatever the client writes', async t => {

@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createKey } from '../../shared/plans/keys.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import { createTestDatabase } from '../database.ts'
 import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
 import { createFleet, freePort, type Member, until } from '../fleet.ts'
 
@@ -37,17 +33,10 @@ export interface Balanced {
 
 export async function startBalanced(env: Record<string, string> = {}): Promise<Balanced> {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
-  const { secret } = await createKey(pool, 'balanced', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
-    rate: 1_000_000,
-    quota: null,
-  })
-  await pool.end()
   const fleet = createFleet({
     ...{ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '', TRUST_PROXY: '127.0.0.1', ...env },
   })
+  const { key: secret } = await fleet.makeKey('balanced')
   const ports = [String(await freePort()), String(await freePort())] as const
   const startApi = (number: 0 | 1) => fleet.start('api', { PORT: ports[number] })
   const apis: [Member, Member] = [await startApi(0), await startApi(1)]
@@ -93,6 +82,7 @@ async function startProxy(apis: readonly [string, string]) {
       text = (text + part).slice(-2_000_000)
     })
   }
+  const said = () => text.slice(-2_000)
   const ended = once(child, 'exit')
   const read = async () => (await fetch(`http://127.0.0.1:${figures}/metrics`)).text()
   return {
@@ -100,21 +90,13 @@ async function startProxy(apis: readonly [string, string]) {
     log: () => text,
     async marks(number: 0 | 1, state: 'UP' | 'DOWN') {
       const line = `haproxy_server_status{proxy="api_reads",server="api${number + 1}",state="${state}"} 1`
-      await until(
-        async () => (await read()).includes(line),
-        60_000,
-        () => text.slice(-2_000),
-      )
+      await until(async () => (await read()).includes(line), 60_000, said)
     },
     async reload() {
       const workers = () => text.match(/New worker \(\d+\) forked/g)?.length ?? 0
       const before = workers()
       child.kill('SIGUSR2')
-      await until(
-        () => workers() > before,
-        60_000,
-        () => text.slice(-2_000),
-      )
+      await until(() => workers() > before, 60_000, said)
       await until(async () => (await read()).includes('state="UP"} 1'), 60_000)
     },
     async stop() {
@@ -122,60 +104,4 @@ async function startProxy(apis: readonly [string, string]) {
       await ended
     },
   }
-}
-
-/**
- * Clients that ask without an end, each on a connection that it keeps.
- *
- * @returns statuses, or the error in the place of one
- */
-export function askOn({ port, secret }: Balanced, clients = 4) {
-  const answers: (number | string)[] = []
-  let stopped = false
-  const run = async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    while (!stopped) {
-      answers.push(
-        await statusOf({ port, agent, path: '/v1/articles', headers: { authorization: `Bearer ${secret}` } }),
-      )
-      // HAProxy allows an address 500 requests a second.
-      await pause(10)
-    }
-    agent.destroy()
-  }
-  const runs = Array.from({ length: clients }, run)
-  return {
-    answers,
-    failed: () => answers.filter(answer => answer !== 200),
-    /** Waits until so many more requests are answered. */
-    async more(count: number) {
-      const enough = answers.length + count
-      await until(() => answers.length >= enough, 60_000)
-    },
-    async stop() {
-      stopped = true
-      await Promise.all(runs)
-    },
-  }
-}
-
-export interface Asked {
-  port: number
-  path: string
-  method?: string
-  agent?: Agent
-  localAddress?: string
-  headers?: Record<string, string>
-}
-
-/** The status of one request; the error, when its connection broke. */
-export function statusOf(asked: Asked): Promise<number | string> {
-  return new Promise(resolve => {
-    request({ host: '127.0.0.1', ...asked }, response => {
-      response.resume().once('end', () => resolve(response.statusCode ?? 0))
-      response.once('error', error => resolve(String(error)))
-    })
-      .once('error', error => resolve(String(error)))
-      .end()
-  })
 }

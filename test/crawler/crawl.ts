@@ -45,7 +45,7 @@ export interface TestCrawl {
   forget(): Promise<void>
   /** Crawls these paths of a site, or addresses, once: a new feed names them. */
   fetch(site: Site, ...paths: string[]): Promise<void>
-  /** Does the work while each commit of a page crashes: after the addresses, where it hurts most. */
+  /** Does the work while each commit of a page crashes, after the addresses. */
   crashing(work: () => Promise<void>): Promise<void>
   pages(): Promise<RememberedPage[]>
   page(url: string): Promise<RememberedPage | undefined>

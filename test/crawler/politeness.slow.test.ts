@@ -1,9 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import pg from 'pg'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, type Member, until } from '../fleet.ts'
+import { startFleet, until } from '../fleet.ts'
 import { html, rss } from './crawl.ts'
 import { type Site, startSite } from './site.ts'
 
@@ -42,45 +38,25 @@ function shortestPause(site: Site): number {
 }
 
 t.test('one rate per host over all workers and processes, whatever happens to them', async t => {
-  const database = await createTestDatabase()
   const sites = await startSites()
-  const fleet = createFleet({
-    DATABASE_URL: database.url,
+  t.teardown(() => Promise.all(sites.map(site => site.close())))
+  const { database, fleet } = await startFleet(t, {
     CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
     CRAWL_HOST_DELAY: `${DELAY}ms`,
     POLL_INTERVAL_MIN: '1s',
     POLL_INTERVAL_MAX: '2s',
   })
-  const client = new pg.Client(database.url)
-  await client.connect()
-  t.teardown(async () => {
-    await fleet.stop()
-    await client.end()
-    await Promise.all(sites.map(site => site.close()))
-    await database.drop()
-  })
-  const file = join(t.testdir(), 'outlets.json')
   const outlets = sites.map((site, index) => ({
-    ...{
-      name: `Outlet ${index}`,
-      domain: `outlet${index}.example`,
-      country: 'NL',
-      languages: ['nl'],
-      timeZone: 'Europe/Amsterdam',
-    },
+    ...{ name: `Outlet ${index}`, domain: `outlet${index}.example`, country: 'NL', languages: ['nl'] },
+    timeZone: 'Europe/Amsterdam',
     feeds: [`${site.origin}/feed.xml`, `${site.origin}/more.xml`],
   }))
-  await writeFile(file, JSON.stringify({ outlets }))
-  await fleet.script('outlets', 'sync', file)
+  await fleet.sync({ outlets })
   const [first, second] = [await fleet.start('crawler'), await fleet.start('crawler')]
 
-  const waiting = async () => {
-    const { rows } = await client.query<{ stored: number; open: number }>(
-      "select count(*) filter (where state = 'stored')::int as stored, count(*) filter (where state = 'waiting')::int as open from pages",
-    )
-    return rows[0] ?? { stored: 0, open: 0 }
-  }
-  await until(async () => (await waiting()).stored > 5, 60_000)
+  const stored = () => database.count("pages where state = 'stored'")
+  await until(async () => (await stored()) > 5, 60_000)
+
   // One is paused for longer than a lease lasts, the other killed and replaced; then the first
   // wakes up.
   first.process.kill('SIGSTOP')
@@ -89,11 +65,8 @@ t.test('one rate per host over all workers and processes, whatever happens to th
   await fleet.start('crawler')
   await new Promise(resolve => setTimeout(resolve, 12_000))
   first.process.kill('SIGCONT')
-  await until(
-    async () => (await waiting()).stored === 48 && (await waiting()).open === 0,
-    60_000,
-    () => logs(fleet.members),
-  )
+  const open = () => database.count("pages where state = 'waiting'")
+  await until(async () => (await stored()) === 48 && (await open()) === 0, 60_000, fleet.logs)
 
   for (const site of sites) {
     const pages = site.seen.filter(({ path }) => path.startsWith('/page/'))
@@ -101,11 +74,4 @@ t.test('one rate per host over all workers and processes, whatever happens to th
     const pause = shortestPause(site)
     t.ok(pause >= DELAY, `${site.host}: ${site.seen.length} requests, shortest pause ${pause.toFixed(1)} ms`)
   }
-  const stopping = performance.now()
-  for (const member of fleet.members) member.process.kill('SIGTERM')
-  const codes = await Promise.all(fleet.members.filter(member => member !== second).map(({ exited }) => exited))
-  t.same(codes, [0, 0])
-  t.ok(performance.now() - stopping < 20_000)
 })
-
-const logs = (members: Member[]) => members.map(member => member.log().slice(-2_000)).join('\n---\n')

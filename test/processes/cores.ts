@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createKey } from '../../shared/plans/keys.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import { createTestDatabase } from '../database.ts'
 import { createFleet, type Member, until } from '../fleet.ts'
 
 /** A real API of several processes, on a database of its own. */
@@ -38,15 +36,8 @@ export interface Client {
 /** @param rate requests a minute that its clients have together */
 export async function startCores(env: Record<string, string> = {}, rate = 100_000): Promise<Cores> {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
-  const { secret } = await createKey(pool, 'cores', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
-    rate,
-    quota: null,
-  })
-  await pool.end()
   const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '2', ...env })
+  const { key } = await fleet.makeKey('cores', '--rate', String(rate))
   const primary = await fleet.start('api')
   const port = Number(new URL(fleet.base()).port)
   const cores: Cores = {
@@ -68,7 +59,7 @@ export async function startCores(env: Record<string, string> = {}, rate = 100_00
       // A client's end takes a moment to be known.
       await pause(500)
     },
-    client: () => clientOf(port, secret, primary.log),
+    client: () => clientOf(port, key, primary.log),
     async stop() {
       await fleet.stop()
       await database.drop()
@@ -77,18 +68,50 @@ export async function startCores(env: Record<string, string> = {}, rate = 100_00
   return cores
 }
 
-function clientOf(port: number, secret: string, log: () => string): Client {
+/** The status of one request to this machine; rejects when its connection broke. */
+export function statusOf(options: RequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', ...options }, response => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0))
+      response.once('error', reject)
+    })
+    asked.setTimeout(PATIENCE, () => asked.destroy(new Error(NO_ANSWER)))
+    asked.once('error', reject).end()
+  })
+}
+
+/**
+ * Clients that ask without an end.
+ *
+ * @param ask sends one request; each client waits for its answer
+ * @returns the answers, or the error in the place of one
+ */
+export function askOn(ask: (client: number) => Promise<number>, clients = 4) {
+  const answers: (number | string)[] = []
+  let stopped = false
+  const run = async (_: unknown, client: number) => {
+    while (!stopped) answers.push(await ask(client).catch(String))
+  }
+  const runs = Array.from({ length: clients }, run)
+  return {
+    answers,
+    failed: () => answers.filter(answer => answer !== 200),
+    /** Waits until so many more requests are answered. */
+    async more(count: number) {
+      const enough = answers.length + count
+      await until(() => answers.length >= enough, 60_000)
+    },
+    async stop() {
+      stopped = true
+      await Promise.all(runs)
+    },
+  }
+}
+
+function clientOf(port: number, key: string, log: () => string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const get = (path: string, id: string) =>
-    new Promise<number>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${secret}`, 'x-request-id': id }
-      const asked = request({ port, host: '127.0.0.1', path, agent, headers }, response => {
-        response.resume().once('end', () => resolve(response.statusCode ?? 0))
-        response.once('error', reject)
-      })
-      asked.setTimeout(PATIENCE, () => asked.destroy(new Error(NO_ANSWER)))
-      asked.once('error', reject).end()
-    })
+    statusOf({ port, path, agent, headers: { authorization: `Bearer ${key}`, 'x-request-id': id } })
   return {
     status: () => get('/v1/articles', randomUUID()),
     async ask(path = '/v1/articles') {
@@ -98,11 +121,7 @@ function clientOf(port: number, secret: string, log: () => string): Client {
         log()
           .split('\n')
           .findLast(one => one.includes(id) && one.includes('"msg":"request"'))
-      await until(
-        () => line() !== undefined,
-        30_000,
-        () => `there is no line of request ${id}`,
-      )
+      await until(() => line() !== undefined, 30_000, log)
       return { status, process: String(JSON.parse(line() ?? '{}').process) }
     },
     leave: () => agent.destroy(),
