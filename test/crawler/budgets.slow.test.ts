@@ -127,7 +127,7 @@ t.test('an outlet whose pages hang rests, longer and longer, and goes on by itse
   hangs = false
   await rested()
   await run.hurry('pages')
-  await run.pool.query("update hosts set free_at = 'epoch', failures = 0")
+  await run.pool.query("update hosts set free_at = 'epoch', failures = 0, robots_until = 'epoch', robots_blocked = false")
   await run.workOff()
   t.same(await states(run), ['8 stored'])
   t.match(await outletHealth(run.pool), [{ late: 0, restsUntil: null }])
