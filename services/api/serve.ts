@@ -10,8 +10,9 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { gauge } from '../../shared/log/registry.ts'
-import { loadSharedSecret, type Pool } from '../../shared/postgres/pool.ts'
+import { loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
+import { missingAmong } from '../../shared/process/health.ts'
 import { joinsOthers, processNumber } from '../../shared/process/number.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
@@ -88,7 +89,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   await index.check()
   const strangers = createStrangerPermits(config)
   const lock = createAddressLock(pool, config, strangers)
-  const required = () => answers(pool)
+  const required = () => missingAmong({ postgres: () => pool.query(ASK) })
   const publicUrl = publicUrlOf(config)
   const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
   const warmUp = startWarmUp(index, log, { prepare })
@@ -173,16 +174,8 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
   }
 }
 
-async function answers(pool: Pool): Promise<Record<string, string>> {
-  try {
-    // Read by pg though its types do not know it: a server that hangs must not hang us.
-    const ask = { text: 'select 1', query_timeout: READY_TIMEOUT }
-    await pool.query(ask)
-    return {}
-  } catch {
-    return { postgres: 'does not answer' }
-  }
-}
+/** Read by pg though its types do not know it: a server that hangs must not hang us. */
+const ASK = { text: 'select 1', query_timeout: READY_TIMEOUT }
 
 /**
  * Opens the index of an API process: articles are kept as the bytes that it sends.

@@ -1,14 +1,9 @@
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { removeOldCounts } from '../../shared/outlets/origins.ts'
-import { createPool, type Pool, postgresOutageLog } from '../../shared/postgres/pool.ts'
-import { missingAmong } from '../../shared/process/health.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { usesRedis } from '../../shared/queues/redis.ts'
-import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
-import { observeDisk } from '../../shared/status/surroundings.ts'
-import { logCauses } from '../../shared/status/watch.ts'
+import { openWorker } from '../../shared/status/watch.ts'
 import { type Crawl, createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
 import { MOST_REMEMBERED } from './feeds/parts.ts'
@@ -22,9 +17,7 @@ import { startDispatcher } from './visits.ts'
 const GRACE = 8_000
 
 export async function startCrawler({ config, log }: ServiceContext): Promise<Running> {
-  const postgres = postgresOutageLog(log, () => pool)
-  const pool = createPool(config.DATABASE_URL, 'crawler', postgres.met, { max: config.DATABASE_POOL })
-  const queues = openQueues(config, log)
+  const { pool, queues, watch } = openWorker('crawler', { config, log })
   const stopping = new AbortController()
   const ending = new AbortController()
   const crawl = createCrawl({ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal })
@@ -32,16 +25,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)
-  observeFleet(pool, queues)
-  observeMachines(pool, config)
-  observeDisk(config.DATA_DIR)
-
-  const missing = () =>
-    missingAmong({
-      postgres: () => pool.query('select 1'),
-      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-    })
-  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
+  const { missing, causes } = watch()
   return {
     async stop() {
       await causes.close()

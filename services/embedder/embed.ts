@@ -5,17 +5,13 @@ import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
-import { createPool, isTransient, type Pool, postgresOutageLog, type Queryable } from '../../shared/postgres/pool.ts'
+import { isTransient, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
-import { missingAmong } from '../../shared/process/health.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { MAINTENANCE, startBoss } from '../../shared/queues/delayed-jobs.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { usesRedis } from '../../shared/queues/redis.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
-import { observeFleet, observeMachines, observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
-import { observeDisk } from '../../shared/status/surroundings.ts'
-import { logCauses } from '../../shared/status/watch.ts'
+import { observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
+import { openWorker } from '../../shared/status/watch.ts'
 import { VectorFailure } from '../../shared/vectors/nearest.ts'
 import { openVectorStore, type VectorStore } from '../../shared/vectors/store.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
@@ -237,10 +233,8 @@ function observeArticle({ dueAt, ingestedAt }: { dueAt: number; ingestedAt: numb
 const VECTOR_TIMEOUT = 15_000
 
 export async function startEmbedder({ config, log }: ServiceContext): Promise<Running> {
-  const postgres = postgresOutageLog(log, () => pool)
-  const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
+  const { pool, queues, postgres, watch: watchFleet } = openWorker('embedder', { config, log })
   const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
-  const queues = openQueues(config, log)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
 
@@ -269,22 +263,15 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
   )
   const watch = watchCollections(pool, vectors, embeddingCollections, log)
   await startMaintenance(boss, pool, log)
-  observeFleet(pool, queues)
-  observeMachines(pool, config)
-  observeDisk(config.DATA_DIR)
   observeVectorNodes(pool, config)
 
-  const missing = () =>
-    missingAmong({
-      postgres: () => pool.query('select 1'),
-      vectors: () => vectors.ping(),
-      model: async () => {
-        const obstacle = embeddingCollections.obstacle()
-        if (obstacle) throw new Error(obstacle.reason)
-      },
-      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-    })
-  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
+  const { missing, causes } = watchFleet({
+    vectors: () => vectors.ping(),
+    model: async () => {
+      const obstacle = embeddingCollections.obstacle()
+      if (obstacle) throw new Error(obstacle.reason)
+    },
+  })
   return {
     async stop() {
       await causes.close()

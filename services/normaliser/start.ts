@@ -5,17 +5,13 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
 import type { NewSignal } from '../../shared/outlets/rights.ts'
-import { createPool, isTransient, type Pool, postgresOutageLog } from '../../shared/postgres/pool.ts'
-import { missingAmong } from '../../shared/process/health.ts'
+import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { openQueues, type Queues } from '../../shared/queues/queues.ts'
-import { usesRedis } from '../../shared/queues/redis.ts'
+import type { Queues } from '../../shared/queues/queues.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
-import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
-import { observeDisk } from '../../shared/status/surroundings.ts'
-import { logCauses } from '../../shared/status/watch.ts'
+import { openWorker } from '../../shared/status/watch.ts'
 import { composerOptions, openComposer } from './composer.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchSeconds } from './metrics.ts'
@@ -50,9 +46,7 @@ const GRACE = 10_000
  * stopwatch.
  */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
-  const postgres = postgresOutageLog(log, () => pool)
-  const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
-  const queues = openQueues(config, log)
+  const { pool, queues, watch } = openWorker('normaliser', { config, log })
   const composer = openComposer(composerOptions(config))
   const indexer = openIndexer(pool, log)
   const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
@@ -69,15 +63,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   }
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
-  observeFleet(pool, queues)
-  observeMachines(pool, config)
-  observeDisk(config.DATA_DIR)
-  const missing = () =>
-    missingAmong({
-      postgres: () => pool.query('select 1'),
-      ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
-    })
-  const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
+  const { missing, causes } = watch()
   return {
     async stop() {
       await causes.close()

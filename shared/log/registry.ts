@@ -60,15 +60,22 @@ export function gauge<L extends string, T>(
 /** Scrapes within this time (ms) share one reading. */
 const FRESH = 10_000
 
-/** Shares one reading between all calls within ten seconds. */
+/**
+ * Shares one reading between all calls within `fresh` ms, by default ten seconds. What takes longer
+ * is not read again while it is under way.
+ */
 export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
-  let last: { at: number; figures: Promise<T> } | undefined
+  let last: { until: number; reading: Promise<T>; open: boolean } | undefined
   return () => {
-    if (last === undefined || performance.now() - last.at > fresh) {
-      last = { at: performance.now(), figures: read() }
-      last.figures.catch(() => {})
+    if (last === undefined || (!last.open && performance.now() > last.until)) {
+      const begun = { until: performance.now() + fresh, reading: read(), open: true }
+      const end = () => {
+        begun.open = false
+      }
+      begun.reading.then(end, end)
+      last = begun
     }
-    return last.figures
+    return last.reading
   }
 }
 

@@ -1,14 +1,49 @@
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/logger.ts'
 import { budgetsUsed, outletHealth } from '../outlets/health.ts'
-import type { Pool } from '../postgres/pool.ts'
+import { createPool, type Pool, postgresOutageLog } from '../postgres/pool.ts'
+import { missingAmong } from '../process/health.ts'
 import { type Repeated, repeatEvery } from '../process/repeat.ts'
-import type { Queues } from '../queues/queues.ts'
+import type { ServiceContext } from '../process/service.ts'
+import { openQueues, type Queues } from '../queues/queues.ts'
+import { usesRedis } from '../queues/redis.ts'
 import { causesOf, type Facts } from './causes.ts'
 import type { Cause, OutletHealth, QueueCounts } from './figures.ts'
+import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readFlow, readRunning } from './flow.ts'
 import { readMachines } from './machines.ts'
-import { readSurroundings } from './surroundings.ts'
+import { observeDisk, readSurroundings } from './surroundings.ts'
+
+/**
+ * Opens what each service but the API works with, and shows: the pool, the queues, the figures of
+ * the fleet.
+ */
+export function openWorker(name: 'crawler' | 'normaliser' | 'embedder', { config, log }: ServiceContext) {
+  const postgres = postgresOutageLog(log, () => pool)
+  const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, { max: config.DATABASE_POOL })
+  const queues = openQueues(config, log)
+  observeFleet(pool, queues)
+  observeMachines(pool, config)
+  observeDisk(config.DATA_DIR)
+  return {
+    ...{ pool, queues, postgres },
+    /**
+     * Logs causes from now on.
+     *
+     * @param questions to servers beside Postgres and Redis, by their names
+     */
+    watch(questions: Parameters<typeof missingAmong>[0] = {}) {
+      const asked = {
+        postgres: () => pool.query('select 1'),
+        ...questions,
+        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+      }
+      const missing = () => missingAmong(asked)
+      const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
+      return { missing, causes }
+    },
+  }
+}
 
 /** Looks for causes again and again. It remembers what one look cannot tell. */
 export interface CauseWatch {
@@ -30,7 +65,7 @@ export function watchCauses(watched: Watched): CauseWatch {
 }
 
 /** Logs each cause when it begins, and its end: the same words as on every other page. */
-export function logCauses(watched: Watched, log: Logger): Repeated {
+function logCauses(watched: Watched, log: Logger): Repeated {
   const watch = watchCauses(watched)
   let known = new Map<string, Cause>()
   return repeatEvery(

@@ -238,16 +238,13 @@ const PLANS = 500
 
 /** Tells how much of a plan's coverage has vectors, read at most once in its time for all. */
 export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>) {
-  const known = new LRUCache<string, Promise<Meaning>>({ max: PLANS, ttl: FRESH })
+  const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
+    ...{ max: PLANS, ttl: FRESH, ignoreFetchAbort: true },
+    fetchMethod: (_name, _stale, { context: { plan, start } }) => readMeaning(pool, index, plan, start),
+  })
   return (plan: Plan): Promise<Meaning> => {
     const start = historyStart(plan.history, new Date())
-    const name = `${plan.countries} ${start.getTime()}`
-    const kept = known.get(name)
-    if (kept !== undefined) return kept
-    const reading = readMeaning(pool, index, plan, start)
-    known.set(name, reading)
-    reading.catch(() => known.delete(name))
-    return reading
+    return known.forceFetch(`${plan.countries} ${start.getTime()}`, { context: { plan, start } })
   }
 }
 

@@ -184,25 +184,16 @@ const ENTRY_BYTES = 400
 
 /** @param limit bytes of what is kept */
 export function createCompressor(limit: number): Compressor {
-  const cache = new LRUCache<string, Buffer>({ maxSize: Math.max(1, limit) })
-  const making = new Map<string, Promise<Buffer>>()
   const permits = createSemaphore(AT_ONCE)
-
-  async function make(key: string, encoding: Encoding, body: Buffer): Promise<Buffer> {
-    const small = await permits.run(() => COMPRESS[encoding](body))
-    cache.set(key, small, { size: small.length + 2 * key.length + ENTRY_BYTES })
-    return small
-  }
+  const cache = new LRUCache<string, Buffer, { encoding: Encoding; body: Buffer }>({
+    maxSize: Math.max(1, limit),
+    sizeCalculation: (small, key) => small.length + 2 * key.length + ENTRY_BYTES,
+    fetchMethod: (_key, _stale, { context: { encoding, body } }) => permits.run(() => COMPRESS[encoding](body)),
+    ignoreFetchAbort: true,
+  })
   return {
     kept: key => cache.get(key),
-    compress(key, encoding, body) {
-      let made = making.get(key)
-      if (made === undefined) {
-        made = make(key, encoding, body).finally(() => making.delete(key))
-        making.set(key, made)
-      }
-      return made
-    },
+    compress: (key, encoding, body) => cache.forceFetch(key, { context: { encoding, body } }),
   }
 }
 

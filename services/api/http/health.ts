@@ -1,8 +1,10 @@
 import { type RequestHandler, Router } from 'express'
 import type { SearchIndex } from '../../../search/index.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
+import { shared } from '../../../shared/log/registry.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
 import { joinsOthers } from '../../../shared/process/number.ts'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
 /** Names of the dependencies that this process does not reach; no addresses. */
 export interface Readiness {
@@ -25,12 +27,12 @@ const FRESH = 1_000
  */
 export function healthPages({ required, semantic, warmUp }: Readiness): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  const look = remembered(FRESH, async () => {
+  const look = shared(async () => {
     const [needed, others] = await Promise.all([required(), semantic()])
     const ready = Object.keys(needed).length === 0
     const missing = [...Object.keys(needed), ...Object.keys(others)]
     return { ready, status: missing.length > 0 ? 'degraded' : 'ok', missing }
-  })
+  }, FRESH)
   router.get('/healthz', noStore, (_request, response) => {
     response.json({ status: 'ok' })
   })
@@ -47,25 +49,6 @@ export function healthPages({ required, semantic, warmUp }: Readiness): Router {
 const noStore: RequestHandler = (_request, response, next) => {
   response.set('Cache-Control', 'no-store')
   next()
-}
-
-/**
- * One reading for all who ask within `fresh` ms. What takes longer is not asked again while it is
- * under way.
- */
-export function remembered<T>(fresh: number, read: () => Promise<T>): () => Promise<T> {
-  let last: { until: number; reading: Promise<T>; open: boolean } | undefined
-  return () => {
-    if (last === undefined || (!last.open && performance.now() > last.until)) {
-      const begun = { until: performance.now() + fresh, reading: read(), open: true }
-      const end = () => {
-        begun.open = false
-      }
-      begun.reading.then(end, end)
-      last = begun
-    }
-    return last.reading
-  }
 }
 
 /** Whether a process that has just started is as fast as it will be. */
@@ -107,13 +90,6 @@ export function startWarmUp(
     done,
     isWarm: () => warm,
     isOver: () => warm || performance.now() - start > limit,
-    async soon(wait) {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>(resolve => {
-        timer = setTimeout(resolve, wait)
-      })
-      await Promise.race([done, late])
-      clearTimeout(timer)
-    },
+    soon: wait => withTimeLimit(done, wait, () => {}),
   }
 }

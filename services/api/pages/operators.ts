@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Request, type RequestHandler, Router } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
+import { shared } from '../../../shared/log/registry.ts'
 import { outletHealth } from '../../../shared/outlets/health.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { openQueues, type Queues } from '../../../shared/queues/queues.ts'
@@ -16,7 +17,7 @@ import { createStalls, spentBudgets, unsetOf } from '../../../shared/status/watc
 import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import { ApiError } from '../contract/errors.ts'
-import { type Readiness, remembered } from '../http/health.ts'
+import type { Readiness } from '../http/health.ts'
 import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
@@ -164,21 +165,21 @@ export function openFigures(parts: {
   const { pool, queues, readiness, config, service } = parts
   const stalls = createStalls()
   const read = {
-    flow: remembered(FRESH.flow, () => readFlow(pool)),
-    running: remembered(FRESH.flow, () => readRunning(pool)),
-    machines: remembered(FRESH.machines, () => readMachines(pool, config)),
-    queues: remembered(FRESH.flow, () => queues.counts()),
-    outlets: remembered(FRESH.outlets, async () => (await outletHealth(pool)).sort(worstFirst)),
-    quarantine: remembered(FRESH.quarantine, async () => ({
-      counts: await countQuarantine(pool),
-      newest: await listQuarantine(pool, NEWEST),
-    })),
-    lag: remembered(FRESH.lag, () => readLag(pool)),
-    around: remembered(FRESH.around, () => readSurroundings(config, pool)),
-    missing: remembered(FRESH.flow, async () => [
-      ...Object.keys(await readiness.required()),
-      ...Object.keys(await readiness.semantic()),
-    ]),
+    flow: shared(() => readFlow(pool), FRESH.flow),
+    running: shared(() => readRunning(pool), FRESH.flow),
+    machines: shared(() => readMachines(pool, config), FRESH.machines),
+    queues: shared(() => queues.counts(), FRESH.flow),
+    outlets: shared(async () => (await outletHealth(pool)).sort(worstFirst), FRESH.outlets),
+    quarantine: shared(
+      async () => ({ counts: await countQuarantine(pool), newest: await listQuarantine(pool, NEWEST) }),
+      FRESH.quarantine,
+    ),
+    lag: shared(() => readLag(pool), FRESH.lag),
+    around: shared(() => readSurroundings(config, pool), FRESH.around),
+    missing: shared(
+      async () => Object.keys({ ...(await readiness.required()), ...(await readiness.semantic()) }),
+      FRESH.flow,
+    ),
   }
   return async () => {
     const unread: string[] = []

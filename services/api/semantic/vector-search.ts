@@ -190,24 +190,17 @@ const ENTRY_BYTES = 500
  */
 export function createQuestionVectors(size: number, duration: number) {
   const maxSize = duration === 0 ? 1 : Math.max(1, size)
-  const kept = new LRUCache<string, Float32Array>({ maxSize, ttl: Math.max(1, duration) })
-  const underWay = new Map<string, Promise<Float32Array>>()
-  async function make(key: string, embed: () => Promise<number[]>): Promise<Float32Array> {
-    try {
-      // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
-      const vector = Float32Array.from(await embed())
-      kept.set(key, vector, { size: vector.byteLength + ENTRY_BYTES })
-      return vector
-    } finally {
-      underWay.delete(key)
-    }
-  }
-  return async (collection: string, text: string, embed: () => Promise<number[]>): Promise<number[]> => {
-    const key = keyOf(collection, text)
-    const vector = kept.get(key) ?? underWay.get(key) ?? make(key, embed)
-    if (vector instanceof Promise) underWay.set(key, vector)
-    return [...(await vector)]
-  }
+  const kept = new LRUCache<string, Float32Array, () => Promise<number[]>>({
+    maxSize,
+    ttl: Math.max(1, duration),
+    sizeCalculation: vector => vector.byteLength + ENTRY_BYTES,
+    // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
+    fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
+    ignoreFetchAbort: true,
+  })
+  return async (collection: string, text: string, embed: () => Promise<number[]>): Promise<number[]> => [
+    ...(await kept.forceFetch(keyOf(collection, text), { context: embed })),
+  ]
 }
 
 /** A digest: no memory holds for an hour what somebody asked. */
