@@ -23,6 +23,11 @@ t.test('assertions are counted; a file that breaks off is a failure', async t =>
     'silent.test.ts': 'process.exit(0)\n',
     'unreadable.test.ts': 'const = 1\n',
     'skipping.test.ts': "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
+    'nervous.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+t.ok(existsSync('${folder}/tried'), 'not at once')
+writeFileSync('${folder}/tried', '')
+`,
     // A grandchild in a session of its own keeps the streams open.
     'leaving.test.ts': `import { spawn } from 'node:child_process'
 import t from 'tap'
@@ -55,6 +60,10 @@ t.ok(1)
     const { counts } = await run(name, 'good.test.ts')
     t.ok(counts.failed === 1 && counts.passed >= 2, name)
   }
+
+  const nervous = await run('nervous.test.ts', 'good.test.ts')
+  t.same(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')
+  t.match(nervous.text, /FAILED .*nervous.*not at once.*ok, alone .*nervous/s, 'its first failure is shown')
 
   const skipping = await run('skipping.test.ts')
   t.same(skipping.counts, { passed: 0, failed: 0 })

@@ -17,6 +17,12 @@ const JOBS: Readonly<Record<Group, number>> = {
   long: Math.min(2, availableParallelism()),
 }
 
+/**
+ * So many red files are run once more, alone, and count as they end then: on a busy machine a wait
+ * may be too short. The first failure stays in the output. More of them are no accident.
+ */
+const TRIED_ALONE = 3
+
 export interface Counts {
   passed: number
   failed: number
@@ -41,9 +47,8 @@ export async function runFiles(
   },
 ): Promise<Counts> {
   const { env, family, signal, print } = options
-  const counts = { passed: 0, failed: 0 }
   const waiting = [...files]
-  let done = 0
+  const reports = new Map<string, Report>()
 
   async function runOne(file: string): Promise<void> {
     const began = Date.now()
@@ -54,11 +59,10 @@ export async function runFiles(
       env: { ...env, TAP_TIMEOUT: String(seconds) },
     })
     const report = readReport(output, code)
-    counts.passed += report.passed
-    counts.failed += report.failed
-    done++
+    const again = reports.has(file) ? ', alone' : ''
+    reports.set(file, report)
     const took = `${((Date.now() - began) / 1_000).toFixed(1)} s`
-    print(`[${done}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'} ${file} ${took}`)
+    print(`[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took}`)
     for (const line of details(report, timedOut)) print(`    ${line}`)
   }
   async function work(): Promise<void> {
@@ -66,7 +70,10 @@ export async function runFiles(
   }
   const jobs = Math.min(...files.map(file => JOBS[groupOf(file)]))
   await Promise.all(Array.from({ length: jobs }, work))
-  return counts
+  const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
+  if (files.length > 1 && red.length <= TRIED_ALONE) for (const file of red) await runOne(file)
+  const sum = (of: keyof Counts) => [...reports.values()].reduce((total, report) => total + report[of], 0)
+  return { passed: sum('passed'), failed: sum('failed') }
 }
 
 const details = (report: Report, timedOut: boolean): string[] => [
