@@ -1,4 +1,8 @@
-import type { InterstitialKind } from '../../services/normaliser/interstitials/interstitials.ts'
+import { type InterstitialKind, recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { readPageText } from '../../services/normaliser/text/page-text.ts'
 
 /** A page such as outlets and their defences serve in an article's place. */
 export interface InterstitialExample {
@@ -158,3 +162,17 @@ export const INTERSTITIAL_EXAMPLES: InterstitialExample[] = [
     return { name: `paywall: ${language}`, kind: 'paywall', html: paywall(heading, says), says }
   }),
 ]
+
+/** The interstitial that the normaliser takes a page for; null: it is an article. */
+export function interstitialOf(
+  html: string,
+  more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
+): InterstitialKind | null {
+  const { feedTitle = ANNOUNCED, url = ANNOUNCED_AT, finalUrl = url } = more
+  const page = readPageText(parsePage(html))
+  const { signs } = readMetadata(parsePage(html), finalUrl)
+  const outletDomain = new URL(url).hostname.replace(/^www\./, '')
+  const found = recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain })
+  if (found !== null) return found
+  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).walled ? 'paywall' : null
+}

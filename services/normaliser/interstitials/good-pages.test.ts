@@ -1,16 +1,12 @@
 import t from 'tap'
+import { ANNOUNCED_AT, interstitialOf as kindOf } from '../../../test/normaliser/interstitials.ts'
 import { feedEntry, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
 import { composeArticle } from '../article.ts'
-import { parsePage } from '../markup/tree.ts'
-import { readMetadata } from '../metadata/metadata.ts'
-import { readPageText } from '../text/page-text.ts'
-import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 
 /**
  * Good pages with another title in the feed, and interstitials. The page's own statements decide.
  */
 
-const URL_ = 'https://www.dagkoerier.example/binnenland/2026/11/brug-schelde-dicht'
 const NOW = new Date('2026-11-20T12:00:00Z')
 
 interface Golden {
@@ -59,27 +55,19 @@ const FEED_TITLES = [
 const OPEN_GRAPH = `<meta property="og:type" content="article"><meta property="article:published_time" content="2026-11-17T08:30:00Z">`
 const JSON_LD = (title: string) =>
   `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":"${title}","datePublished":"2026-11-17T08:30:00Z","author":{"@type":"Person","name":"Jan Peeters"}}</script>`
-const CANONICAL = `<link rel="canonical" href="${URL_}">`
+const CANONICAL = `<link rel="canonical" href="${ANNOUNCED_AT}">`
 
 function markup({ language, title, text }: Golden, head = ''): string {
   return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${title}</title>${head}</head>
 <body><article><h1>${title}</h1><p>${text}</p></article></body></html>`
 }
 
-function interstitialOf(
-  html: string,
-  more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
-): InterstitialKind | null {
-  const { feedTitle = 'Liveblog', url = URL_, finalUrl = url } = more
-  const { signs } = readMetadata(parsePage(html), finalUrl)
-  const page = readPageText(parsePage(html))
-  return recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
-}
+const interstitialOf: typeof kindOf = (html, more) => kindOf(html, { feedTitle: 'Liveblog', ...more })
 
 const stored = (html: string, title: string) =>
   storedPage(html, {
-    url: `${URL_}?utm_source=rss`,
-    entry: feedEntry({ url: URL_, title }),
+    url: `${ANNOUNCED_AT}?utm_source=rss`,
+    entry: feedEntry({ url: ANNOUNCED_AT, title }),
     outlet: { ...OUTLET, languages: ['nl', 'fr', 'de', 'lb', 'en'] },
   })
 
@@ -93,7 +81,7 @@ for (const golden of GOLDEN) {
       t.equal(interstitial, null, feedTitle)
       t.same(
         [article.title, article.body, article.publishedAt, article.authors, article.url],
-        [golden.title, golden.text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], URL_],
+        [golden.title, golden.text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], ANNOUNCED_AT],
       )
     }
   })
