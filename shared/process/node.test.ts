@@ -78,13 +78,6 @@ t.test('the second start takes its code from the cache, and a changed module is 
   t.match(await start(root), { answer: 43, wasKept: true })
 })
 
-t.test('processes that start at the same time share the folder', async t => {
-  const root = checkout(t)
-  const all = await Promise.all(Array.from({ length: 4 }, () => start(root)))
-  for (const one of all) t.match(one, { folder: folderIn(root), answer: 42 })
-  t.match(await start(root), { answer: 42, wasKept: true })
-})
-
 t.test('a broken file of the cache does no harm', async t => {
   const root = checkout(t)
   await start(root)

@@ -67,6 +67,10 @@ t.test('a fleet at work has no causes', async t => {
 t.test('each cause says what is wrong, and the first thing to do', async t => {
   const { flow, running } = FINE
   const kept = { pages: 4, of: 10, reason: 'challenge' }
+  const old = (part: 'pages' | 'embeddings', oldest: number) => ({
+    flow: { ...flow, [part]: { ...flow[part], oldest } },
+  })
+  const down = (error: string) => ({ outlets: [failing('a.example', error)] })
   const cases: [Partial<Facts>, string | RegExp][] = [
     [{ missing: ['postgres'] }, /^Postgres does not answer: start Postgres/],
     [{ missing: ['vectors'] }, /because Qdrant does not answer: start Qdrant/],
@@ -81,26 +85,14 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
     [{ restarting: ['crawler'] }, 'The crawler restarts again and again: read its log.'],
     [{ stalled: ['embed'] }, /^Messages wait in embed, and nobody takes them: restart/],
     [{ flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } }, /^No article has come in for 3 h: "npm run outlets/],
+    [old('pages', 720), /waited for the normaliser for 12 min: start another/],
+    [old('embeddings', 7_200), /waited for the embedder for 2 h: start another embedder/],
+    [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
     [
-      { flow: { ...flow, pages: { ...flow.pages, oldest: 720 } } },
-      /waited for the normaliser for 12 min: start another/,
-    ],
-    [
-      { flow: { ...flow, embeddings: { ...flow.embeddings, oldest: 7_200 } } },
-      /waited for the embedder for 2 h: start another embedder/,
-    ],
-    [
-      { outlets: [failing('a.example', '404 Not Found')] },
-      /^All feeds of a\.example are gone: "npm run outlets -- check"/,
-    ],
-    [
-      { outlets: [failing('a.example', 'the name does not resolve (EAI_AGAIN)')] },
+      down('the name does not resolve (EAI_AGAIN)'),
       /^No name of an outlet resolves \(a\.example: .*EAI_AGAIN\)\): check the network/,
     ],
-    [
-      { outlets: [failing('a.example', 'the connection failed (ENETUNREACH)')] },
-      /^No outlet can be reached .*: check the network/,
-    ],
+    [down('the connection failed (ENETUNREACH)'), /^No outlet can be reached .*: check the network/],
     [
       { outlets: [failing('a.example', 'the name does not resolve'), outletOf('b.example')] },
       /^1 outlet cannot be read \(a\.example: the name does not resolve\)/,

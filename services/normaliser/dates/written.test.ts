@@ -76,15 +76,6 @@ const tables: Record<string, [string, string | null][]> = {
   ],
   Luxembourgish: [
     ['Dënschdeg, 3. November 2026 um 14:05 Auer', '2026-11-03 14:05'],
-    ['1. Januar 2026', '2026-01-01'],
-    ['2. Februar 2026', '2026-02-02'],
-    ['3. Mäerz 2026', '2026-03-03'],
-    ['4. Abrëll 2026', '2026-04-04'],
-    ['5. Mee 2026', '2026-05-05'],
-    ['6. Juni 2026', '2026-06-06'],
-    ['7. Juli 2026', '2026-07-07'],
-    ['8. August 2026', '2026-08-08'],
-    ['9. Dezember 2026', '2026-12-09'],
     ['Haut um 14:05', null],
   ],
   English: [
