@@ -5,15 +5,6 @@ import { readPageText } from '../text/page-text.ts'
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
 
-for (const { name, kind, html, finalUrl, says } of INTERSTITIAL_EXAMPLES) {
-  t.test(`${name} is recognised`, async t => {
-    t.equal(interstitialOf(html, finalUrl === undefined ? {} : { finalUrl }), kind)
-    const { paragraphs } = openingOf(readPageText(parsePage(html)), false)
-    if (kind === 'paywall') t.notOk(paragraphs.join('\n').includes(says))
-    if (kind === 'error page' && finalUrl === undefined) t.equal(interstitialOf(html, { feedTitle: 'Liveblog' }), kind)
-  })
-}
-
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
   for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
     const opening = openingOf(readPageText(parsePage(html.replace(/<script.*<\/script>/, ''))), null)

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import t from 'tap'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
@@ -111,19 +110,4 @@ t.test('any text gets an answer', async t => {
     { numRuns: 200 },
   )
   t.pass()
-})
-
-t.test('a worker thread has models of its own', async t => {
-  const module = JSON.stringify(new URL('./detection.ts', import.meta.url).href)
-  const worker = new Worker(
-    `const { parentPort } = require('node:worker_threads')
-     import(${module}).then(async m => parentPort.postMessage(await m.detectLanguage(${JSON.stringify({ title: '', body: bodies.lb, outletLanguages: [] })})))`,
-    { eval: true },
-  )
-  const answer = await new Promise((resolve, reject) => {
-    worker.once('message', resolve)
-    worker.once('error', reject)
-  })
-  await worker.terminate()
-  t.equal(answer, 'lb')
 })
