@@ -31,15 +31,6 @@ function run(t: Test, work: string, limit = 3_000) {
   return { child, ended, said: () => said, began: new Promise(resolve => child.stdout.once('data', resolve)) }
 }
 
-t.test('a process that computes without an end is ended, and says in what', async t => {
-  const { ended, said } = run(t, 'setTimeout(function compute() { for (;;) {} }, 100)')
-  t.equal(await ended, 'SIGKILL')
-  t.match(
-    said(),
-    /^worker: the event loop stood still for 3 s in compute \(file:[^)]+program\.mjs:\d+\); the process ends itself\.\n$/,
-  )
-})
-
 t.test('a process that waits inside a system call is ended as well', async t => {
   const { ended, said } = run(
     t,

@@ -24,16 +24,6 @@ t.test('commands of producers do not wait for a Redis that is away', async t => 
   t.match(redisConnection({ REDIS_URL: 'redis://one' }, false), { maxRetriesPerRequest: 3 })
 })
 
-t.test('TLS is asked of Sentinels and Redis alike', async t => {
-  const REDIS_SENTINELS = ['rediss://one', 'rediss://two']
-  t.match(redisConnection({ ...SENTINELS, REDIS_SENTINELS }, true), {
-    enableTLSForSentinelMode: true,
-    tls: {},
-    sentinelTLS: {},
-  })
-  t.equal(redisConnection(SENTINELS, true).tls, undefined)
-})
-
 t.test('entries that cannot be used are refused with what to write', async t => {
   for (const entry of ['http://one', 'redis://:secret@one', 'a b', '']) {
     t.throws(() => redisConnection({ ...SENTINELS, REDIS_SENTINELS: [entry] }, true), {
