@@ -78,8 +78,8 @@ const HOSTILE: Record<string, string> = {
 }
 
 /**
- * ms of processor time, which a busy machine does not lengthen. Each page takes about a second; with
- * quadratic work it takes half a minute.
+ * ms of processor time, which a busy machine does not lengthen. A page takes about a second, and
+ * with quadratic work half a minute.
  */
 const LIMIT = 10_000
 
