@@ -1,4 +1,4 @@
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
@@ -40,7 +40,8 @@ await runCommand(
     if (!NAMES.some(known => known === name) || rest.length > 0)
       throw new UsageError(`Name one of ${NAMES.join(', ')}.`)
     const bench: { run(options: BenchOptions): Promise<Figures> } = await import(`./${name}/main.ts`)
-    const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests') => numberOf(option, options[option])
+    const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests') =>
+      wholeNumber(option, options[option], 1_000_000_000)
     const figures = await bench.run({
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
       ...{ rows: number('rows'), words: number('words'), seconds: number('seconds') },
@@ -58,12 +59,6 @@ function peersOf(list: string | undefined): readonly PeerKey[] {
   const unknown = names.find(name => !PEERS.some(peer => peer === name))
   if (unknown !== undefined) throw new UsageError(`There is no peer "${unknown}"; name some of ${PEERS.join(',')}.`)
   return PEERS.filter(peer => names.includes(peer))
-}
-
-function numberOf(name: string, text: unknown): number | null {
-  if (typeof text !== 'string') return null
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} is "${text}"; write a whole number from 1.`)
-  return Number(text)
 }
 
 /**

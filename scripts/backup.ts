@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { counted } from '../shared/log/printable.ts'
-import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { type Backup, describeBackup, dump, toolsFor } from './backup/archive.ts'
 import { serverVersion } from './backup/database.ts'
@@ -50,8 +49,13 @@ await runCommand(
  * The file appears under its name only when it is whole and on the disk. Until then it has a name
  * that no other account can guess or make, because the folder may be open to all.
  */
-async function writeBackup({ config: { DATABASE_URL: databaseUrl }, say, signal }: CommandContext, file: string) {
-  const pool = createPool(databaseUrl, 'backup', () => {}, { max: 1, mayBeStandby: true })
+async function writeBackup(context: CommandContext, file: string) {
+  const {
+    config: { DATABASE_URL: databaseUrl },
+    say,
+    signal,
+  } = context
+  const pool = context.openPool({ max: 1, mayBeStandby: true })
   const aside = `${file}.${randomBytes(6).toString('hex')}.partial`
   try {
     const tools = await toolsFor(databaseUrl, await serverVersion(pool), { signal, say })
@@ -76,7 +80,5 @@ async function writeBackup({ config: { DATABASE_URL: databaseUrl }, say, signal 
     await rm(aside, { force: true })
     if (signal.aborted) throw new Error(`Interrupted; ${file} was not written.`)
     throw error
-  } finally {
-    await pool.end()
   }
 }

@@ -1,8 +1,10 @@
 import { counted } from '../shared/log/printable.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { chaos, type Verdict } from '../test/faults/chaos.ts'
 import type { KindName } from '../test/faults/injection/kinds.ts'
 import { kindNames } from '../test/faults/injection/plan.ts'
+
+const MOST = 1_000_000_000
 
 await runCommand(
   {
@@ -23,10 +25,10 @@ await runCommand(
   },
   async ({ options, say, print, signal }) => {
     const verdict = await chaos({
-      seconds: positive(options.seconds, 'seconds', 60),
-      seed: positive(options.seed, 'seed', 1),
-      rate: positive(options.rate, 'rate', 2),
-      archive: options.archive === undefined ? 0 : positive(options.archive, 'archive', 0),
+      seconds: wholeNumber('seconds', options.seconds, MOST) ?? 60,
+      seed: wholeNumber('seed', options.seed, MOST) ?? 1,
+      rate: wholeNumber('rate', options.rate, MOST) ?? 2,
+      archive: wholeNumber('archive', options.archive, MOST) ?? 0,
       redis: options.redis === true,
       keep: options.keep === true,
       only: kinds(options.only),
@@ -38,13 +40,6 @@ await runCommand(
     return verdict.ok ? 0 : 1
   },
 )
-
-function positive(value: unknown, name: string, usual: number): number {
-  if (value === undefined) return usual
-  const number = Number(value)
-  if (!(number > 0)) throw new UsageError(`--${name} takes a number above 0, not "${value}".`)
-  return number
-}
 
 function kinds(value: unknown): KindName[] {
   const asked: unknown[] = Array.isArray(value) ? value : []

@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { MAJOR } from '../infra/embedded/postgres.ts'
 import type { Config } from '../shared/config/config.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { createPool } from '../shared/postgres/pool.ts'
-import { runCommand } from '../shared/process/command.ts'
+import { type CommandContext, runCommand } from '../shared/process/command.ts'
 import { causesOf } from '../shared/status/causes.ts'
 import type { Cause } from '../shared/status/figures.ts'
 import { readSurroundings } from '../shared/status/surroundings.ts'
@@ -50,8 +49,9 @@ await runCommand(
     options: { json: { type: 'boolean', about: 'prints {"ok", "checks": [{"check", "level", "text"}]}' } },
     beside: true,
   },
-  async ({ config, options, print }) => {
-    const causes = await causesOfAll(config)
+  async context => {
+    const { options, print } = context
+    const causes = await causesOfAll(context)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       const found = causes.filter(cause => cause.check === check)
       return found.length > 0 ? found : [{ check, level: 'ok', text: fine }]
@@ -65,24 +65,15 @@ await runCommand(
 
 const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL' }
 
-async function causesOfAll(config: Config): Promise<Cause[]> {
+async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
   const postgres = postgresVersions()
   if (config.DATABASE_URL === '') return causesWithoutDatabase(config, postgres)
-  const pool = createPool(config.DATABASE_URL, 'doctor', () => {}, {
-    max: 4,
-    mayBeStandby: true,
-    statementTimeout: 10_000,
+  return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), {
+    thoroughly: true,
+    complete(facts) {
+      if (facts.around !== null) facts.around.postgres = postgres
+    },
   })
-  try {
-    return await causesNow(config, pool, {
-      thoroughly: true,
-      complete(facts) {
-        if (facts.around !== null) facts.around.postgres = postgres
-      },
-    })
-  } finally {
-    await pool.end()
-  }
 }
 
 async function causesWithoutDatabase(config: Config, postgres: Record<string, number>): Promise<Cause[]> {

@@ -9,8 +9,8 @@ import { describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { rightsRules, signalInWords } from '../shared/outlets/rights.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, missingSetting, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -77,17 +77,9 @@ await runCommand(
 )
 
 /** Null: there is no database to look into, or it does not know the page. */
-async function lookUp({ config, options }: CommandContext, word: string): Promise<FoundPage | null> {
-  if (config.DATABASE_URL === '') {
-    if (options.file !== undefined) return null
-    throw missingSetting('DATABASE_URL', config)
-  }
-  const pool = createPool(config.DATABASE_URL, 'explain', () => {}, { max: 1, statementTimeout: 60_000 })
-  try {
-    return await findPage(pool, word)
-  } finally {
-    await pool.end()
-  }
+async function lookUp({ config, options, openPool }: CommandContext, word: string): Promise<FoundPage | null> {
+  if (config.DATABASE_URL === '' && options.file !== undefined) return null
+  return findPage(openPool({ max: 1 }), word)
 }
 
 /** @throws UsageError when there is nothing to read */

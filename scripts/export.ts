@@ -3,8 +3,8 @@ import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.t
 import { openSemanticSearch } from '../services/api/semantic/search.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/article.ts'
 import {
   countArchive,
@@ -44,21 +44,12 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async context => {
-    const { config, positionals, options, say } = context
+    const { positionals, options } = context
     if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
     const format = readFormat(options)
-    const pool = createPool(config.DATABASE_URL, 'export', error => say(`Postgres: ${sentenceOf(error)}`), {
-      mayBeStandby: true,
-      max: 2,
-      statementTimeout: 0,
-      settings: SEARCH_SETTINGS,
-    })
-    try {
-      const { total, parts, close } = await select(context, pool)
-      return await write(context, format, total, parts).finally(close)
-    } finally {
-      await pool.end()
-    }
+    const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
+    const { total, parts, close } = await select(context, pool)
+    return await write(context, format, total, parts).finally(close)
   },
 )
 

@@ -1,6 +1,8 @@
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { SCENARIOS } from '../test/fleet/scenarios/list.ts'
 import { type FleetVerdict, runScenario } from '../test/fleet/scenarios/run.ts'
+
+const MOST = 1_000_000_000
 
 await runCommand(
   {
@@ -29,8 +31,8 @@ await runCommand(
       throw new UsageError(`${named}Name a scenario: --scenario NAME; --list shows them.`)
     }
     const verdict = await runScenario(scenario, {
-      seed: positive(options.seed, 'seed') ?? 1,
-      seconds: positive(options.seconds, 'seconds'),
+      seed: wholeNumber('seed', options.seed, MOST) ?? 1,
+      seconds: wholeNumber('seconds', options.seconds, MOST),
       patience: 1,
       loopback: options.loopback === true,
       keep: options.keep === true,
@@ -44,13 +46,6 @@ await runCommand(
     return verdict.ok ? 0 : 1
   },
 )
-
-function positive(value: unknown, name: string): number | null {
-  if (value === undefined) return null
-  const number = Number(value)
-  if (!(number > 0)) throw new UsageError(`--${name} takes a number above 0, not "${value}".`)
-  return number
-}
 
 function inWords({ scenario, hosts, took, figures, findings, folder, ok }: FleetVerdict): string[] {
   return [

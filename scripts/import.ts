@@ -3,22 +3,28 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
+import type { NewArticle } from '../search/indexing/article.ts'
 import { type Importer, openImporter } from '../search/indexing/import.ts'
 import { openArticleWriter } from '../search/indexing/writer.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { type Group, orSilence, readGroups } from './archive/groups.ts'
-import { createRate } from './archive/rate.ts'
 import { openArchiveReader } from './archive/reader.ts'
 import { whileAway } from './archive/while-away.ts'
+import { createRateLimit, type RateLimit } from './reindex/run.ts'
 import { archiveBar, type ProgressBar } from './terminal/terminal.ts'
 
 /**
  * Articles at a rate do not wait for segments, so they must come more slowly than these are made.
  */
 const MOST_PER_SECOND = 500
+
+/**
+ * Articles that are indexed together at a rate. Every process that searches takes in new articles
+ * before it answers, so a search may wait for a batch.
+ */
+const BATCH = 16
 
 /** ms after which articles of a slow pipe are written although they make no segment yet. */
 const PATIENCE = 2_000
@@ -54,7 +60,7 @@ await runCommand(
   async context => {
     const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
-    const rate = rateOf(context.options.rate)
+    const rate = wholeNumber('rate', context.options.rate, MOST_PER_SECOND)
     const size = file === '-' ? null : (await stat(file)).size
     const source = file === '-' ? process.stdin : await openFile(file)
     // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
@@ -64,7 +70,7 @@ await runCommand(
     const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
     source.on('error', (error: Error) => stream.destroy(error))
     const dryRun = context.options['dry-run'] === true
-    const ahead = dryRun ? 0 : await whileAway(() => databaseAhead(context), context)
+    const ahead = dryRun ? 0 : await databaseAhead(context)
     const reader = openArchiveReader({ prepare: !dryRun, ahead })
     const archive = { groups: readGroups(stream, reader), bar: archiveBar(file.endsWith('.gz') ? null : size) }
     try {
@@ -76,23 +82,13 @@ await runCommand(
   },
 )
 
-/** @returns articles a second; null: as many as it can */
-function rateOf(option: CommandContext['options'][string]): number | null {
-  if (option === undefined) return null
-  const rate = Number(option)
-  if (Number.isInteger(rate) && rate >= 1 && rate <= MOST_PER_SECOND) return rate
-  throw new UsageError(`--rate takes a whole number from 1 to ${MOST_PER_SECOND}.`)
-}
-
 /** ms by which the clock of the database is ahead of ours: no line may be from a later time. */
-async function databaseAhead({ config, say }: CommandContext): Promise<number> {
-  const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), { max: 1 })
-  try {
+function databaseAhead(context: CommandContext): Promise<number> {
+  const pool = context.openPool({ max: 1 })
+  return whileAway(async () => {
     const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
     return rows[0]!.now.getTime() - Date.now()
-  } finally {
-    await pool.end()
-  }
+  }, context)
 }
 
 interface Archive {
@@ -130,6 +126,13 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
   return counts
 }
 
+/** Indexes articles in small batches, each followed by the time that it may take. */
+async function addAtRate(importer: Importer, articles: NewArticle[], limit: RateLimit, signal: AbortSignal) {
+  for (let from = 0; from < articles.length && !signal.aborted; from += BATCH) {
+    await limit(await importer.writeSingly(articles.slice(from, from + BATCH)))
+  }
+}
+
 /** @param perSecond articles; null: as many as it can */
 async function importArchive(
   context: CommandContext,
@@ -137,7 +140,7 @@ async function importArchive(
   perSecond: number | null,
 ): Promise<Counts> {
   const { signal } = context
-  const rate = createRate(perSecond, signal)
+  const limit = createRateLimit(perSecond, signal)
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     await withImporter(context, counts, async (importer, indexer) => {
@@ -149,7 +152,7 @@ async function importArchive(
         }
         countLines(counts, group, bar)
         if (perSecond === null) await importer.add(group.articles)
-        else for await (const batch of rate.batches(group.articles)) rate.note(await importer.writeSingly(batch))
+        else await addAtRate(importer, group.articles, limit, signal)
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
       }
@@ -176,10 +179,8 @@ async function withImporter(
   counts: Counts,
   work: (importer: Importer, indexer: Indexer) => Promise<void>,
 ): Promise<void> {
-  const { config, say } = context
-  const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
-    statementTimeout: 0,
-  })
+  const { config } = context
+  const pool = context.openPool({ statementTimeout: 0 })
   const indexer = openIndexer(pool)
   const embedDelay = config.EMBED_DELAY
   const importer = openImporter({
@@ -194,7 +195,6 @@ async function withImporter(
     await work(importer, indexer)
   } finally {
     await indexer.close()
-    await pool.end()
   }
 }
 

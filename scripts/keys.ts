@@ -12,8 +12,8 @@ import {
   updateKey,
 } from '../shared/plans/keys.ts'
 import { listFeeds } from '../shared/plans/search-feeds.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { FEED_USAGE, runFeed } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
@@ -54,14 +54,7 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async context => {
-    const pool = createPool(context.config.DATABASE_URL, 'keys', () => {}, { max: 1 })
-    try {
-      await run(context, pool)
-    } finally {
-      await pool.end()
-    }
-  },
+  context => run(context, context.openPool({ max: 1 })),
 )
 
 async function run(context: CommandContext, pool: Pool): Promise<void> {
@@ -159,29 +152,20 @@ function readChange({ options }: CommandContext): { name?: string; plan: Partial
     const value = options[option]
     return typeof value === 'string' ? value.trim() : undefined
   }
-  const number = (option: string, min: number, max: number): number | undefined => {
-    const value = text(option)
-    if (value === undefined) return undefined
-    if (!/^\d{1,10}$/.test(value) || Number(value) < min || Number(value) > max) {
-      throw new UsageError(`--${option} is "${value}"; write a whole number from ${min} to ${max}.`)
-    }
-    return Number(value)
-  }
   const name = text('name')
   if (name === '') throw new UsageError('--name is empty; write whose key it is.')
   const countries = readCountries(text('countries'))
-  const history = readHistory(text('history-start'), number('history-days', 0, MAX_DAYS))
-  const rate = number('rate', 1, MAX_RATE)
-  const quota = number('quota', 0, MAX_QUOTA)
-  if (quota !== undefined && options['no-quota'] === true)
-    throw new UsageError('Write --quota or --no-quota, not both.')
+  const history = readHistory(text('history-start'), wholeNumber('history-days', options['history-days'], MAX_DAYS, 0))
+  const rate = wholeNumber('rate', options.rate, MAX_RATE)
+  const quota = wholeNumber('quota', options.quota, MAX_QUOTA, 0)
+  if (quota !== null && options['no-quota'] === true) throw new UsageError('Write --quota or --no-quota, not both.')
   return {
     ...(name === undefined ? {} : { name }),
     plan: {
       ...(countries ? { countries } : {}),
       ...(history ? { history } : {}),
-      ...(rate === undefined ? {} : { rate }),
-      ...(options['no-quota'] === true ? { quota: null } : quota === undefined ? {} : { quota }),
+      ...(rate === null ? {} : { rate }),
+      ...(options['no-quota'] === true ? { quota: null } : quota === null ? {} : { quota }),
     },
   }
 }
@@ -194,11 +178,11 @@ function readCountries(text: string | undefined): Country[] | null {
   return COUNTRIES.filter(country => written.includes(country))
 }
 
-function readHistory(start: string | undefined, days: number | undefined): HistoryStart | null {
-  if (start !== undefined && days !== undefined) {
+function readHistory(start: string | undefined, days: number | null): HistoryStart | null {
+  if (start !== undefined && days !== null) {
     throw new UsageError('Write --history-start or --history-days, not both.')
   }
-  if (days !== undefined) return { kind: 'rolling', days }
+  if (days !== null) return { kind: 'rolling', days }
   if (start === undefined) return null
   const instant = parseInstant(start)
   if (!instant) throw new UsageError(`--history-start is "${start}"; write a day such as 2024-01-01.`)

@@ -4,8 +4,8 @@ import { counted, printableLine } from '../shared/log/printable.ts'
 import type { SharedFeed } from '../shared/outlets/catalogue.ts'
 import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../shared/outlets/health.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { keptInWords, type OutletHealth } from '../shared/status/figures.ts'
 import { ago, sourcesOf, span, troublesOf } from '../shared/status/words.ts'
@@ -58,14 +58,16 @@ await runCommand(
     beside: true,
   },
   async context => {
-    const [verb, first, ...rest] = context.positionals
+    const {
+      positionals: [verb, first, ...rest],
+    } = context
     if (verb === 'remove' && first !== undefined) {
-      return withPool(context, pool => remove(context, pool, [first, ...rest]))
+      return remove(context, context.openPool({ max: 2 }), [first, ...rest])
     }
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
-    if (verb === 'sync' && first !== undefined) return withPool(context, pool => sync(context, pool, first))
-    if (verb === 'add' && first !== undefined) return withPool(context, pool => add(context, pool, first))
-    if (verb === 'list' && first === undefined) return withPool(context, pool => list(context, pool))
+    if (verb === 'sync' && first !== undefined) return sync(context, context.openPool({ max: 2 }), first)
+    if (verb === 'add' && first !== undefined) return add(context, context.openPool({ max: 2 }), first)
+    if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
     throw new UsageError('Write sync FILE, add FILE, remove DOMAIN, list, or check [FILE]; see --help.')
   },
@@ -120,16 +122,6 @@ async function check(context: CommandContext, file: string): Promise<number> {
     say(`Wrote ${options.write}.`)
   }
   return checked.feeds.every(({ ok, listed }) => ok || !listed) ? 0 : 1
-}
-
-async function withPool(context: CommandContext, work: (pool: Pool) => Promise<void>): Promise<void> {
-  if (context.config.DATABASE_URL === '') throw missingSetting('DATABASE_URL', context.config)
-  const pool = createPool(context.config.DATABASE_URL, 'outlets', () => {}, { max: 2 })
-  try {
-    await work(pool)
-  } finally {
-    await pool.end()
-  }
 }
 
 /** An outlet with its pages and the feeds that it shares with others. */

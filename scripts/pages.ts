@@ -1,6 +1,6 @@
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import {
   countPages,
   countTriable,
@@ -44,25 +44,12 @@ await runCommand(
     if (verb !== 'list' && verb !== 'retry') throw new UsageError('Write list or retry; see --help.')
     if (verb !== 'retry' && ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
     const choice = choiceOf(context, ids)
-    const pool = createPool(context.config.DATABASE_URL, 'pages', () => {}, { max: 1 })
-    try {
-      await (verb === 'list' ? list : retry)(context, pool, choice)
-    } finally {
-      await pool.end()
-    }
+    await (verb === 'list' ? list : retry)(context, context.openPool({ max: 1 }), choice)
   },
 )
 
-/** @throws UsageError */
-function limitOf({ options }: CommandContext): number {
-  const limit = Number(options.limit ?? LIMIT)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LONGEST) return limit
-  throw new UsageError(`--limit is a whole number from 1 to ${LONGEST}.`)
-}
-
-async function list(context: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
-  const { options, print, say } = context
-  const limit = limitOf(context)
+async function list({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
+  const limit = wholeNumber('limit', options.limit, LONGEST) ?? LIMIT
   const pages = await listPages(pool, choice, limit)
   if (options.json === true) for (const page of pages) print(JSON.stringify(page))
   else if (pages.length > 0) print(pagesTable(pages, new Date()))

@@ -1,6 +1,6 @@
 import type { Article, ArticlesQuery, Page } from '../clients/typescript/src/index.ts'
 import { printableLine, printableXml } from '../shared/log/printable.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { CONNECTION_OPTIONS, queryOptions, readQuery, withApi } from './terminal/api-options.ts'
 
 await runCommand(
@@ -28,8 +28,7 @@ await runCommand(
     const { positionals, options, print, say } = context
     if (positionals.length > 1) throw new UsageError('Put the words to search for in quotes; they are one argument.')
     const query = readQuery(positionals[0] === undefined ? options : { ...options, q: positionals[0] })
-    const limit = Number(options.pages ?? 1)
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--pages is the number of pages, 1 or more.')
+    const limit = wholeNumber('pages', options.pages, 1_000_000) ?? 1
     await withApi(context, 2, async client => {
       if (options.rss === true) return print(printableXml((await client.feed(query)).trimEnd()))
       let printed = 0

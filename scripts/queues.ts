@@ -1,7 +1,7 @@
 import type { Config } from '../shared/config/config.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
@@ -34,7 +34,7 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals: [verb, ...rest], options, say, print }) => {
+  async ({ config, positionals: [verb, ...rest], options, say, print, openPool }) => {
     const all = options.all === true
     const dryRun = options['dry-run'] === true
     const json = options.json === true
@@ -43,39 +43,35 @@ await runCommand(
       if (json) print(JSON.stringify({ ...fields, count, dry_run: dryRun }))
       else say(`${dryRun ? would : done} ${count}${rest}.`)
     }
-    const pool = createPool(config.DATABASE_URL, 'queues', () => {})
-    try {
-      switch (verb) {
-        case 'list': {
-          const { things, count } = await readQuarantine(pool)
-          for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
-          return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
-        }
-        case 'retry': {
-          const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
-          return tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
-        }
-        case 'drain': {
-          if (rest[0] === 'quarantine') {
-            const count = await onQuarantine(pool, rest.slice(1), all, dryRun ? countQuarantined : forgetQuarantine)
-            return tell('Gave up', 'Would give up', count, ofThese(rest.slice(1), count), {
-              action: 'drain',
-              queue: 'quarantine',
-            })
-          }
-          const name = QUEUE_NAMES.find(known => known === rest[0])
-          if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
-          const count = await drain(config, name, dryRun)
-          return tell('Removed', 'Would remove', count, ` ${count === 1 ? 'message' : 'messages'} from ${name}`, {
+    const pool = openPool()
+    switch (verb) {
+      case 'list': {
+        const { things, count } = await readQuarantine(pool)
+        for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
+        return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
+      }
+      case 'retry': {
+        const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
+        return tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
+      }
+      case 'drain': {
+        if (rest[0] === 'quarantine') {
+          const count = await onQuarantine(pool, rest.slice(1), all, dryRun ? countQuarantined : forgetQuarantine)
+          return tell('Gave up', 'Would give up', count, ofThese(rest.slice(1), count), {
             action: 'drain',
-            queue: name,
+            queue: 'quarantine',
           })
         }
-        default:
-          throw new UsageError('Say list, retry or drain; see --help.')
+        const name = QUEUE_NAMES.find(known => known === rest[0])
+        if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
+        const count = await drain(config, name, dryRun)
+        return tell('Removed', 'Would remove', count, ` ${count === 1 ? 'message' : 'messages'} from ${name}`, {
+          action: 'drain',
+          queue: name,
+        })
       }
-    } finally {
-      await pool.end()
+      default:
+        throw new UsageError('Say list, retry or drain; see --help.')
     }
   },
 )

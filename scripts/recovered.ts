@@ -1,5 +1,5 @@
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/article.ts'
 import { checkNobodyConnected, compareVectors, goOn } from './backup/database.ts'
@@ -26,26 +26,18 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, options, print, say, signal }) => {
+  async ({ config, options, print, say, openPool, signal }) => {
     const seen = typeof options.seen === 'string' ? instantOf(options.seen) : null
-    const pool = createPool(config.DATABASE_URL, 'recovered', () => {}, {
-      max: 2,
-      statementTimeout: 0,
-      mayBeStandby: true,
-    })
-    try {
-      await checkWritable(pool)
-      await checkNobodyConnected(pool, 'recovered')
-      const { articles, last, clock } = await goOn(pool, seen)
-      const vectors = await compareVectors(pool, config, 'this moment', signal)
-      if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))
-      say(`The database holds ${counted(articles, 'article')}, the last one of ${last ?? 'never'}.`)
-      say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
-      say(vectors)
-      say('Keys that were revoked after the last article may be valid again; see `npm run keys -- list`.')
-    } finally {
-      await pool.end()
-    }
+    const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
+    await checkWritable(pool)
+    await checkNobodyConnected(pool, 'recovered')
+    const { articles, last, clock } = await goOn(pool, seen)
+    const vectors = await compareVectors(pool, config, 'this moment', signal)
+    if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))
+    say(`The database holds ${counted(articles, 'article')}, the last one of ${last ?? 'never'}.`)
+    say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
+    say(vectors)
+    say('Keys that were revoked after the last article may be valid again; see `npm run keys -- list`.')
   },
 )
 

@@ -13,8 +13,8 @@ import { RECIPE } from '../shared/embeddings/recipe.ts'
 import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { VectorFailure } from '../shared/vectors/nearest.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
 import { openVectorStore, type VectorStore } from '../shared/vectors/store.ts'
@@ -56,17 +56,13 @@ await runCommand(
     needs: ['DATABASE_URL', 'QDRANT_URL'],
   },
   async context => {
-    const { config, options, positionals, say } = context
+    const { options, positionals } = context
     if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
-    const pool = createPool(config.DATABASE_URL, 'reembed', error => say(`Postgres: ${sentenceOf(error)}`))
-    try {
-      const [serving, filling = null] = await readCollections(pool)
-      if (!serving) throw new UsageError('No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.')
-      if (options.cancel === true) return await cancel(context, pool, filling)
-      return await reembed(context, pool, serving, filling)
-    } finally {
-      await pool.end()
-    }
+    const pool = context.openPool()
+    const [serving, filling = null] = await readCollections(pool)
+    if (!serving) throw new UsageError('No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.')
+    if (options.cancel === true) return await cancel(context, pool, filling)
+    return await reembed(context, pool, serving, filling)
   },
 )
 

@@ -1,13 +1,21 @@
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
+import { reindexSnippets, reindexVectors } from './reindex/fields.ts'
 import { reindexPages } from './reindex/pages.ts'
-import { beginRun, createRateLimit, endRun, findRun } from './reindex/run.ts'
-import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
-import { reindexSnippets } from './reindex/snippets.ts'
-import { reindexVectors } from './reindex/vectors.ts'
-import { type Progress, reindexWords } from './reindex/words.ts'
+import {
+  beginRun,
+  type Chosen,
+  countChosen,
+  createRateLimit,
+  endRun,
+  findRun,
+  lookUpOutlet,
+  type Progress,
+  selectionOf,
+} from './reindex/run.ts'
+import { reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(
@@ -51,66 +59,45 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, options, positionals, print, say, signal }) => {
+  async context => {
+    const { options, positionals, print, say, signal } = context
     if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
     const selection = selectionOf(options)
-    const rate = rateOf(options.rate)
-    const pool = createPool(config.DATABASE_URL, 'reindex', error => say(`Postgres: ${sentenceOf(error)}`), {
-      statementTimeout: 0,
-    })
+    const rate = wholeNumber('rate', options.rate, 1_000_000)
+    const pool = context.openPool({ statementTimeout: 0 })
     const report = ({ articles, segments }: Progress, done: boolean) => {
       if (options.json === true) print(JSON.stringify({ what: selection.what, articles, segments, done }))
     }
-    try {
-      if (options.archive === true) return await reindexArchive({ config, options, print, say, signal }, pool, rate)
-      if (options.release === true || options.empty === true)
-        throw new UsageError('--release and --empty go with --archive.')
-      if (options.pages === true) return await reindexPages({ config, options, print, say, signal }, pool, rate)
-      const chosen = await lookUpOutlet(pool, selection)
-      const earlier = options.restart === true ? null : await findRun(pool, selection)
-      if (options['dry-run'] === true) {
-        const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
-        report({ articles, segments: 0 }, false)
-        return say(`Would rebuild the ${selection.what} of ${counted(articles, 'article')}.`)
-      }
-      if (earlier !== null) {
-        say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
-      }
-      const run = earlier ?? (await beginRun(pool, selection))
-      const bar = articlesBar(await countChosen(pool, chosen, run.doneTo, run.last))
-      let progress: Progress = { articles: 0, segments: 0 }
-      const tell = (now: Progress) => {
-        progress = now
-        bar.update(now.articles)
-      }
-      const limit = createRateLimit(rate, signal)
-      let done: boolean
-      try {
-        done =
-          selection.what === 'vectors'
-            ? await reindexVectors(pool, chosen, run, limit, tell, bar.say, signal)
-            : selection.what === 'snippets'
-              ? await reindexSnippets(pool, chosen, run, limit, tell, signal)
-              : await reindexWords(pool, chosen, run, limit, tell, signal)
-      } finally {
-        bar.stop()
-      }
-      if (done) await endRun(pool, selection)
-      report(progress, done)
-      say(summary(chosen, progress, done))
-      return done ? 0 : 1
-    } finally {
-      await pool.end()
+    if (options.archive === true) return await reindexArchive(context, pool, rate)
+    if (options.release === true || options.empty === true)
+      throw new UsageError('--release and --empty go with --archive.')
+    if (options.pages === true) return await reindexPages(context, pool, rate)
+    const chosen = await lookUpOutlet(pool, selection)
+    const earlier = options.restart === true ? null : await findRun(pool, selection)
+    if (options['dry-run'] === true) {
+      const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
+      report({ articles, segments: 0 }, false)
+      return say(`Would rebuild the ${selection.what} of ${counted(articles, 'article')}.`)
     }
+    if (earlier !== null) {
+      say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
+    }
+    const run = earlier ?? (await beginRun(pool, selection))
+    const bar = articlesBar(await countChosen(pool, chosen, run.doneTo, run.last))
+    let progress: Progress = { articles: 0, segments: 0 }
+    const tell = (now: Progress) => {
+      progress = now
+      bar.update(now.articles)
+    }
+    const limit = createRateLimit(rate, signal)
+    const rebuild = { words: reindexWords, vectors: reindexVectors, snippets: reindexSnippets }[selection.what]
+    const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(() => bar.stop())
+    if (done) await endRun(pool, selection)
+    report(progress, done)
+    say(summary(chosen, progress, done))
+    return done ? 0 : 1
   },
 )
-
-function rateOf(text: unknown): number | null {
-  if (typeof text !== 'string') return null
-  const rate = Number(text)
-  if (!(rate > 0 && rate <= 1_000_000)) throw new UsageError('--rate is a number of articles a second, as 200.')
-  return rate
-}
 
 async function newest(pool: Pool): Promise<bigint> {
   const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')

@@ -1,6 +1,5 @@
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import type { Cause, Machines } from '../shared/status/figures.ts'
@@ -17,9 +16,9 @@ await runCommand(
     options: { json: { type: 'boolean', about: 'prints one JSON object' } },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, options, print }) => {
+  async ({ config, options, print, openPool }) => {
     const log = createLogger('status', 'silent')
-    const pool = createPool(config.DATABASE_URL, 'status', () => {}, { mayBeStandby: true })
+    const pool = openPool({ mayBeStandby: true })
     const queues = openQueues(config, log)
     try {
       const status = await readStatus(pool, queues, config)
@@ -30,7 +29,6 @@ await runCommand(
       )
     } finally {
       await queues.close()
-      await pool.end()
     }
   },
 )

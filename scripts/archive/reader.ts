@@ -38,21 +38,18 @@ const TIMEOUT = 120_000
 /** MB of heap of a thread: the longest line several times over. */
 const MEMORY = 1_024
 
+/** Threads that work on texts beside the command; one core is left to that. */
+export function openTextThreads<Task extends object, Result>(worker: URL) {
+  const threads = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
+  const { run, close } = openThreads<Task, Result>({ worker, threads, timeout: TIMEOUT, memory: MEMORY })
+  return { threads, run, close }
+}
+
 /**
  * @param prepare with the texts as the index stores them
  * @param ahead ms by which the clock of the database is ahead of ours
  */
 export function openArchiveReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }): ArchiveReader {
-  const count = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
-  const threads = openThreads<ReadTask, ReadResult>({
-    worker: new URL('./reader-thread.ts', import.meta.url),
-    threads: count,
-    timeout: TIMEOUT,
-    memory: MEMORY,
-  })
-  return {
-    threads: count,
-    read: lines => threads.run({ lines, prepare, latest: Date.now() + ahead }),
-    close: threads.close,
-  }
+  const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(new URL('./reader-thread.ts', import.meta.url))
+  return { threads, read: lines => run({ lines, prepare, latest: Date.now() + ahead }), close }
 }

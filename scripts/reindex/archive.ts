@@ -6,8 +6,6 @@ import { type CommandContext, UsageError } from '../../shared/process/command.ts
 import { articlesBar } from '../terminal/terminal.ts'
 import { createRateLimit } from './run.ts'
 
-type Context = Omit<CommandContext, 'positionals'>
-
 /** The ways in which the command changes the archive. */
 type Task = 'fill' | 'release' | 'empty'
 
@@ -15,7 +13,7 @@ type Task = 'fill' | 'release' | 'empty'
  * Fills the archive index in OpenSearch, drops the segments that it replaces, or empties it. After
  * an interruption the same command goes on.
  */
-export async function reindexArchive(context: Context, pool: Pool, rate: number | null): Promise<number> {
+export async function reindexArchive(context: CommandContext, pool: Pool, rate: number | null): Promise<number> {
   const { config, options, print, say } = context
   const task = taskOf(options)
   const settings = archiveSettingsOf(config)
@@ -45,7 +43,7 @@ export async function reindexArchive(context: Context, pool: Pool, rate: number 
   }
 }
 
-function taskOf(options: Context['options']): Task {
+function taskOf(options: CommandContext['options']): Task {
   const others = ['vectors', 'pages', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
   if (options.release === true && options.empty === true) {
@@ -55,7 +53,7 @@ function taskOf(options: Context['options']): Task {
 }
 
 async function run(
-  { options, signal }: Context,
+  { options, signal }: CommandContext,
   archive: ArchiveWriter,
   task: Task,
   rate: number | null,

@@ -28,7 +28,7 @@ type ComparedField = (typeof COMPARED)[number]
  * the normaliser. Articles stay as they are; those that would differ are counted.
  */
 export async function reindexPages(
-  { config, options, print, say, signal }: Omit<CommandContext, 'positionals'>,
+  { config, options, print, say, signal }: CommandContext,
   pool: Pool,
   rate: number | null,
 ): Promise<number> {

@@ -1,6 +1,111 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import type { Selection } from './selection.ts'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { UsageError } from '../../shared/process/command.ts'
+import { readInstant } from '../archive/article.ts'
+
+/** The articles to reindex, and their part to rebuild. A field that is null selects all. */
+export interface Selection {
+  what: 'words' | 'vectors' | 'snippets'
+  outlet: string | null
+  language: Language | null
+  /** Published then or later. */
+  from: Date | null
+  /** Published before. */
+  to: Date | null
+}
+
+/** @throws UsageError with what to type instead */
+export function selectionOf(options: Record<string, string | boolean | string[] | undefined>): Selection {
+  const text = (name: string) => {
+    const value = options[name]
+    return typeof value === 'string' ? value : null
+  }
+  const from = instantOf('--from', text('from'))
+  const to = instantOf('--to', text('to'))
+  if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
+  return {
+    what: options.vectors === true ? 'vectors' : options.snippets === true ? 'snippets' : 'words',
+    outlet: text('outlet')?.toLowerCase() ?? null,
+    language: languageOf(text('language')),
+    from,
+    to,
+  }
+}
+
+function languageOf(text: string | null): Language | null {
+  if (text === null) return null
+  const language = LANGUAGES.find(one => one === text.toLowerCase())
+  if (language === undefined) throw new UsageError(`--language is one of ${LANGUAGES.join(', ')}.`)
+  return language
+}
+
+function instantOf(name: string, text: string | null): Date | null {
+  if (text === null) return null
+  const instant = readInstant(text)
+  if (instant === null) throw new UsageError(`${name} is a date or time, as 2026-11-01 or 2026-11-01T08:00:00Z.`)
+  return instant
+}
+
+/** A selection whose outlet has been looked up. */
+export interface Chosen {
+  selection: Selection
+  publisherNos: number[] | null
+}
+
+/** @throws UsageError when no article is of that outlet */
+export async function lookUpOutlet(db: Queryable, selection: Selection): Promise<Chosen> {
+  if (selection.outlet === null) return { selection, publisherNos: null }
+  const { rows } = await db.query<{ publisher_no: number }>('select publisher_no from publishers where domain = $1', [
+    selection.outlet,
+  ])
+  if (rows.length === 0) throw new UsageError(`No article is of an outlet with the domain ${selection.outlet}.`)
+  return { selection, publisherNos: rows.map(row => row.publisher_no) }
+}
+
+/** The numbers of the chosen articles after `after` up to `last`, ascending, at most `limit`. */
+export async function chosenSeqs(
+  db: Queryable,
+  { selection, publisherNos }: Chosen,
+  after: bigint,
+  last: bigint,
+  limit: number,
+): Promise<bigint[]> {
+  const { language, from, to } = selection
+  const { rows } = await db.query<{ seq: bigint }>(CHOSEN, [after, last, publisherNos, language, from, to, limit])
+  return rows.map(row => row.seq)
+}
+
+/** How many articles are chosen after `after` up to `last`. */
+export async function countChosen(
+  db: Queryable,
+  { selection, publisherNos }: Chosen,
+  after: bigint,
+  last: bigint,
+): Promise<number> {
+  const { language, from, to } = selection
+  const { rows } = await db.query<{ count: number }>(`select count(*)::int as count from (${CHOSEN}) as chosen`, [
+    after,
+    last,
+    publisherNos,
+    language,
+    from,
+    to,
+    null,
+  ])
+  return rows[0]!.count
+}
+
+// $1 after, $2 last, $3 outlets, $4 language, $5 $6 published from and before, $7 limit. Index: the
+// primary key.
+const CHOSEN = `
+  select seq from articles
+  where seq > $1::bigint and seq <= $2::bigint
+    and ($3::int[] is null or publisher_no = any ($3::int[]))
+    and ($4::text is null or language = $4::text)
+    and ($5::timestamptz is null or published_at >= $5::timestamptz)
+    and ($6::timestamptz is null or published_at < $6::timestamptz)
+  order by seq limit $7::bigint`
 
 /** A reindexing in progress. */
 export interface Run {
@@ -44,17 +149,63 @@ export async function endRun(db: Queryable, selection: Selection): Promise<void>
   await db.query('delete from reindex_runs where selection = $1', [keyOf(selection)])
 }
 
-/** Waits as long as so many articles take at the rate of the command. */
+/** Progress of a run. */
+export interface Progress {
+  articles: number
+  segments: number
+}
+
+/** A run under way. */
+export interface Work {
+  pool: Pool
+  chosen: Chosen
+  run: Run
+  limit: RateLimit
+  /** Called whenever more is done. */
+  tell(progress: Progress): void
+  say(sentence: string): void
+  signal: AbortSignal
+}
+
+/**
+ * Goes through the chosen articles in parts, and records what is done.
+ *
+ * @param part false: it was interrupted
+ * @returns whether it is complete
+ */
+export async function inParts(
+  { pool, chosen, run, limit, tell, signal }: Work,
+  size: number,
+  part: (seqs: bigint[]) => Promise<boolean>,
+): Promise<boolean> {
+  let articles = 0
+  for (let doneTo = run.doneTo; doneTo < run.last; ) {
+    if (signal.aborted) return false
+    const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, size)
+    if (!(await part(seqs))) return false
+    doneTo = seqs.length < size ? run.last : seqs.at(-1)!
+    await noteDone(pool, chosen.selection, doneTo)
+    articles += seqs.length
+    tell({ articles, segments: 0 })
+    await limit(seqs.length)
+  }
+  return true
+}
+
+/** Waits as long as so many articles take at the rate of a command. */
 export type RateLimit = (articles: number) => Promise<void>
 
-/** @param rate articles a second; null: no limit */
+/**
+ * A delay is not made up for: the work would follow at once, and searches beside it would wait.
+ *
+ * @param rate articles a second; null: no limit
+ * @param signal ends a wait
+ */
 export function createRateLimit(rate: number | null, signal: AbortSignal): RateLimit {
   let due = performance.now()
   return async articles => {
     if (rate === null) return
-    // Slow work is not followed by a burst.
-    due = Math.max(due, performance.now() - 1_000) + (articles * 1_000) / rate
-    const wait = due - performance.now()
-    if (wait > 0) await pause(wait, undefined, { signal }).catch(() => {})
+    due = Math.max(due, performance.now()) + (articles * 1_000) / rate
+    await pause(due - performance.now(), undefined, { signal }).catch(() => {})
   }
 }

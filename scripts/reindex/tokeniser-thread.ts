@@ -1,7 +1,7 @@
 import { type DocumentWords, indexText } from '../../search/analysis/index.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
-import type { TokeniseTask } from './tokeniser.ts'
+import type { TokeniseTask } from './words.ts'
 
 /** The work of a thread of the tokeniser. */
 export default function tokenise({ begun, texts }: Timed<TokeniseTask>): DocumentWords[] {

@@ -1,54 +1,28 @@
+import type { DocumentWords } from '../../search/analysis/index.ts'
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import type { RateLimit } from './run.ts'
-import { noteDone, type Run } from './run.ts'
-import { type Chosen, chosenSeqs } from './selection.ts'
-import { openTokeniser } from './tokeniser.ts'
+import { openTextThreads } from '../archive/reader.ts'
+import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
 /** Articles without a segment that are done at a time. */
 const PART = 200
-
-/** Progress of a run. */
-export interface Progress {
-  articles: number
-  segments: number
-}
 
 /**
  * Rebuilds the index of words of the chosen articles in the order of their numbers: segment by
  * segment, then articles without a segment. No other process makes segments while one is rebuilt;
  * between two they may.
  *
- * @param tell called whenever more is done
  * @returns whether it is complete
  */
-export async function reindexWords(
-  pool: Pool,
-  chosen: Chosen,
-  run: Run,
-  limit: RateLimit,
-  tell: (progress: Progress) => void,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function reindexWords(work: Work): Promise<boolean> {
   const tokeniser = openTokeniser()
   try {
-    return await rebuildWords({ pool, tokeniser, chosen, run, limit, tell, signal })
+    return await rebuildWords(work, tokeniser)
   } finally {
     await tokeniser.close()
   }
 }
 
-interface WordsRun {
-  pool: Pool
-  tokeniser: Tokeniser
-  chosen: Chosen
-  run: Run
-  limit: RateLimit
-  tell: (progress: Progress) => void
-  signal: AbortSignal
-}
-
-async function rebuildWords({ pool, tokeniser, chosen, run, limit, tell, signal }: WordsRun): Promise<boolean> {
+async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, tokeniser: Tokeniser): Promise<boolean> {
   const { rebuild } = openIndexer(pool)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
@@ -97,3 +71,19 @@ async function rebuildWords({ pool, tokeniser, chosen, run, limit, tell, signal 
 
 const max = (a: bigint, b: bigint) => (a > b ? a : b)
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
+
+export interface TokeniseTask {
+  texts: { title: string; body: string | null }[]
+}
+
+/** Tokenises in threads. */
+function openTokeniser(): Tokeniser & { close(): Promise<void> } {
+  const worker = new URL('./tokeniser-thread.ts', import.meta.url)
+  const { threads, run, close } = openTextThreads<TokeniseTask, DocumentWords[]>(worker)
+  return {
+    atOnce: threads,
+    // Rows of a table have more fields, which the thread does not need.
+    tokenise: texts => run({ texts: texts.map(({ title, body }) => ({ title, body })) }),
+    close,
+  }
+}

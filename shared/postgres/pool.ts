@@ -48,6 +48,16 @@ class StandbyError extends Error {
   }
 }
 
+export interface PoolOptions {
+  max?: number
+  connectTimeout?: number
+  statementTimeout?: number
+  queryTimeout?: number
+  mayBeStandby?: boolean
+  settings?: Record<string, string>
+  onConnect?: (client: pg.ClientBase) => Promise<void>
+}
+
 /**
  * A pool of connections to the primary. A proxy may lead to a standby for a moment, as when it has
  * just started or the primary has just moved. Such a connection is refused. Errors on idle
@@ -68,15 +78,7 @@ export function createPool(
   url: string,
   name: string,
   onError: (error: Error) => void,
-  options: {
-    max?: number
-    connectTimeout?: number
-    statementTimeout?: number
-    queryTimeout?: number
-    mayBeStandby?: boolean
-    settings?: Record<string, string>
-    onConnect?: (client: pg.ClientBase) => Promise<void>
-  } = {},
+  options: PoolOptions = {},
 ): Pool {
   const statementTimeout = options.statementTimeout ?? 60_000
   const queryTimeout = options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)

@@ -5,6 +5,7 @@ import { settingsBeside, withEmbeddedKeys } from '../config/beside.ts'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
 import { certificateRefusal } from '../config/tls.ts'
 import { describe, printable } from '../log/printable.ts'
+import { createPool, type Pool, type PoolOptions } from '../postgres/pool.ts'
 import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */
@@ -39,6 +40,8 @@ export interface CommandContext {
    * A sentence for people, on standard error; control characters are escaped, as `printable` does.
    */
   say(sentence: string): void
+  /** Connections to the database, which end with the command. */
+  openPool(options?: PoolOptions): Pool
   /** Data, on standard output; control characters are escaped too. */
   print(line: string): void
   /** Aborted by SIGINT or SIGTERM. Long work checks it between two steps. */
@@ -48,6 +51,17 @@ export interface CommandContext {
 /** A mistake in the command line: only the sentence is shown, exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
+}
+
+/**
+ * The whole number that an option gives.
+ *
+ * @returns null: it is not given
+ */
+export function wholeNumber(option: string, value: unknown, most: number, least = 1): number | null {
+  if (typeof value !== 'string') return null
+  if (/^\d{1,10}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+  throw new UsageError(`--${option} is "${value}"; write a whole number from ${least} to ${most}.`)
 }
 
 /**
@@ -65,6 +79,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
   const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
+  const pools: Pool[] = []
   try {
     const { values, positionals } = parse(command)
     if (values.help === true) {
@@ -83,6 +98,13 @@ export async function runCommand(command: Command, work: (context: CommandContex
       positionals,
       options: values,
       say,
+      openPool(options) {
+        if (config.DATABASE_URL === '') throw missingSetting('DATABASE_URL', config)
+        const onError = (error: Error) => say(`Postgres: ${sentenceOf(error)}`)
+        const pool = createPool(config.DATABASE_URL, command.name, onError, options)
+        pools.push(pool)
+        return pool
+      },
       print: line => void process.stdout.write(`${printable(line)}\n`),
       signal: stopping.signal,
     })
@@ -90,10 +112,12 @@ export async function runCommand(command: Command, work: (context: CommandContex
   } catch (error) {
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
     say(`${command.name}: ${sentenceOf(error)}`)
+  } finally {
+    await Promise.all(pools.map(pool => pool.end()))
   }
 }
 
-export const missingSetting = (name: string, config: Config): UsageError =>
+const missingSetting = (name: string, config: Config): UsageError =>
   new UsageError(
     `Set ${name} (\`npm run servers -- --write-env FILE\` starts servers and writes it), or leave \`npm start\` running on ${config.DATA_DIR}.`,
   )

@@ -229,7 +229,7 @@ t.test('import: at a rate, articles are shown as they come', async t => {
   for (const rate of ['0', '1.5', '501', 'x']) {
     const { code, err } = await run(database, 'import', ['-', '--rate', rate])
     t.equal(code, 2)
-    t.match(err, /--rate takes a whole number from 1 to 500\./)
+    t.match(err, /--rate is "[^"]+"; write a whole number from 1 to 500\./)
   }
 })
 

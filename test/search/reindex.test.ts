@@ -129,7 +129,7 @@ t.test(
       [['--language', 'xx'], /--language is one of/],
       [['--from', 'gisteren'], /--from is a date/],
       [['--outlet', 'nergens.example'], /No article is of an outlet/],
-      [['--rate', '0'], /--rate is a number/],
+      [['--rate', '0'], /--rate is "0"; write a whole number/],
     ] as const) {
       const refused = await reindex(index, ...wrong).ended
       t.equal(refused.code, 2)

@@ -59,7 +59,7 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
   const { results, fresh, onFresh, taking, onTake } = props
   const { words, number } = useSpeech()
   return (
-    <div class="results-head">
+    <div class="row results-head">
       <h2 id="results-title" class="unseen">
         {words.results.title}
       </h2>
@@ -212,7 +212,7 @@ function Source({ article, best, now }: { article: Article; best: number; now: n
   const { words } = useSpeech()
   const { language, country, relevance } = article
   return (
-    <div class="source" lang={document.documentElement.lang}>
+    <div class="row source" lang={document.documentElement.lang}>
       <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
       <Moment at={article.published_at} now={now} />
       <span class="tags">

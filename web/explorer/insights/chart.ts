@@ -43,10 +43,16 @@ interface Look {
 
 function lookOf(place: HTMLElement): Look {
   const style = getComputedStyle(place)
-  const colour = (name: string) => style.getPropertyValue(name).trim()
+  // Computed: a canvas does not know light from dark.
+  const colour = (name: string) => {
+    place.style.color = `var(${name})`
+    return style.color
+  }
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const font = `${0.78 * rem}px ${style.fontFamily}`
-  return { soft: colour('--soft'), rule: colour('--rule'), bar: colour('--chart'), pale: colour('--edge'), font, rem }
+  const [soft, rule, bar, pale] = [colour('--soft'), colour('--rule'), colour('--chart'), colour('--edge')]
+  place.style.color = ''
+  return { soft, rule, bar, pale, font, rem }
 }
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */

@@ -32,7 +32,7 @@ export function Timeline({
   const isNarrow = search !== null && (search.publishedAfter !== '' || search.publishedBefore !== '')
   return (
     <div class={isOld ? 'timeline stale' : 'timeline'}>
-      <div class="insight-head">
+      <div class="row insight-head">
         <h2>{words.insights.timeline}</h2>
         {isNarrow && (
           <button type="button" class="link" onClick={() => onChange({ publishedAfter: '', publishedBefore: '' })}>

@@ -47,7 +47,7 @@ export function Choice<V extends string>(props: {
   const { label, name, errors, value, options, onChoose } = props
   return (
     <Group label={label} errors={errors}>
-      <div class="choices">
+      <div class="row choices">
         {options.map(([one, text]) => (
           <label key={one} class="choice">
             <input type="radio" name={name} checked={one === value} onChange={() => onChoose(one)} />
@@ -71,7 +71,7 @@ export function Several<V extends string>(props: {
   const { label, errors, values, chosen, nameOf, onChoose } = props
   return (
     <Group label={label} errors={errors}>
-      <div class="choices">
+      <div class="row choices">
         {values.map(value => (
           <label key={value} class="choice">
             <input

@@ -200,7 +200,7 @@ function Dates({ search, errors, onChange }: FilterProps) {
   const problems = [...(errors.published_after ?? []), ...(errors.published_before ?? [])]
   return (
     <Group label={words.filters.dates} errors={problems.length > 0 ? problems : undefined} wrong="dates">
-      <div class="presets">
+      <div class="row presets">
         {PRESET_NAMES.map(name => {
           const begin = beginOf(daysBefore(now, PRESETS[name]))
           const isOn = publishedAfter === begin && publishedBefore === ''

@@ -1,13 +1,44 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { snippetOf } from '../../shared/articles/snippet.ts'
 import { counted } from '../../shared/log/printable.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import type { RateLimit } from './run.ts'
-import { noteDone, type Run } from './run.ts'
-import { type Chosen, chosenSeqs } from './selection.ts'
-import type { Progress } from './words.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import { inParts, type Work } from './run.ts'
+
+/** Articles that are read at a time; their bodies are in memory. */
+const SNIPPETS = 200
+
+/**
+ * Makes the snippets of the chosen articles anew from their bodies, and writes those that differ.
+ * Processes of the API show articles that they hold in memory with their old snippets until they
+ * restart.
+ *
+ * @returns whether it is complete
+ */
+export function reindexSnippets(work: Work): Promise<boolean> {
+  return inParts(work, SNIPPETS, async seqs => {
+    const { rows } = await work.pool.query<{ seq: bigint; snippet: string | null; body: string | null }>(TEXTS, [seqs])
+    const changed = rows
+      .map(({ seq, snippet, body }) => ({ seq, before: snippet, snippet: snippetOf(body) }))
+      .filter(({ before, snippet }) => before !== snippet)
+    await work.pool.query(WRITE, [changed.map(({ seq }) => seq), changed.map(({ snippet }) => snippet)])
+    return true
+  })
+}
+
+// $1 seqs. Indexes: the primary keys. Snippets that outlets bound stay (decision 41).
+const TEXTS = `
+  select seq, t.snippet, body from article_texts t join articles a using (seq)
+   where seq = any ($1::bigint[])
+     and not exists (select from article_rights r where r.id = a.id and r.snippet)`
+
+// $1 seqs, $2 their snippets. Index: the primary key.
+const WRITE = `
+  update article_texts t set snippet = n.snippet
+    from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
+   where t.seq = n.seq`
 
 /** Articles handed to the embedders at a time. */
-const PART = 64
+const VECTORS = 64
 /**
  * Articles that may wait for the embedders when more are handed to them: new ones must not wait
  * behind an archive.
@@ -21,30 +52,16 @@ const PATIENCE = 30_000
  * Gives the chosen articles back to the embedders, a few at a time. Searches find the old vectors
  * until the new ones replace them. Waits for embedders that are away.
  *
- * @param tell called whenever more is done
  * @returns whether it is complete
  */
-export async function reindexVectors(
-  pool: Pool,
-  chosen: Chosen,
-  run: Run,
-  limit: RateLimit,
-  tell: (progress: Progress) => void,
-  say: (sentence: string) => void,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const progress: Progress = { articles: 0, segments: 0 }
-  for (let doneTo = run.doneTo; doneTo < run.last; ) {
+export async function reindexVectors(work: Work): Promise<boolean> {
+  const { pool, say, signal } = work
+  const done = await inParts(work, VECTORS, async seqs => {
     if (!(await queueIsShort(pool, WAITING, say, signal))) return false
-    const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
     await pool.query(RESCHEDULE, [seqs])
-    doneTo = seqs.length < PART ? run.last : seqs.at(-1)!
-    await noteDone(pool, chosen.selection, doneTo)
-    progress.articles += seqs.length
-    tell(progress)
-    await limit(seqs.length)
-  }
-  return queueIsShort(pool, 0, say, signal)
+    return true
+  })
+  return done && queueIsShort(pool, 0, say, signal)
 }
 
 /** Resolves when at most so many articles wait for the embedders; false when interrupted. */
@@ -57,7 +74,7 @@ async function queueIsShort(
   let lowest = Infinity
   let since = performance.now()
   while (!signal.aborted) {
-    const { rows } = await db.query<{ count: number }>(WAITING_NOW, [PART + WAITING + 1])
+    const { rows } = await db.query<{ count: number }>(WAITING_NOW, [VECTORS + WAITING + 1])
     const { count } = rows[0]!
     if (count <= most) return true
     if (count < lowest) {
