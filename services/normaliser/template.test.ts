@@ -20,12 +20,6 @@ t.test('a line that many pages hold is furniture, and is left out of the next te
   t.equal(furnitureCount(template), 1)
 })
 
-t.test('few pages teach nothing', async t => {
-  const template = taughtBy(pages(9, 0, OFFER))
-  t.same(partedBy(template, page(99, OFFER)).own, page(99, OFFER))
-  t.same(partedBy(null, page(99, OFFER)).own, page(99, OFFER))
-})
-
 t.test('a line that some pages repeat stays: a wire text, a series', async t => {
   const template = taughtBy([...pages(4, 0, OFFER), ...pages(16, 10)])
   t.same(partedBy(template, page(99, OFFER)).furniture, [])

@@ -48,21 +48,12 @@ t.test('nothing is null', async t => {
   t.equal(plainText(' <p>&nbsp;</p> '), null)
 })
 
-t.test('a megabyte of nested or broken markup takes a second of processor time at most', async t => {
-  const start = process.cpuUsage()
-  plainText('<div>'.repeat(100_000))
-  plainText('<p><svg><svg>'.repeat(50_000))
-  plainText(`${'<a href="'.repeat(100_000)}</a>`)
-  plainText('&amp'.repeat(200_000))
-  const { user, system } = process.cpuUsage(start)
-  t.ok(user + system < 1_000_000, `${(user + system) / 1_000} ms`)
-})
-
-t.test('tags that never end cost no time', async t => {
-  for (const tag of ['<img ', '<p ', '<div ', '</a ', '<br ', '<!-', '<b ', '&', '<a b="']) {
+t.test('a megabyte of nested, broken or endless markup takes a second of processor time at most', async t => {
+  const nested = ['<div>', '<p><svg><svg>', '<a href="', '&amp']
+  for (const tag of [...nested, '<img ', '<p ', '<div ', '</a ', '<br ', '<!-', '<b ', '&', '<a b="']) {
     const start = process.cpuUsage()
     plainText(tag.repeat(1_000_000 / tag.length))
     const { user, system } = process.cpuUsage(start)
-    t.ok(user + system < 2_000_000, `${tag}: ${(user + system) / 1_000} ms`)
+    t.ok(user + system < 1_000_000, `${tag}: ${(user + system) / 1_000} ms`)
   }
 })

@@ -68,11 +68,6 @@ t.test('counts are kept for thirty days', async t => {
   t.strictSame(rows, [{ ago: 30 }])
 })
 
-t.test('JSON-LD that named 90 % of the dates and names 40 % is a fall', async t => {
-  const falls = fallsOf({ date: { 'json-ld': 90, line: 10 } }, { date: { 'json-ld': 8, line: 12 } })
-  t.strictSame(falls, [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }])
-})
-
 t.test('articles without a text, a date or authors are a fall of the source that named them', async t => {
   const before = { text: { page: 50 }, authors: { meta: 40, none: 10 } }
   const now = { text: { page: 5, none: 15 }, authors: { none: 20 } }

@@ -11,7 +11,7 @@ import type { Exported, Holdings } from './holdings.ts'
  * @param storyOf tells where a lost article was seen last
  */
 export async function checkArticles(
-  site: Site,
+  site: Pick<Site, 'articles' | 'urlOf'>,
   archive: number,
   holdings: Holdings,
   storyOf: (article: SiteArticle) => Promise<string>,
@@ -39,7 +39,7 @@ export async function checkArticles(
 
 async function checkArticle(
   article: SiteArticle,
-  site: Site,
+  site: Pick<Site, 'urlOf'>,
   found: Exported[],
   storyOf: (article: SiteArticle) => Promise<string>,
   findings: Findings,

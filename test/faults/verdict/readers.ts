@@ -15,7 +15,7 @@ export function checkOrder({ order }: Holdings, findings: Findings): void {
 
 /** A poller has seen every article that its filter lets through, and as it is. */
 export function checkPoller(
-  poller: Poller,
+  poller: Pick<Poller, 'name' | 'seen'>,
   matches: (article: Exported) => boolean,
   { exported }: Holdings,
   findings: Findings,
