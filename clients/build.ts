@@ -1,52 +1,72 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { crc32 } from 'node:zlib'
+import { crc32, gzipSync } from 'node:zlib'
+import manifest from './typescript/package.json' with { type: 'json' }
 
 const run = promisify(execFile)
-const HERE = fileURLToPath(new URL('.', import.meta.url))
-
-const BUILDS = { typescript: buildTarball, python: buildWheel }
-export type Package = keyof typeof BUILDS
+const HERE = import.meta.dirname
 
 /**
- * Builds packages into a folder, without a network: what `npm install` and `pip install` take.
- *
- * @returns the paths of the files
+ * What `npm install` and `pip install` take, by the names of the files. Each is made from the
+ * sources in memory, without a network, and has the same bytes whoever makes it.
  */
-export async function buildPackages(
-  folder: string,
-  signal: AbortSignal,
-  packages: readonly Package[] = ['typescript', 'python'],
-): Promise<string[]> {
-  const to = resolve(folder)
-  await mkdir(to, { recursive: true })
-  const built: string[] = []
-  for (const name of packages) built.push(join(to, await BUILDS[name](to, signal)))
-  return built
+export const PACKAGES: Readonly<Record<string, () => Promise<Buffer>>> = {
+  [`perscope-${manifest.version}.tgz`]: buildTarball,
+  [`perscope-${manifest.version}-py3-none-any.whl`]: buildWheel,
 }
 
-/** What `npm pack` makes of a copy, so that building leaves nothing in the checkout. */
-async function buildTarball(to: string, signal: AbortSignal): Promise<string> {
+/**
+ * The program is one file of JavaScript. `contract.ts` holds nothing but types, so that it is
+ * shipped as it is; the types of the rest stand in `declarations.d.ts`.
+ */
+async function buildTarball(): Promise<Buffer> {
   const project = join(HERE, 'typescript')
-  const copy = await mkdtemp(join(tmpdir(), 'perscope-client-'))
-  try {
-    await cp(project, copy, { recursive: true })
-    const tsc = join(HERE, '../node_modules/.bin/tsc')
-    await run(tsc, ['-p', project, '--outDir', join(copy, 'dist')], { signal })
-    const { stdout } = await run('npm', ['pack', '--silent', '--offline', '--pack-destination', to, copy], { signal })
-    return stdout.trim()
-  } finally {
-    await rm(copy, { recursive: true, force: true })
+  const source = (path: string) => readFile(join(project, path))
+  const esbuild = join(HERE, '../node_modules/.bin/esbuild')
+  const settings = ['--bundle', '--format=esm', '--target=es2022', '--charset=utf8', '--log-level=error']
+  const { stdout } = await run(esbuild, [...settings, 'src/index.ts'], { cwd: project })
+  const files = {
+    'package.json': await source('package.json'),
+    'README.md': await source('README.md'),
+    'dist/index.js': Buffer.from(stdout),
+    'dist/index.d.ts': await source('src/declarations.d.ts'),
+    'dist/contract.d.ts': await source('src/contract.ts'),
   }
+  return gzipSync(tarOf(files))
+}
+
+/** An archive of tar (POSIX ustar) with the files in the folder that npm looks into. */
+function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  const parts = Object.entries(files).flatMap(([path, content]) => {
+    const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
+    const head = Buffer.alloc(512)
+    head.write(`package/${path}`, 0)
+    // A regular file that all may read, of nobody by name, of 1 January 1980, which ZIP has too.
+    head.write(
+      [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)].join('\0'),
+      100,
+    )
+    head.write('0', 156)
+    head.write('ustar\x0000', 257)
+    // The sum is taken with spaces in its own place.
+    head.fill(' ', 148, 156)
+    head.write(
+      `${octal(
+        head.reduce((sum, byte) => sum + byte),
+        6,
+      )}\0`,
+      148,
+    )
+    return [head, content, Buffer.alloc(-content.length & 511)]
+  })
+  return Buffer.concat([...parts, Buffer.alloc(1024)])
 }
 
 /** A wheel is a ZIP archive of the sources and of three files that describe them (PEP 427). */
-async function buildWheel(to: string): Promise<string> {
+async function buildWheel(): Promise<Buffer> {
   const project = join(HERE, 'python')
   const settings = await readFile(join(project, 'pyproject.toml'), 'utf8')
   const setting = (name: string) => new RegExp(`^${name} = "(.*)"$`, 'm').exec(settings)?.[1] ?? ''
@@ -73,9 +93,7 @@ async function buildWheel(to: string): Promise<string> {
     ([name, content]) => `${name},sha256=${createHash('sha256').update(content).digest('base64url')},${content.length}`,
   )
   files.set(`${info}/RECORD`, Buffer.from(`${sums.join('\n')}\n${info}/RECORD,,\n`))
-  const file = `perscope-${setting('version')}-py3-none-any.whl`
-  await writeFile(join(to, file), zipOf(files))
-  return file
+  return zipOf(files)
 }
 
 /** A ZIP archive without compression, with one date for all files, so that equal files are equal. */

@@ -6,20 +6,13 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { installPython } from '../contract/python.ts'
+import { blocksOf } from './examples.ts'
 
 /* The steps of docs/analysis.md, from an archive to a picture, as they are printed. */
 
 t.setTimeout(600_000)
 const run = promisify(execFile)
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-
-/** The code blocks of the page in one language, without their indentation. */
-const blocksOf = (fence: string): string[] =>
-  [
-    ...readFileSync(join(CHECKOUT, 'docs/analysis.md'), 'utf8').matchAll(
-      new RegExp(`^   \`\`\`${fence}\n([\\s\\S]*?)^   \`\`\`$`, 'gm'),
-    ),
-  ].map(([, code = '']) => code.replaceAll(/^ {3}/gm, ''))
 
 // A small part of what the first step installs: where that cannot be had, nothing can be tried.
 const tools = await installPython('cycler')
@@ -37,8 +30,8 @@ t.test('issue 37.10: an archive is imported, searched, made a table and drawn', 
   mkdirSync(join(folder, '.data'))
   writeFileSync(join(folder, '.data/api.key'), secret)
 
-  const [install = '', ask = ''] = blocksOf('sh')
-  const [program = ''] = blocksOf('python')
+  const [install = '', ask = ''] = blocksOf('docs/analysis.md', 'sh')
+  const [program = ''] = blocksOf('docs/analysis.md', 'python')
   const sh = (script: string) =>
     run('sh', ['-ec', script.replace('http://127.0.0.1:8080', api.base)], {
       cwd: folder,

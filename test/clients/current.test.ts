@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FromSchema } from 'json-schema-to-ts'
 import t, { type Test } from 'tap'
+import type * as declared from '../../clients/typescript/src/declarations.d.ts'
 import type * as client from '../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../services/api/contract/openapi.ts'
 import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
@@ -97,6 +98,20 @@ t.test('issue 21.6: the written types take the answers of the API', async t => {
   const error: ErrorObject = { status: 'error', code: 'internal_error', message: 'No.' }
   t.ok([page satisfies client.Page, ARTICLE satisfies client.Article, error satisfies client.ErrorObject])
   t.ok(counts satisfies client.Counts)
+})
+
+t.test('issue 37.8: the declarations that are shipped are what the program exports', async t => {
+  // The compiler holds this, in both directions.
+  const shipped: (written: typeof client) => typeof declared = written => written
+  const written: (shipped: typeof declared) => typeof client = shipped => shipped
+  t.ok([shipped, written])
+})
+
+t.test('issue 37.8: both packages have one version', async t => {
+  const { version } = JSON.parse(source('typescript/package.json'))
+  t.match(source('python/pyproject.toml'), `\nversion = "${version}"\n`)
+  for (const path of ['typescript/README.md', 'python/README.md', '../docs/analysis.md', '../docs/explore.md'])
+    for (const [, named] of source(path).matchAll(/perscope-(\d[\w.]*\d)\b/g)) t.equal(named, version, path)
 })
 
 t.test('issue 21.6: the READMEs have examples of every operation', async t => {

@@ -3,14 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { buildPackages } from '../../clients/build.ts'
+import { PACKAGES } from '../../clients/build.ts'
 import { startTestApi } from '../contract/api.ts'
-import { installPython } from '../contract/python.ts'
-import { examplesOf } from './examples.ts'
+import { blocksOf, codesOf, examplesOf, installationOf } from './examples.ts'
 import { indexNews } from './news.ts'
 import { openRoad } from './road.ts'
 
-/* The Python package from its built file, in an empty environment. */
+/* The Python package as the running API serves it, in an empty environment. */
 
 t.setTimeout(600_000)
 const run = promisify(execFile)
@@ -20,25 +19,42 @@ t.teardown(() => api.stop())
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await indexNews(api)
 const folder = t.testdir()
-const tools = await buildPackages(join(folder, 'built'), AbortSignal.timeout(240_000), ['python']).then(
-  ([wheel]) => installPython(`${wheel}[pandas]`, 'mypy==2.1.0', 'pandas-stubs==3.0.0.260204'),
-  error => `The wheel cannot be built here: ${String(error).split('\n')[0]}`,
-)
-const skip = typeof tools === 'string' ? tools : false
-if (typeof tools !== 'string') t.teardown(tools.remove)
-const python = typeof tools === 'string' ? '' : tools.program('python')
-const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }
-const examples = examplesOf('python', 'python').map((code, index) => ({ file: `example_${index}.py`, code }))
+const python = join(folder, 'venv/bin/python')
+const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret, PIP_DISABLE_PIP_VERSION_CHECK: '1' }
+const pip = (...words: string[]) => run(python, ['-m', 'pip', 'install', '--quiet', ...words], { cwd: folder, env })
+const wheel = `${api.base}/clients/${Object.keys(PACKAGES).find(name => name.endsWith('.whl'))}`
+// The steps of the README, then what the checks below need.
+const skip = await run('sh', ['-ec', installationOf('python', api.base, secret)], { cwd: folder, env })
+  .then(() => pip('mypy==2.1.0', 'pandas-stubs==3.0.0.260204', 'matplotlib==3.10.9'))
+  .then(
+    () => false,
+    error => `httpx, pandas or mypy cannot be installed here: ${String(error).split('\n')[0]}`,
+  )
+const programs = [...examplesOf('python', 'python'), ...codesOf(api.base, 'Python')]
+const examples = programs.map((code, index) => ({ file: `example_${index}.py`, code }))
 for (const { file, code } of examples) await writeFile(join(folder, file), code)
 
-t.test('issue 21.6: the examples of its README pass a type checker', { skip }, async t => {
-  const mypy = ['-m', 'mypy', '--strict']
-  const files = examples.map(({ file }) => file)
-  const { stdout } = await run(python, [...mypy, ...files], { cwd: folder }).catch(error => error)
+t.test('issue 37.8: it installs from the running API, without PyPI', { skip }, async t => {
+  await pip('--no-index', '--no-deps', '--target', 'alone', wheel)
+  const program =
+    'import perscope; print(perscope.__file__, perscope.Client(*__import__("sys").argv[1:]).search()["status"])'
+  const { stdout } = await run(python, ['-c', program, api.base, secret], {
+    cwd: folder,
+    env: { ...env, PYTHONPATH: 'alone' },
+  })
+  t.match(stdout, /\/alone\/perscope\/__init__\.py ok\n$/)
+  t.match((await run(python, ['-m', 'pip', 'check'])).stdout, /No broken requirements/, 'it names what it needs')
+})
+
+t.test('issues 21.6 and 37.9: printed programs pass a strict type checker', { skip }, async t => {
+  const [analysis = ''] = blocksOf('docs/analysis.md', 'python')
+  await writeFile(join(folder, 'analysis.py'), analysis)
+  const files = [...examples.map(({ file }) => file), 'analysis.py']
+  const { stdout } = await run(python, ['-m', 'mypy', '--strict', ...files], { cwd: folder }).catch(error => error)
   t.match(stdout, /^Success/)
 })
 
-t.test('issue 21.6: the examples of its README run', { skip }, async t => {
+t.test('issue 21.6: the examples of its README and of the explorer run', { skip }, async t => {
   for (const { file, code } of examples) {
     await t.test(file, async t => {
       const { stdout } = await run(python, [file], { cwd: folder, env })

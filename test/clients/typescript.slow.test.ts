@@ -7,12 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import t from 'tap'
-import { buildPackages } from '../../clients/build.ts'
 import { startTestApi } from '../contract/api.ts'
-import { examplesOf } from './examples.ts'
+import { codesOf, examplesOf, installationOf } from './examples.ts'
 import { indexNews } from './news.ts'
 
-/* The TypeScript package from its built file, in an empty project. */
+/* The TypeScript package as the running API serves it, in an empty project. */
 
 t.setTimeout(600_000)
 const run = promisify(execFile)
@@ -34,30 +33,32 @@ const api = await startTestApi({ CORS_ORIGINS: origin })
 t.teardown(() => api.stop())
 const { secret } = await api.issue()
 await indexNews(api)
-const built = await buildPackages(join(project, 'built'), AbortSignal.timeout(240_000), ['typescript'])
 const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }
-const examples = examplesOf('typescript', 'ts').map((code, index) => ({ file: `example-${index}.ts`, code }))
+const programs = [...examplesOf('typescript', 'ts'), ...codesOf(api.base, 'TypeScript')]
+const examples = programs.map((code, index) => ({ file: `example-${index}.mts`, code }))
 
-t.test('issue 21.6: it installs from its file, without dependencies', async t => {
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'x', private: true, type: 'module' }))
-  await run('npm', ['install', '--no-audit', '--no-fund', '--offline', built[0]!], { cwd: project })
+t.test('issues 21.6 and 37.8: it installs from the running API, without a registry and dependencies', async t => {
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true }))
+  const closed = { npm_config_registry: 'http://127.0.0.1:9', npm_config_audit: 'false' }
+  const steps = installationOf('typescript', api.base, secret)
+  await run('sh', ['-ec', steps], { cwd: project, env: { ...process.env, ...closed } })
   const installed = (await readdir(join(project, 'node_modules'))).filter(name => !name.startsWith('.'))
   t.strictSame(installed, ['perscope'])
   for (const { file, code } of examples) await writeFile(join(project, file), code)
 })
 
-t.test('issue 21.6: the examples of its README compile, strictly', async t => {
+t.test('issue 21.6: the examples of its README and of the explorer compile, strictly', async t => {
   const options = {
     ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noEmit: true },
     ...{ module: 'nodenext', target: 'es2022', lib: ['es2022'], skipLibCheck: false },
     ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
   }
-  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts'] }))
   const { stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(e => e)
   t.equal(stdout, '')
 })
 
-t.test('issue 21.6: the examples of its README run', async t => {
+t.test('issue 21.6: the examples of its README and of the explorer run', async t => {
   for (const { file, code } of examples) {
     await t.test(file, async t => {
       const { stdout } = await run(process.execPath, [file], { cwd: project, env })

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
+import { examplesOf } from '../clients/examples.ts'
 import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */
@@ -58,19 +58,16 @@ t.test('issue 21.9: the examples of `npm run query` find sample articles', async
   }
 })
 
-const PROGRAMS = [
-  { id: 'example-curl', file: 'poll.sh', command: 'sh', needs: ['curl', 'jq'] },
-  { id: 'example-typescript', file: 'poll.ts', command: process.execPath, needs: [] },
-  { id: 'example-python', file: 'poll.py', command: 'python3', needs: ['python3'] },
-]
-for (const { id, file, command, needs } of PROGRAMS) {
-  const missing = (await Promise.all(needs.map(has))).indexOf(false)
-  const skip = missing < 0 ? false : `no ${needs[missing]} on this machine`
-  t.test(`issue 21.8: ${file} as it is shown prints each article once, over several runs`, { skip }, async t => {
-    const folder = t.testdir()
-    await writeFile(join(folder, file), shown(id))
+const needs = ['curl', 'jq']
+const missing = (await Promise.all(needs.map(has))).indexOf(false)
+const skip = missing < 0 ? false : `no ${needs[missing]} on this machine`
+t.test(
+  'issue 21.8: the poll with curl as it is shown prints each article once, over several runs',
+  { skip },
+  async t => {
+    const folder = t.testdir({ 'poll.sh': shown('example-curl') })
     const poll = async () => {
-      const { stdout } = await run(command, [file], { cwd: folder, env })
+      const { stdout } = await run('sh', ['poll.sh'], { cwd: folder, env })
       return stdout.split('\n').filter(line => line !== '')
     }
     const first = await poll()
@@ -80,8 +77,20 @@ for (const { id, file, command, needs } of PROGRAMS) {
     )
     t.strictSame(first, [...first].sort(), 'oldest first')
     t.strictSame(await poll(), [], 'nothing is new')
-    await api.index([{ title: `Nieuw voor ${file}` }, { title: 'Tegelijk', publishedAt: null }])
-    t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), [`Nieuw voor ${file}`, 'Tegelijk'].sort())
+    await api.index([{ title: 'Nieuw' }, { title: 'Tegelijk', publishedAt: null }])
+    t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), ['Nieuw', 'Tegelijk'])
     t.strictSame(await poll(), [])
-  })
-}
+  },
+)
+
+t.test('issue 37.8: the polls in TypeScript and Python are those of the READMEs, which are run', async t => {
+  for (const [client, fence] of [
+    ['typescript', 'ts'],
+    ['python', 'python'],
+  ] as const) {
+    const poll = examplesOf(client, fence).find(code => /client\.poll\(/.test(code))
+    t.equal(shown(`example-${client}`), poll?.trimEnd())
+    const install = shown(`install-${client}`)
+    t.ok(examplesOf(client, 'sh')[0]?.split('\n').includes(install), install)
+  }
+})

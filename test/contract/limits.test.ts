@@ -1,4 +1,5 @@
 import t from 'tap'
+import { PACKAGES } from '../../clients/build.ts'
 import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi()
@@ -6,6 +7,8 @@ t.teardown(() => api.stop())
 const other = await api.another()
 
 const numbers = (headers: Headers, name: string) => Number(headers.get(name) ?? Number.NaN)
+
+const PACKAGE = `/clients/${Object.keys(PACKAGES)[0]}`
 
 t.test(
   'decision 5: two processes under concurrent load let exactly the plan through, counting down without gap or repeat',
@@ -218,7 +221,7 @@ t.test('decision 7: 405 names what is allowed, 404 and 405 are error objects', a
     t.equal(headers.get('allow'), 'GET, HEAD')
     t.equal(json.code, 'method_not_allowed')
   }
-  for (const path of ['/docs', '/v1/openapi.json', '/healthz', '/readyz', '/docs/page.css']) {
+  for (const path of ['/docs', '/v1/openapi.json', '/healthz', '/readyz', '/docs/page.css', PACKAGE]) {
     for (const method of ['POST', 'OPTIONS']) {
       const { status, headers } = await api.ask(secret, path, { method })
       t.match([status, headers.get('allow')], [405, 'GET, HEAD'], `${method} ${path}`)
@@ -237,19 +240,21 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
     '/metrics',
     '/docs/',
     '/docs/nothing',
+    '/clients/',
+    '/clients/nothing.whl',
     '/explore/assets/nothing.js',
     '/explore/assets/%zz',
     '/explore/assets/%ff',
   ]) {
     t.equal((await api.ask(null, path)).status, 401, path)
   }
-  for (const path of ['/docs', '/docs/swagger-ui.js', '/v1/openapi.json', '/healthz', '/readyz']) {
+  for (const path of ['/docs', '/docs/swagger-ui.js', '/v1/openapi.json', '/healthz', '/readyz', PACKAGE]) {
     const { status, headers, text } = await api.ask(null, path)
     t.equal(status, 200, path)
     t.notOk(headers.has('x-ratelimit-limit'))
     if (!path.endsWith('.js')) t.notMatch(text, /127\.0\.0\.1|localhost|news\.example/, 'names no host')
   }
-  for (const path of ['/', '/docs', '/v1/openapi.json', '/healthz', '/explore/assets/nothing.js']) {
+  for (const path of ['/', '/docs', '/v1/openapi.json', '/healthz', '/explore/assets/nothing.js', PACKAGE]) {
     for (const method of ['POST', 'OPTIONS']) t.equal((await api.ask(null, path, { method })).status, 401, path)
   }
 })

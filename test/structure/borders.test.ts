@@ -50,6 +50,7 @@ t.test('the search engine is used through its entries', async t => {
 
 t.test('pages import pure parts alone: how queries are read, and what the contract fixes', async t => {
   const allowed = [
+    'clients/typescript/package.json',
     'search/browser.ts',
     'services/api/contract/errors.ts',
     'services/api/contract/parameters.ts',

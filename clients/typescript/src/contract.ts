@@ -1,4 +1,5 @@
-// What the API takes and returns; the OpenAPI document says the same. Fields may be added within /v1.
+// What the API and this package take and return. Of the API, the OpenAPI document says the same.
+// Fields may be added within /v1. Nothing but types stands here: the package ships this file as it is.
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'
@@ -137,4 +138,94 @@ export interface Counts {
   other: number
   /** Articles without a time of publication. */
   undated: number
+}
+
+/** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
+export interface Client {
+  /** One page; `cursor` is the `next_cursor` of the page before. */
+  search(query?: ArticlesParameters): Promise<Page>
+  /** All pages of a search, in order, one request each. */
+  pages(query?: ArticlesQuery): AsyncGenerator<Page, void, undefined>
+  /** The articles of all pages. */
+  articles(query?: ArticlesQuery): AsyncGenerator<Article, void, undefined>
+  /** Articles as they become visible, each once; see `PollBatch`. */
+  poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
+  /** How many articles a search finds, by time or by a property. */
+  counts(query: CountsQuery): Promise<Counts>
+  /** The RSS 2.0 text of a search. */
+  feed(query?: ArticlesQuery): Promise<string>
+  /** The counters of the last answer that had some. */
+  limits(): Limits | null
+}
+
+export interface ClientOptions {
+  /** Address of the API, as `https://news.example`. */
+  url: string
+  key: string
+  /** Longest one attempt may take, in ms; 30,000 by default. */
+  timeout?: number | undefined
+  /**
+   * How often a request is repeated that may do better later: the minute is used up, 5xx, no
+   * answer. 5 by default.
+   */
+  retries?: number | undefined
+  /** A longer wait than this, in ms, is not begun: the error is thrown. 120,000 by default. */
+  longestWait?: number | undefined
+  /** Ends requests and waits. */
+  signal?: AbortSignal | undefined
+  /** Told before each wait. */
+  onWait?(ms: number, reason: unknown): void
+}
+
+/** The counters of the plan, as the last answer had them. */
+export interface Limits {
+  /** Requests a minute, and those that are left of it. */
+  rate: { limit: number; remaining: number }
+  /** Requests a month; null for a plan without a quota. */
+  quota: { limit: number; remaining: number; reset: Date; period: string } | null
+}
+
+/** A poll sets the order and the pages itself. */
+export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>
+
+export interface PollOptions {
+  /** The last place that an earlier poll of the same search yielded. */
+  state?: PollState | null | undefined
+  /** Where a poll without a state begins; without it, with all that the plan covers. */
+  since?: string | Date | undefined
+  /** ms between two rounds; without it there is one round. */
+  every?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface PollBatch {
+  /** Articles that no batch before had, oldest first; at times none. */
+  articles: Article[]
+  /** Store it once the articles are processed. */
+  state: PollState
+}
+
+/** Where a poller stands: plain JSON, to be stored and handed to the next poll. */
+export interface PollState {
+  /** The search that it belongs to: another one needs another state. */
+  query: string
+  /** Latest `ingested_at` processed; null before the first article. */
+  ingested_after: string | null
+  /** Articles of that very moment: the bound is inclusive, they come again. */
+  ids: string[]
+  /** Of the answer in which nothing was new; with it the next such answer is an empty 304. */
+  etag: string | null
+}
+
+/** The content of an error answer. */
+export interface ApiErrorDetails {
+  status: number
+  /** One of the API's codes, which may become more; decide by it. */
+  code: ErrorObject['code'] | (string & {})
+  /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
+  errors: Readonly<Record<string, readonly string[]>>
+  /** Seconds to wait, where the answer says so. */
+  retryAfter: number | null
+  /** Names the request in the server's logs. */
+  requestId: string | null
 }

@@ -1,4 +1,4 @@
-import type { ErrorObject } from './contract.ts'
+import type { ApiErrorDetails } from './contract.ts'
 
 /** Everything that this package throws. */
 export class PerscopeError extends Error {
@@ -8,19 +8,6 @@ export class PerscopeError extends Error {
 /** Nothing answered, the answer broke off, or it took too long; `cause` says more. */
 export class NoAnswerError extends PerscopeError {
   override name = 'NoAnswerError'
-}
-
-/** The content of an error answer. */
-export interface ApiErrorDetails {
-  status: number
-  /** One of the API's codes, which may become more; decide by it. */
-  code: ErrorObject['code'] | (string & {})
-  /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
-  errors: Readonly<Record<string, readonly string[]>>
-  /** Seconds to wait, where the answer says so. */
-  retryAfter: number | null
-  /** Names the request in the server's logs. */
-  requestId: string | null
 }
 
 /** An answer that is an error; the subclasses say which. */
@@ -70,44 +57,4 @@ export class PlanError extends ApiError {
 /** Search by meaning is out of order for now; the other modes are not. */
 export class SemanticUnavailableError extends ApiError {
   override name = 'SemanticUnavailableError'
-}
-
-const CLASSES: Readonly<Record<string, typeof ApiError>> = {
-  missing_token: KeyError,
-  invalid_token: KeyError,
-  too_many_failed_attempts: LockedError,
-  rate_limit_exceeded: RateLimitError,
-  quota_exceeded: QuotaError,
-  invalid_request: InvalidRequestError,
-  country_not_included: PlanError,
-  history_not_included: PlanError,
-  semantic_search_unavailable: SemanticUnavailableError,
-}
-
-/**
- * Makes an error of an answer. An answer without an error object (a proxy's page, say) has the code
- * `no_error_object`.
- */
-export function errorOf(status: number, headers: Headers, text: string): ApiError {
-  const body = readErrorObject(text)
-  const retryAfter = headers.get('retry-after') ?? ''
-  const details: ApiErrorDetails = {
-    status,
-    code: body?.code ?? 'no_error_object',
-    errors: body?.errors ?? {},
-    retryAfter: /^\d+$/.test(retryAfter) ? Number(retryAfter) : null,
-    requestId: headers.get('x-request-id'),
-  }
-  const Class = CLASSES[details.code] ?? ApiError
-  return new Class(body?.message ?? 'The server answered without saying what is wrong.', details)
-}
-
-function readErrorObject(text: string): ErrorObject | null {
-  try {
-    const body: Partial<ErrorObject> | null = JSON.parse(text)
-    const isOne = typeof body?.code === 'string' && typeof body.message === 'string'
-    return isOne ? { status: 'error', code: body.code!, message: body.message!, errors: body.errors ?? {} } : null
-  } catch {
-    return null
-  }
 }

@@ -1,38 +1,6 @@
-import type { Article, ArticlesQuery, Page } from './contract.ts'
+import type { Article, ArticlesQuery, Page, PollBatch, PollOptions, PollQuery, PollState } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { queryString, sleep, type Transport } from './transport.ts'
-
-/** A poll sets the order and the pages itself. */
-export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>
-
-/** Where a poller stands: plain JSON, to be stored and handed to the next poll. */
-export interface PollState {
-  /** The search that it belongs to: another one needs another state. */
-  query: string
-  /** Latest `ingested_at` processed; null before the first article. */
-  ingested_after: string | null
-  /** Articles of that very moment: the bound is inclusive, they come again. */
-  ids: string[]
-  /** Of the answer in which nothing was new; with it the next such answer is an empty 304. */
-  etag: string | null
-}
-
-export interface PollOptions {
-  /** The last place that an earlier poll of the same search yielded. */
-  state?: PollState | null | undefined
-  /** Where a poll without a state begins; without it, with all that the plan covers. */
-  since?: string | Date | undefined
-  /** ms between two rounds; without it there is one round. */
-  every?: number | undefined
-  signal?: AbortSignal | undefined
-}
-
-export interface PollBatch {
-  /** Articles that no batch before had, oldest first; at times none. */
-  articles: Article[]
-  /** Store it once the articles are processed. */
-  state: PollState
-}
 
 /** The polling pattern of the contract, round after round. */
 export async function* poll(

@@ -1,23 +1,16 @@
-import { ApiError, errorOf, NoAnswerError, PerscopeError } from './errors.ts'
-
-export interface ClientOptions {
-  /** Address of the API, as `https://news.example`. */
-  url: string
-  key: string
-  /** Longest one attempt may take, in ms; 30,000 by default. */
-  timeout?: number | undefined
-  /**
-   * How often a request is repeated that may do better later: the minute is used up, 5xx, no
-   * answer. 5 by default.
-   */
-  retries?: number | undefined
-  /** A longer wait than this, in ms, is not begun: the error is thrown. 120,000 by default. */
-  longestWait?: number | undefined
-  /** Ends requests and waits. */
-  signal?: AbortSignal | undefined
-  /** Told before each wait. */
-  onWait?(ms: number, reason: unknown): void
-}
+import type { ApiErrorDetails, ClientOptions, ErrorObject, Limits } from './contract.ts'
+import {
+  ApiError,
+  InvalidRequestError,
+  KeyError,
+  LockedError,
+  NoAnswerError,
+  PerscopeError,
+  PlanError,
+  QuotaError,
+  RateLimitError,
+  SemanticUnavailableError,
+} from './errors.ts'
 
 /** An answer of 200 or, to a request with an ETag, 304. */
 export interface Answer {
@@ -166,14 +159,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The counters of the plan, as the last answer had them. */
-export interface Limits {
-  /** Requests a minute, and those that are left of it. */
-  rate: { limit: number; remaining: number }
-  /** Requests a month; null for a plan without a quota. */
-  quota: { limit: number; remaining: number; reset: Date; period: string } | null
-}
-
 /** Null: the answer has no counters, because no plan is known. */
 function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
@@ -188,5 +173,45 @@ function readLimits(headers: Headers): Limits | null {
           period: headers.get('x-quota-period') ?? '',
         }
       : null,
+  }
+}
+
+const CLASSES: Readonly<Record<string, typeof ApiError>> = {
+  missing_token: KeyError,
+  invalid_token: KeyError,
+  too_many_failed_attempts: LockedError,
+  rate_limit_exceeded: RateLimitError,
+  quota_exceeded: QuotaError,
+  invalid_request: InvalidRequestError,
+  country_not_included: PlanError,
+  history_not_included: PlanError,
+  semantic_search_unavailable: SemanticUnavailableError,
+}
+
+/**
+ * Makes an error of an answer. An answer without an error object (a proxy's page, say) has the code
+ * `no_error_object`.
+ */
+function errorOf(status: number, headers: Headers, text: string): ApiError {
+  const body = readErrorObject(text)
+  const retryAfter = headers.get('retry-after') ?? ''
+  const details: ApiErrorDetails = {
+    status,
+    code: body?.code ?? 'no_error_object',
+    errors: body?.errors ?? {},
+    retryAfter: /^\d+$/.test(retryAfter) ? Number(retryAfter) : null,
+    requestId: headers.get('x-request-id'),
+  }
+  const Class = CLASSES[details.code] ?? ApiError
+  return new Class(body?.message ?? 'The server answered without saying what is wrong.', details)
+}
+
+function readErrorObject(text: string): ErrorObject | null {
+  try {
+    const body: Partial<ErrorObject> | null = JSON.parse(text)
+    const isOne = typeof body?.code === 'string' && typeof body.message === 'string'
+    return isOne ? { status: 'error', code: body.code!, message: body.message!, errors: body.errors ?? {} } : null
+  } catch {
+    return null
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
+import { PACKAGES } from '../../../clients/build.ts'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/guide.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/beside-openapi.ts'
@@ -12,9 +13,9 @@ import { webBundle } from './web.ts'
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
 const own = (file: string) => join(import.meta.dirname, 'docs', file)
-const example = (file: string) => readFile(join(import.meta.dirname, 'examples', file), 'utf8')
 
-const ASSETS = {
+type Make = (serviceName: string) => Promise<WebFile>
+const ASSETS: Readonly<Record<string, Make>> = {
   '/v1/openapi.json': async (serviceName: string) =>
     makeFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
   '/explore/openapi.json': async (serviceName: string) =>
@@ -23,26 +24,30 @@ const ASSETS = {
   '/docs/page.css': async () => (await webBundle()).docsStyle,
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
   '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),
-} as const
-
-type ReferencePath = keyof typeof ASSETS
-export const REFERENCE_PATHS = Object.keys(ASSETS).filter((path): path is ReferencePath => path in ASSETS)
+  ...Object.fromEntries(
+    Object.entries(PACKAGES).map(([name, make]): [string, Make] => [
+      `/clients/${name}`,
+      async () => makeFile('application/octet-stream', await make()),
+    ]),
+  ),
+}
+export const REFERENCE_PATHS = Object.keys(ASSETS)
 
 /**
  * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, in which a visitor can
  * send a request with a key of theirs. Swagger UI, served from here; the page loads nothing from
- * anywhere else.
+ * anywhere else. Beside it `/clients/…`: the packages that it names.
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
   // Swagger UI writes style attributes.
   router.get('/docs', pageSecurity({ inlineStyles: true }))
-  for (const path of REFERENCE_PATHS) router.get(path, serve(ASSETS[path], serviceName))
+  for (const [path, make] of Object.entries(ASSETS)) router.get(path, serve(make, serviceName))
   return router
 }
 
 /** Makes the asset with the first request for it, and keeps it. */
-function serve(make: (serviceName: string) => Promise<WebFile>, serviceName: string): RequestHandler {
+function serve(make: Make, serviceName: string): RequestHandler {
   let asset: Promise<WebFile> | undefined
   return async (request, response) => {
     asset ??= make(serviceName).catch(error => {
@@ -58,20 +63,29 @@ async function file(contentType: string, path: string): Promise<WebFile> {
 }
 
 /**
- * The reference page: its first screen with the examples, which a test runs as they stand there.
+ * The reference page: its first screen with the examples, which tests run as they stand there.
  */
 async function page(serviceName: string): Promise<WebFile> {
+  const [tarball, wheel] = Object.keys(PACKAGES)
   const parts: Record<string, string> = {
     service: serviceName,
     request: `curl -H "Authorization: Bearer $PERSCOPE_KEY" "$PERSCOPE_URL/v1/articles?${EXAMPLE_SEARCH}"`,
     answer: JSON.stringify(PAGE_EXAMPLE, null, 2),
-    curl: await example('poll.sh'),
-    typescript: await example('poll.ts'),
-    python: await example('poll.py'),
+    curl: await readFile(own('poll.sh'), 'utf8'),
+    npm: `npm install "$PERSCOPE_URL/clients/${tarball}"`,
+    typescript: await pollOf('typescript'),
+    pip: `pip install "$PERSCOPE_URL/clients/${wheel}"`,
+    python: await pollOf('python'),
   }
   const template = await readFile(own('page.html'), 'utf8')
   const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(parts[name]!.trimEnd()))
   return makeFile('text/html; charset=utf-8', filled)
+}
+
+/** The example of a poll in the README of a package. */
+async function pollOf(client: 'typescript' | 'python'): Promise<string> {
+  const readme = await readFile(join(import.meta.dirname, '../../../clients', client, 'README.md'), 'utf8')
+  return /^## Poll$[\s\S]*?^```\w+\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? ''
 }
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

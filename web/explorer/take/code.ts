@@ -1,72 +1,63 @@
+import manifest from '../../../clients/typescript/package.json' with { type: 'json' }
 import { type Search, writeSearch } from '../search/search.ts'
 
 export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /**
- * The search as a program that runs as it stands. The key comes from the environment: what is
- * copied can be shared.
+ * The search as a program, with the package that the same server hands out. The key comes from the
+ * environment: what is copied can be shared.
  *
  * @param origin of the API, without a slash at the end
  */
 export function codeOf(search: Search, origin: string, language: CodeLanguage): string {
-  const parameters = writeSearch(search)
-  if (language !== 'curl') parameters.set('per_page', '100')
-  const query = String(parameters)
-  const address = `${origin}/v1/articles${query === '' ? '' : `?${query}`}`
+  const query = writeSearch(search)
   switch (language) {
     case 'curl':
-      return CURL(shellWord(address))
+      return CURL(shellWord(`${origin}/v1/articles${query.size === 0 ? '' : `?${query}`}`))
     case 'TypeScript':
-      return TYPESCRIPT(JSON.stringify(address))
+      return TYPESCRIPT(origin, argumentsOf(query, ': ', String))
     case 'Python':
-      return PYTHON(JSON.stringify(address))
+      return PYTHON(
+        origin,
+        argumentsOf(query, '=', value => (value ? 'True' : 'False')),
+      )
   }
 }
 
 const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
+/** The parameters as both packages take them. A string of JSON is one of both languages too. */
+function argumentsOf(query: URLSearchParams, is: string, flag: (value: boolean) => string): string {
+  const written = [...query].map(([name, value]) => {
+    const isList = name === 'country' || name === 'language'
+    const text = name === 'has_author' ? flag(value === 'true') : JSON.stringify(isList ? value.split(',') : value)
+    return `${name}${is}${text}`
+  })
+  return [...written, `per_page${is}100`].join(', ')
+}
+
 const CURL = (address: string) => `curl -s -H "Authorization: Bearer $PERSCOPE_KEY" \\
   ${address}`
 
-const TYPESCRIPT = (address: string) => `// PERSCOPE_KEY=… node search.ts
-const address = new URL(${address})
-const headers = { Authorization: \`Bearer \${process.env.PERSCOPE_KEY}\` }
+const PACKAGE = `clients/perscope-${manifest.version}`
 
-for (let cursor: string | null = ''; cursor !== null; ) {
-  if (cursor !== '') address.searchParams.set('cursor', cursor)
-  const response = await fetch(address, { headers })
-  const seconds = Number(response.headers.get('Retry-After'))
-  if (response.status === 429 && seconds <= 60) {
-    await new Promise(done => setTimeout(done, seconds * 1000))
-    continue
-  }
-  if (!response.ok) throw new Error(await response.text())
-  const page = await response.json()
-  for (const article of page.articles) console.log(article.published_at, article.title)
-  cursor = page.next_cursor
+const TYPESCRIPT = (origin: string, query: string) => `// npm install ${origin}/${PACKAGE}.tgz
+// PERSCOPE_KEY=… node search.mts
+import { createClient } from 'perscope'
+
+const client = createClient({ url: ${JSON.stringify(origin)}, key: process.env.PERSCOPE_KEY! })
+for await (const article of client.articles({ ${query} })) {
+  console.log(article.published_at, article.title)
 }
 `
 
-const PYTHON = (address: string) => `# PERSCOPE_KEY=… python3 search.py
-import json, os, time, urllib.error, urllib.request
+const PYTHON = (origin: string, query: string) => `# pip install ${origin}/${PACKAGE}-py3-none-any.whl
+# PERSCOPE_KEY=… python3 search.py
+import os
+from perscope import Client
 
-address = ${address}
-headers = {"Authorization": "Bearer " + os.environ["PERSCOPE_KEY"]}
-cursor = ""
-
-while cursor is not None:
-    page_address = address + ("&cursor=" + cursor if cursor else "")
-    try:
-        with urllib.request.urlopen(urllib.request.Request(page_address, headers=headers)) as response:
-            page = json.load(response)
-    except urllib.error.HTTPError as error:
-        seconds = int(error.headers["Retry-After"] or 0)
-        if error.code != 429 or seconds > 60:
-            raise SystemExit(error.read().decode())
-        time.sleep(seconds)
-        continue
-    for article in page["articles"]:
+with Client(${JSON.stringify(origin)}, os.environ["PERSCOPE_KEY"]) as client:
+    for article in client.articles(${query}):
         print(article["published_at"], article["title"])
-    cursor = page["next_cursor"]
 `
