@@ -5,40 +5,35 @@ import os
 
 from generated import AuthenticatedClient
 from generated.api.articles import articles_feed, list_articles
-from generated.models import (
-    ArticlesFeedSearch,
-    Error,
-    ListArticlesCountryItem,
-    ListArticlesSearch,
-    ListArticlesSearchIn,
-    Page,
-)
+from generated.models import Country, Error, Page, SearchIn, SearchMode
 
 client = AuthenticatedClient(base_url=os.environ["PERSCOPE_URL"], token=os.environ["PERSCOPE_KEY"])
 
 # Each mode with nothing but what it needs: the client sends the defaults that the document names.
-for mode in (ListArticlesSearch.KEYWORD, ListArticlesSearch.BOOLEAN):
+for mode in (SearchMode.KEYWORD, SearchMode.BOOLEAN):
     page = list_articles.sync(client=client, q="trein", search=mode)
     assert isinstance(page, Page) and page.total_results == 2, page
-away = list_articles.sync(client=client, q="trein", search=ListArticlesSearch.SEMANTIC)
+away = list_articles.sync(client=client, q="trein", search=SearchMode.SEMANTIC)
 # No model is configured here: the search is understood, and out of order.
 assert isinstance(away, Error) and away.code.value == "semantic_search_unavailable", away
 
 page = list_articles.sync(
     client=client,
     q="trein",
-    search_in=ListArticlesSearchIn.TITLE_BODY,
-    country=[ListArticlesCountryItem.NL, ListArticlesCountryItem.BE],
+    search_in=SearchIn.TITLE_BODY,
+    country=[Country.NL, Country.BE],
     published_after=datetime.date(2026, 1, 1),
     ingested_after=datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),
     per_page=2,
 )
 assert isinstance(page, Page) and len(page.articles) == 2, page
+# One type for a country, in questions and in answers.
+assert all(type(article.country) is Country for article in page.articles), page
 following = list_articles.sync(
     client=client,
     q="trein",
-    search_in=ListArticlesSearchIn.TITLE_BODY,
-    country=[ListArticlesCountryItem.NL, ListArticlesCountryItem.BE],
+    search_in=SearchIn.TITLE_BODY,
+    country=[Country.NL, Country.BE],
     published_after=datetime.date(2026, 1, 1),
     ingested_after=datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),
     per_page=2,
@@ -50,6 +45,6 @@ assert isinstance(following, Page) and len(following.articles) == 1, following
 added = Page.from_dict({**page.to_dict(), "added": 1})
 assert added.additional_properties == {"added": 1}, added
 
-feed = articles_feed.sync(client=client, q="trein", search=ArticlesFeedSearch.KEYWORD)
+feed = articles_feed.sync(client=client, q="trein", search=SearchMode.KEYWORD)
 assert isinstance(feed, str) and feed.count("<item>") == 2, feed
 print("held")

@@ -57,7 +57,8 @@ const client = createClient<paths>({
 const ask = (query: NonNullable<paths['/v1/articles']['get']['parameters']['query']>) =>
   client.GET('/v1/articles', { params: { query } })
 for (const search of ['keyword', 'boolean'] as const) {
-  const { data } = await ask({ q: 'trein', search, country: ['NL', 'BE'] })
+  const country: components['schemas']['Country'][] = ['NL', 'BE']
+  const { data } = await ask({ q: 'trein', search, country })
   if (data?.total_results !== 2) throw new Error(search)
   // What another generator reads from the document is what our own types say.
   const page: ours.Page = data

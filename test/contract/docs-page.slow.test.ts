@@ -1,32 +1,24 @@
-import { existsSync } from 'node:fs'
-import { type BrowserContextOptions, chromium } from 'playwright-core'
+import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
+import { axe, browserPath, launch, open as openPage } from '../web/browser.ts'
 import { startTestApi } from './api.ts'
 
 /* The reference page in a real browser. */
 
 t.setTimeout(240_000)
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-
-if (executablePath === undefined) {
+if (browserPath === undefined) {
   t.test('the reference page in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
   const api = await startTestApi()
   t.teardown(() => api.stop())
   const { secret } = await api.issue()
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const browser = await launch()
   t.teardown(() => browser.close())
 
   const open = async (options: BrowserContextOptions) => {
-    const context = await browser.newContext(options)
-    context.setDefaultTimeout(90_000) // on a busy machine
-    const page = await context.newPage()
-    const heard: string[] = []
-    page.on('console', message => ['error', 'warning'].includes(message.type()) && heard.push(message.text()))
-    page.on('pageerror', error => heard.push(error.message))
-    page.on('request', request => request.url().startsWith(api.base) || heard.push(`asked ${request.url()}`))
-    await page.goto(`${api.base}/docs`)
-    return { page, heard, close: () => context.close() }
+    const seen = await openPage(browser, api.base, '/docs', options)
+    seen.page.setDefaultTimeout(90_000) // on a busy machine
+    return { ...seen, heard: seen.complaints }
   }
 
   for (const [width, colorScheme] of [
@@ -47,6 +39,12 @@ if (executablePath === undefined) {
       t.equal(/rgb\(2\d\d/.test(background), colorScheme === 'light')
       t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
       t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
+      t.strictSame(await axe(page), [], 'as it opens')
+      for (const closed of await page.locator('.steps summary').all()) await closed.click()
+      for (const closed of await page.locator('.opblock-summary-control[aria-expanded=false]').all())
+        await closed.click()
+      await page.waitForSelector('#operations-Articles-listArticles .response-col_description')
+      t.strictSame(await axe(page), [], 'with everything open')
       await close()
     })
   }

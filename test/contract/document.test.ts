@@ -44,8 +44,15 @@ t.test('issue 4.1: it has both operations, every parameter with its bounds, ever
     t.notOk('additionalProperties' in schemas[name], 'fields may be added')
   }
   t.match(parameters.per_page.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
-  t.strictSame(parameters.country.schema.items.enum, ['NL', 'BE', 'LU'])
-  t.strictSame(parameters.language.schema.items.enum, ['nl', 'fr', 'de', 'lb', 'en'])
+  t.strictSame(schemas.Country.enum, ['NL', 'BE', 'LU'])
+  t.strictSame(schemas.Language.enum, ['nl', 'fr', 'de', 'lb', 'en'])
+  // Issue 37.9: one type for each in generated clients.
+  for (const [name, schema] of Object.entries({ country: 'Country', language: 'Language' })) {
+    t.equal(parameters[name].schema.items.$ref, `#/components/schemas/${schema}`)
+    t.equal(schemas.Article.properties[name].$ref, `#/components/schemas/${schema}`)
+  }
+  const inlined = JSON.stringify(document).match(/"enum":\["(NL|nl|keyword|title|published_at|asc|yes)"/g)
+  t.equal(inlined?.length, 7, 'each stands once')
   t.strictSame(schemas.Error.properties.code.enum, Object.keys(ERRORS))
   const names = (path: string) =>
     document.paths[path].get.parameters.map(

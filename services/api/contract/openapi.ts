@@ -1,6 +1,14 @@
+import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { ALL_ERRORS, type BesideErrorCode, ERROR_CODES, type ErrorCode } from './errors.ts'
 import { guide, PAGE_EXAMPLE } from './guide.ts'
-import { PARAMETER_NAMES, PARAMETERS, type Parameter, type ParameterName, parameterSchema } from './parameters.ts'
+import {
+  FLAGS,
+  PARAMETER_NAMES,
+  PARAMETERS,
+  type Parameter,
+  type ParameterName,
+  parameterSchema,
+} from './parameters.ts'
 import {
   ARTICLE_SCHEMA,
   AUTHOR_SCHEMA,
@@ -59,11 +67,11 @@ export function openApiDocument(serviceName: string): Json {
       parameters: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameter(name)])),
       headers: headerObjects(),
       schemas: {
-        Page: { ...openSchema(PAGE_SCHEMA), properties: { ...PAGE_SCHEMA.properties, articles: ARTICLES } },
+        Page: { ...openSchema(PAGE_SCHEMA), properties: { ...openSchema(PAGE_SCHEMA.properties), articles: ARTICLES } },
         Article: {
           ...openSchema(ARTICLE_SCHEMA),
           properties: {
-            ...ARTICLE_SCHEMA.properties,
+            ...openSchema(ARTICLE_SCHEMA.properties),
             authors: { ...ARTICLE_SCHEMA.properties.authors, items: ref('schemas', 'Author') },
             outlet: ref('schemas', 'Outlet'),
           },
@@ -71,10 +79,26 @@ export function openApiDocument(serviceName: string): Json {
         Author: openSchema(AUTHOR_SCHEMA),
         Outlet: openSchema(OUTLET_SCHEMA),
         Error: openSchema(ERROR_SCHEMA),
+        ...enumSchemas(),
       },
     },
   }
 }
+
+/** Each is a schema of its own: generated clients have one type for it, wherever it stands. */
+const ENUMS = {
+  Country: COUNTRIES,
+  Language: LANGUAGES,
+  SearchMode: PARAMETERS.search.values,
+  SearchIn: PARAMETERS.search_in.values,
+  Sort: PARAMETERS.sort.values,
+  Order: PARAMETERS.order.values,
+  Flag: Object.keys(FLAGS).sort().reverse(),
+}
+
+/** Schemas that `openSchema` refers to, for the components of a document. */
+export const enumSchemas = (): Json =>
+  Object.fromEntries(Object.entries(ENUMS).map(([name, values]) => [name, { type: 'string', enum: values }]))
 
 const parameterRefs = (names: ParameterName[]): Json[] => names.map(name => ref('parameters', name))
 
@@ -182,7 +206,7 @@ export function parameterObject(name: string, definition: Parameter): Json {
     description: definition.about,
     // An empty value counts as not given.
     allowEmptyValue: true,
-    schema: parameterSchema(definition),
+    schema: openSchema(parameterSchema(definition)),
     ...(definition.kind === 'choices' ? { style: 'form', explode: false } : {}),
   }
 }
@@ -190,9 +214,12 @@ export function parameterObject(name: string, definition: Parameter): Json {
 /**
  * A schema for readers, without `additionalProperties: false` at any depth: fields may be added
  * within /v1 (decision 38), so a client must not refuse them. The tests hold our own answers
- * against the closed schema.
+ * against the closed schema. An enumeration that has a schema of its own is a reference to it.
  */
-export function openSchema(schema: object): Record<string, unknown> {
+export function openSchema(schema: object): Json {
+  const { type: _, enum: values, ...more }: Json = { ...schema }
+  const [name] = Object.entries(ENUMS).find(([, named]) => String(named) === String(values)) ?? []
+  if (name !== undefined) return { ...ref('schemas', name), ...more }
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([name, value]) => name !== 'additionalProperties' || value !== false)

@@ -1,5 +1,6 @@
 import { ALL_ERRORS } from '../contract/errors.ts'
 import {
+  enumSchemas,
   headerObjects,
   type Json,
   openSchema,
@@ -41,19 +42,22 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: headerObjects(),
-      schemas: openSchema({
-        Counts: COUNTS_SCHEMA,
-        Matches: MATCHES_SCHEMA,
-        Suggestions: SUGGESTIONS_SCHEMA,
-        Error: {
-          ...ERROR_SCHEMA,
-          properties: {
-            ...ERROR_SCHEMA.properties,
-            code: { ...ERROR_SCHEMA.properties.code, enum: Object.keys(ALL_ERRORS) },
+      schemas: {
+        ...openSchema({
+          Counts: COUNTS_SCHEMA,
+          Matches: MATCHES_SCHEMA,
+          Suggestions: SUGGESTIONS_SCHEMA,
+          Error: {
+            ...ERROR_SCHEMA,
+            properties: {
+              ...ERROR_SCHEMA.properties,
+              code: { ...ERROR_SCHEMA.properties.code, enum: Object.keys(ALL_ERRORS) },
+            },
           },
-        },
-        ...FEED_SCHEMAS,
-      }),
+          ...FEED_SCHEMAS,
+        }),
+        ...enumSchemas(),
+      },
     },
   }
 }
