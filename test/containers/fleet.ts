@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { PACKAGES } from '../../clients/build.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { openLink } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
@@ -144,6 +145,10 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
     () => false,
   )
   say('the sample outlets are found', isFound, processes.map(one => one.log().slice(-500)).join('\n'))
+  for (const name of Object.keys(PACKAGES)) {
+    const { status } = await fetch(`http://127.0.0.1:8080/clients/${name}`)
+    say(`it serves ${name}`, status === 200, String(status))
+  }
   await command('status', ['scripts/status.ts', '--json'], out => JSON.parse(out).articles > 20)
   const asking = { ...env, API_KEY: key, PUBLIC_URL: 'http://127.0.0.1:8080' }
   for (const [name, ...words] of [
