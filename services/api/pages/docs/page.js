@@ -54,6 +54,7 @@ function mend() {
   const all = selector => document.querySelectorAll(selector)
   for (const field of all('tr[data-param-name] :is(input, select, textarea)'))
     field.setAttribute('aria-label', field.closest('tr').dataset.paramName)
+  for (const list of all('.examples-select-element')) list.setAttribute('aria-label', 'Example')
   for (const heading of all('.swagger-ui h4')) heading.setAttribute('aria-level', '3')
   for (const table of all('table[role=region]')) table.removeAttribute('role')
   // Keys scroll what does not fit.
