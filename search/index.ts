@@ -53,7 +53,7 @@ export {
 export type { Axis, Sort } from './query/filters.ts'
 export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { type Match, type ParsedQuery, parseBoolean, parseKeyword } from './query/parse.ts'
-export { INDEX_STATE, type IndexStateRow, indexStateOf, SEARCH_SETTINGS } from './store/postgres-segments.ts'
+export { INDEX_STATE, SEARCH_SETTINGS } from './store/postgres-segments.ts'
 export type { IndexState, IsWhole, NeededState, Standbys, Statement } from './store/segment-store.ts'
 
 /** Tests make the sizes small. */

@@ -25,8 +25,8 @@ export function createStoredArticles<A extends KeptArticle>(
   }
   const named = async (stored: StoredArticle[]): Promise<ArticleRow[]> => {
     const known = await names.read(
-      stored.map(article => article.publisher_no),
-      stored.flatMap(article => article.author_nos),
+      stored.map(article => article.publisherNo),
+      stored.flatMap(article => article.authorNos),
     )
     return stored.map(article => ({
       seq: article.seq,
@@ -36,8 +36,8 @@ export function createStoredArticles<A extends KeptArticle>(
       snippet: article.snippet,
       publishedAt: article.published_at,
       ingestedAt: article.ingested_at,
-      authors: article.author_nos.map(no => known.author(no)),
-      outlet: known.outlet(article.publisher_no),
+      authors: article.authorNos.map(no => known.author(no)),
+      outlet: known.outlet(article.publisherNo),
       language: article.language,
       country: article.country,
     }))

@@ -14,8 +14,8 @@ export interface StoredArticle {
   snippet: string | null
   published_at: Date | null
   ingested_at: Date | null
-  publisher_no: number
-  author_nos: number[]
+  publisherNo: number
+  authorNos: number[]
   language: Language
   country: Country
 }

@@ -1,10 +1,17 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
-import type { TimeSpan } from '../query/filters.ts'
+import type { Axis } from '../query/filters.ts'
 import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
-import type { ArticleSource, ArticleWords, Author, StoredArticle, UnflushedArticle } from './article-source.ts'
+import type {
+  ArticleSource,
+  ArticleWords,
+  Author,
+  KnownDays,
+  StoredArticle,
+  UnflushedArticle,
+} from './article-source.ts'
 import { type IndexReads, newestOf, partsOf, type SegmentRange } from './segment-store.ts'
 
 /**
@@ -55,8 +62,9 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
     },
 
     async readDays(lastSeq) {
-      const [row] = await reads.rows<DaysRow>({ name: 'search-days', text: DAYS }, { lastSeq })
-      return daysOf(row!)
+      const statement = { name: 'search-days', text: DAYS }
+      const [row] = await reads.rows<{ lastSeq: bigint; days: KnownDays }>(statement, { lastSeq })
+      return row!
     },
 
     async verify(seqs, verification, version) {
@@ -74,8 +82,7 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
 
     async readSources(of) {
       if (!Array.isArray(of)) {
-        const rows = await reads.newest<SourceRow>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
-        return rows.map(sourceOf)
+        return reads.newest<SegmentSource>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
       }
       const statement = { name: 'search-sources', text: SOURCES, values: [of] }
       const [row] = await reads.rows<SourceColumns>(statement, { lastSeq: newestOf(of) })
@@ -98,30 +105,14 @@ interface NamesRow {
 
 const eachOf = (nos: Buffer | null) => Array.from(numbersOf(nos), no => ({ no }))
 
-interface SourceRow {
-  seq: bigint
-  id: string
-  published: number | null
-  ingested: number | null
-  publisher_no: number
-  author_nos: number[]
-  country: Country
-  language: Language
-}
-
-/** Of `articles a`. Times in ms since 1970. */
+/** A `SegmentSource` of `articles a`. Times in ms since 1970. */
 const SOURCE_COLUMNS = `
-  a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested, a.publisher_no,
-  a.author_nos, a.country, a.language`
+  a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested,
+  a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.country, a.language`
 
 /** `extract` computes with decimal digits, which takes longer. The times are whole ms. */
 function msOf(time: 'published_at' | 'ingested_at'): string {
   return `round(date_part('epoch', a.${time}) * 1000)`
-}
-
-function sourceOf(row: SourceRow): SegmentSource {
-  const { seq, id, published, ingested, country, language, publisher_no, author_nos } = row
-  return { seq, id, published, ingested, country, language, publisherNo: publisher_no, authorNos: author_nos }
 }
 
 /** Columns of articles as JSON; null: there are no articles. */
@@ -151,34 +142,32 @@ function sourcesOf({ seqs, ids, published, ingested, ...columns }: SourceColumns
   }))
 }
 
-interface NewRow extends SourceRow {
-  words_title: string
-  words_body: string
-  title: string
-  url: string
-  snippet: string | null
-}
+type NewRow = SegmentSource & Pick<StoredArticle, 'title' | 'url' | 'snippet'> & { inTitle: string; inBody: string }
 
-function unflushedArticleOf({ words_title, words_body, ...row }: NewRow): UnflushedArticle {
+function unflushedArticleOf({ inTitle, inBody, title, url, snippet, ...source }: NewRow): UnflushedArticle {
   const date = (time: number | null) => (time === null ? null : new Date(time))
   return {
-    source: sourceOf(row),
-    words: { seq: row.seq, title: words_title, body: words_body },
-    stored: { ...row, published_at: date(row.published), ingested_at: date(row.ingested) },
+    source,
+    words: { seq: source.seq, title: inTitle, body: inBody },
+    stored: {
+      ...{ ...source, title, url, snippet },
+      published_at: date(source.published),
+      ingested_at: date(source.ingested),
+    },
   }
 }
 
 // $1 after, $2 to. Indexes: the primary keys.
 const NEW = `
-  select ${SOURCE_COLUMNS}, w.title as words_title, w.body as words_body, t.title, t.url, t.snippet
+  select ${SOURCE_COLUMNS}, w.title as "inTitle", w.body as "inBody", t.title, t.url, t.snippet
   from articles a join article_words w on w.seq = a.seq join article_texts t on t.seq = a.seq
   where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2 and t.seq > $1 and t.seq <= $2
   order by a.seq`
 
 // $1 seqs. Indexes: the primary keys.
 const STORED = `
-  select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at, a.publisher_no, a.author_nos,
-    a.language, a.country
+  select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at,
+    a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.language, a.country
   from unnest($1::bigint[]) as wanted (seq)
   join articles a on a.seq = wanted.seq
   join article_texts t on t.seq = wanted.seq`
@@ -224,35 +213,17 @@ const SOURCES = `
 // $1 $2 range. Index: the primary key.
 const SOURCES_OF_RANGE = `select ${SOURCE_COLUMNS} from articles a where a.seq between $1 and $2`
 
-interface DaysRow {
-  last_seq: bigint
-  first_published: number | null
-  last_published: number | null
-  first_ingested: number | null
-  last_ingested: number | null
-}
-
-const daysOf = (row: DaysRow) => ({
-  lastSeq: row.last_seq,
-  days: {
-    published_at: spanOfDays(row.first_published, row.last_published),
-    ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
-  },
-})
-
-/** @param first days since 1970 */
-function spanOfDays(first: number | null, last: number | null): TimeSpan | null {
-  return first === null || last === null ? null : { from: first * 86_400_000, to: (last + 1) * 86_400_000 }
-}
+const daysOf = (axis: Axis) => `(
+    select case when min(day) is not null then json_build_object(
+      'from', (min(day) - date '1970-01-01') * 86400000::bigint,
+      'to', (max(day) + 1 - date '1970-01-01') * 86400000::bigint) end
+    from article_days where axis = '${axis}')`
 
 // Index: the primary key of article_days. One statement has one snapshot, so every article up to
 // `last_seq` lies within the days.
 const DAYS = `
-  select last_seq,
-    (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
-    (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
-    (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
-    (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested
+  select last_seq as "lastSeq",
+    json_build_object('published_at', ${daysOf('published_at')}, 'ingested_at', ${daysOf('ingested_at')}) as days
   from ingest_clock`
 
 // $1 seqs, then the lists that must be there, then those that must not. Index: the primary key.

@@ -23,14 +23,14 @@ export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_
 export function openSegmentStore(reads: IndexReads): SegmentStore {
   return {
     async readSnapshot() {
-      const [row] = await reads.newest<IndexStateRow>({ name: 'search-snapshot', text: STATE })
-      return indexStateOf(row!)
+      const [row] = await reads.newest<IndexState>({ name: 'search-snapshot', text: STATE })
+      return row!
     },
 
     async readMeta(version) {
       const rows = await reads.rows<MetaRow>({ text: META }, { version }, isOf(version))
-      const segments = rows.flatMap(row => (row.segment_no === null ? [] : [segmentMetaOf(row)]))
-      const { version: found, released_to: releasedTo } = rows[0]!
+      const segments = rows.flatMap(({ version, releasedTo, ...row }) => (row.no === null ? [] : [row]))
+      const { version: found, releasedTo } = rows[0]!
       return { version: found, segments, covered: segments.at(-1)?.last ?? 0n, releasedTo } satisfies IndexMeta
     },
 
@@ -52,10 +52,7 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 
     readDictionary: (segment, version) => readDictionary(reads, segment, version),
 
-    async readAhead() {
-      const rows = await reads.newest<SegmentRow>({ name: 'search-ahead', text: AHEAD })
-      return rows.map(segmentMetaOf)
-    },
+    readAhead: () => reads.newest<SegmentMeta>({ name: 'search-ahead', text: AHEAD }),
 
     async readColumnsAhead(segmentNo) {
       const statement = { name: 'search-columns-ahead', text: COLUMNS_AHEAD, values: [segmentNo] }
@@ -133,69 +130,36 @@ function expectVersion(expected: bigint, seen: bigint | undefined): void {
   if (seen !== expected) throw new SegmentsChanged('segments were replaced during a search')
 }
 
-/** A row with `INDEX_STATE.columns`. */
-export interface IndexStateRow {
-  last_seq: bigint
-  version: bigint
-  words_version: bigint
-}
-
 /**
  * The state of the index as a part of another statement. The API reads it beside the key, so that a
  * search needs no statement of its own. Each table has one row.
  */
 export const INDEX_STATE = {
-  columns: 'last_seq, segments_version.version, segments_version.words_version',
+  columns: 'last_seq as "lastSeq", segments_version.version, words_version as "wordsVersion"',
   tables: 'ingest_clock, segments_version',
 }
 
-export const indexStateOf = (row: IndexStateRow): IndexState => ({
-  lastSeq: row.last_seq,
-  version: row.version,
-  wordsVersion: row.words_version,
-})
-
 const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
-interface SegmentRow {
-  segment_no: number
-  imported?: boolean
-  first_seq: bigint
-  last_seq: bigint
-  bucket_bits: number
-  first_published: Date | null
-  last_published: Date | null
-  first_ingested: Date | null
-  last_ingested: Date | null
-  undated: number
-}
+type MetaRow = { version: bigint; releasedTo: bigint } & (SegmentMeta | { no: null })
 
-type MetaRow = { version: bigint; released_to: bigint } & (SegmentRow | { segment_no: null })
+/** The columns of a `SegmentMeta`. */
+const SEGMENT_COLUMNS = `
+  segment_no as no, first_seq as first, last_seq as last, bucket_bits as "bucketBits", undated,
+  ${spanOf('published')} as published, ${spanOf('ingested')} as ingested`
 
-function segmentMetaOf(row: SegmentRow): SegmentMeta {
-  const span = (first: Date | null, last: Date | null) =>
-    first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
-  return {
-    no: row.segment_no,
-    first: row.first_seq,
-    last: row.last_seq,
-    bucketBits: row.bucket_bits,
-    published: span(row.first_published, row.last_published),
-    ingested: span(row.first_ingested, row.last_ingested),
-    undated: row.undated,
-    ...(row.imported === true && { imported: true }),
-  }
+function spanOf(axis: 'published' | 'ingested'): string {
+  const ms = (end: 'first' | 'last') => `round(date_part('epoch', ${end}_${axis}) * 1000)`
+  return `case when first_${axis} is not null then json_build_object('first', ${ms('first')}, 'last', ${ms('last')}) end`
 }
 
 const META = `
-  select v.version, v.released_to, s.segment_no, s.first_seq, s.last_seq, s.bucket_bits,
-    s.first_published, s.last_published, s.first_ingested, s.last_ingested, s.undated
+  select v.version, v.released_to as "releasedTo", ${SEGMENT_COLUMNS}
   from segments_version v left join segments s on true
   order by s.first_seq`
 
 const AHEAD = `
-  select segment_no, kind = 'import' as imported, first_seq, last_seq, bucket_bits,
-    first_published, last_published, first_ingested, last_ingested, undated
+  select ${SEGMENT_COLUMNS}, kind = 'import' as imported
   from segments_ahead`
 
 // $1 segment. Index: the primary key.

@@ -16,7 +16,7 @@ import { auditCollection } from './audit.ts'
 export interface EmbeddingCollection {
   collection: Collection
   embeddings: Embeddings
-  pace: Pace
+  portion: Portion
 }
 
 export interface EmbeddingCollections {
@@ -123,7 +123,7 @@ async function open(state: State, registered: Collection): Promise<EmbeddingColl
       passageTimeout: config.EMBEDDINGS_TIMEOUT,
       dimensions: collection.dimensions,
     }),
-    pace: createPace(TEXTS),
+    portion: createPortion(TEXTS),
   }
   opened.set(collection.name, target)
   return target
@@ -160,7 +160,7 @@ export function collectionName(prefix: string, model: string): string {
  * The number of texts that a model gets in one request. A slow model gets fewer, so that each
  * request ends within its time limit.
  */
-interface Pace {
+interface Portion {
   texts(): number
   /** Notes a request that was answered in time. */
   inTime(): void
@@ -171,7 +171,7 @@ interface Pace {
 /** The number of requests in time, in a row, after which the model gets more texts. */
 const TRUST = 20
 
-function createPace(most: number): Pace {
+function createPortion(most: number): Portion {
   let texts = most
   let inTime = 0
   return {

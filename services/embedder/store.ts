@@ -11,7 +11,7 @@ import type { EmbeddingCollection, EmbeddingCollections } from './collections.ts
  * @throws EmbeddingFailure
  */
 async function vectorsOf(
-  { embeddings, pace }: EmbeddingCollection,
+  { embeddings, portion }: EmbeddingCollection,
   articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
   signal: AbortSignal,
 ): Promise<number[][]> {
@@ -19,14 +19,14 @@ async function vectorsOf(
   const texts = passages.flat().map(({ text }) => text)
   const vectors: number[][] = []
   while (vectors.length < texts.length) {
-    const some = texts.slice(vectors.length, vectors.length + pace.texts())
+    const some = texts.slice(vectors.length, vectors.length + portion.texts())
     try {
       vectors.push(...(await embeddings.embedPassages(some, signal)))
-      pace.inTime()
+      portion.inTime()
     } catch (error) {
       if (signal.aborted || !(error instanceof EmbeddingFailure) || error.late === null || some.length === 1)
         throw error
-      pace.late()
+      portion.late()
     }
   }
   return passages.map(parts => articleVector(parts, vectors.splice(0, parts.length)))

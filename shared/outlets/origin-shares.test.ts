@@ -14,7 +14,7 @@ await pool.query(`
   insert into outlets (domain, name, country, languages, time_zone)
   select name || '.example', name, 'NL', '{nl}', 'Europe/Amsterdam' from unnest('{falls,rises,few,new}'::text[]) as o (name)`)
 
-/** SourceCounts the dates of one day, so many days ago; every article has a title. */
+/** Counts the dates of one day, so many days ago; every article has a title. */
 async function count(outlet: string, ago: number, dates: Record<string, number>): Promise<void> {
   const rows = [
     ...Object.entries(dates).map(([source, articles]) => ({ field: 'date', source, articles })),

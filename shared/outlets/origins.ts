@@ -83,7 +83,7 @@ const BY_LETTER = new Map<string, Source>(
 )
 
 /**
- * SourceCounts the origins of new articles by outlet and day. Call it in the transaction that
+ * Counts the origins of new articles by outlet and day. Call it in the transaction that
  * indexes the
  * articles. Rows are written in the order of the key, so that two writers cannot deadlock.
  */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { INDEX_STATE, type IndexStateRow, indexStateOf, openIndex } from '../../search/index.ts'
+import { INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
@@ -13,8 +13,8 @@ t.test('a search takes the state that its caller has read, also when segments ha
   const { db, names } = overheard(index.pool)
   const search = openIndex(db)
   const readState = async () => {
-    const { rows } = await index.pool.query<IndexStateRow>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-    return indexStateOf(rows[0]!)
+    const { rows } = await index.pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+    return rows[0]!
   }
   const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
     names.length = 0

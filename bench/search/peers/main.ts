@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  INDEX_STATE,
-  type IndexStateRow,
-  indexStateOf,
-  openIndex,
-  SEARCH_SETTINGS,
-  type SearchIndex,
-} from '../../../search/index.ts'
+import { INDEX_STATE, type IndexState, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say, sum } from '../../figures.ts'
@@ -125,8 +118,8 @@ async function ask({ signal, classes }: SearchBench, pool: Pool, index: SearchIn
   const theirs = new Map(peers.map(peer => [peer, empty()]))
   // The state of the index, as the API hands it to a search. Peers too open their searcher before
   // their clock starts.
-  const { rows } = await pool.query<IndexStateRow>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-  const state = indexStateOf(rows[0]!)
+  const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+  const state = rows[0]!
   const mixed = shuffled(classes)
   // The first query of each class is asked before: a JVM needs some work before it is fast.
   for (const { queries } of mixed) {

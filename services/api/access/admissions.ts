@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { INDEX_STATE, type IndexState, type IndexStateRow, indexStateOf } from '../../../search/index.ts'
+import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
 import {
   type CountedMinute,
   chargeQuota,
@@ -118,7 +118,7 @@ const ADMIT = `
   select k.*, allowed, used_in_minute, left_of_minute, m.*, ${INDEX_STATE.columns}
   from k cross join counted left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${INDEX_STATE.tables}`
 
-interface AdmitRow extends PlanRow, QuotaMonth, IndexStateRow {
+interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
   key_hash: Buffer
   allowed: boolean
   used_in_minute: number
@@ -135,7 +135,8 @@ async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): 
   // The database has found the row by its hash; no difference of time tells how near another was.
   if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null
   const minute = { allowed: row.allowed, used: row.used_in_minute, left: row.left_of_minute }
-  return { found: foundKey(row), minute, state: indexStateOf(row) }
+  const { lastSeq, version, wordsVersion } = row
+  return { found: foundKey(row), minute, state: { lastSeq, version, wordsVersion } }
 }
 
 interface ChargedKey {

@@ -2,9 +2,7 @@ import type { ClientBase } from 'pg'
 import {
   INDEX_STATE,
   type IndexState,
-  type IndexStateRow,
   type IsWhole,
-  indexStateOf,
   type NeededState,
   SEARCH_SETTINGS,
   type Statement,
@@ -157,7 +155,7 @@ function createSightings(history: History): Sightings {
     const row = rows[0]
     const holds = row?.follows === true && row.secret?.equals(known.secret) === true
     if (!holds) return 'foreign'
-    sightings.set(client, { state: indexStateOf(row), history: known })
+    sightings.set(client, { state: row, history: known })
     return null
   }
   function compare(client: ClientBase, needed: NeededState): Refusal | null {
@@ -193,7 +191,7 @@ function refusalOf(seen: IndexState, { lastSeq, version, wordsVersion }: NeededS
   return isAhead ? 'ahead' : null
 }
 
-interface LookRow extends IndexStateRow {
+interface LookRow extends IndexState {
   follows: boolean
   secret: Buffer | null
 }

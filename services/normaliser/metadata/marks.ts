@@ -5,7 +5,7 @@ import { lineOf } from '../markup/plain.ts'
 import { type Element, isElement, type Page, positionOf, upwards } from '../markup/tree.ts'
 
 /**
- * A run of text as a reader sees it: one block, whitespace lineOfd, cut after LINE_LIMIT
+ * A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT
  * characters.
  */
 export interface Line {
