@@ -12,6 +12,7 @@ import {
   pagesAreLate,
   type Surroundings,
 } from './figures.ts'
+import { bytes, span } from './words.ts'
 
 /**
  * What can be wrong, and the first thing to do about it. Each sentence says what and why, then
@@ -383,19 +384,3 @@ function ofArchive({ backlog, health }: ArchiveIndexFigures): Cause[] {
       : []),
   ]
 }
-
-/** Bytes in one unit of thousands: `512 B`, `1.2 MB`. */
-function bytes(n: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const unit = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
-  return `${short(n / 1_000 ** unit)} ${units[unit]}`
-}
-
-/** Seconds in one unit: `40 s`, `12 min`, `3.5 h`, `9 days`. */
-function span(seconds: number): string {
-  if (seconds < 90) return `${short(seconds)} s`
-  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`
-  return seconds < 129_600 ? `${short(seconds / 3_600)} h` : `${short(seconds / 86_400)} days`
-}
-
-const short = (n: number) => (n < 10 ? `${Math.round(n * 10) / 10}` : `${Math.round(n)}`)

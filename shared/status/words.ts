@@ -15,7 +15,7 @@ export function number(n: number): string {
 export const plural = (n: number, one: string, many = `${one}s`): string => `${number(n)} ${n === 1 ? one : many}`
 
 /** Bytes in one unit of thousands: "512 B", "1.2 MB". */
-function bytes(n: number): string {
+export function bytes(n: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const unit = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
   return `${short(n / 1_000 ** unit)} ${units[unit]}`
