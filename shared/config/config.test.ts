@@ -1,6 +1,5 @@
 import t from 'tap'
 import { ConfigError, readConfig, settingsWithoutUse } from './config.ts'
-import { GONE_SETTINGS, SETTINGS } from './settings.ts'
 import { formatDuration, parseDuration } from './values.ts'
 
 t.test('every setting has a default that works', async t => {
@@ -38,13 +37,6 @@ t.test('an unknown name with a prefix of ours is found, the rest of the environm
   t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
     'There is no setting CRAWL_DELAY; see docs/configuration.md.',
   ])
-})
-
-t.test('a setting of a former version is named as one that has no use any more', async t => {
-  for (const name of GONE_SETTINGS) {
-    t.same(settingsWithoutUse({ [name]: 'x' }), [`The setting ${name} has no use any more; remove it.`])
-    t.notOk(name in SETTINGS, name)
-  }
 })
 
 t.test('a secret or an address may stand in a file', async t => {

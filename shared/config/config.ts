@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { GONE_SETTINGS, OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './settings.ts'
+import { OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './settings.ts'
 import { readAuthority, withAuthority } from './tls.ts'
 import { parseBytes, parseDuration, readSecretFile } from './values.ts'
 
@@ -40,21 +40,15 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
 }
 
 /**
- * A sentence for each name in `env` that looks like a setting of ours and is none, or no more, in
+ * A sentence for each name in `env` that looks like a setting of ours and is none, in
  * alphabetical order.
  */
 export function settingsWithoutUse(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.keys(env)
     .sort()
-    .filter(name => !isSetting(name))
-    .flatMap(name => {
-      if (isGone(name)) return [`The setting ${name} has no use any more; remove it.`]
-      if (!OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
-      return [`There is no setting ${name}; see docs/configuration.md.`]
-    })
+    .filter(name => !isSetting(name) && OWN_PREFIXES.some(prefix => name.startsWith(prefix)))
+    .map(name => `There is no setting ${name}; see docs/configuration.md.`)
 }
-
-const isGone = (name: string) => GONE_SETTINGS.some(gone => name === gone || name === gone + FILE)
 
 const FILE = '_FILE'
 

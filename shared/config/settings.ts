@@ -339,16 +339,6 @@ export const OWN_PREFIXES = [
   'TLS_',
 ] as const
 
-/**
- * Settings of former versions that have no use any more. A process that is given one warns of it.
- */
-export const GONE_SETTINGS: readonly string[] = [
-  'CRAWL_RECHECK',
-  'CRAWL_ARCHIVE_DOCUMENTS',
-  'WEBSUB_PUBLIC_URL',
-  ...['POSTINGS', 'COLUMNS', 'VERIFIED', 'COUNTS', 'ARTICLES', 'NAMES'].map(part => `SEARCH_CACHE_${part}`),
-]
-
 /** One line of the settings table. */
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
