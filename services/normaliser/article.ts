@@ -238,12 +238,12 @@ export function readStored(
     finalUrl: page.finalUrl,
     html,
     page: read,
-    // A wall keeps itself out of indexes by header as often as by meta tag.
+    // An interstitial keeps itself out of indexes by header as often as by meta tag.
     signs: { ...meta.signs, indexed: meta.signs.indexed && ofHeaders.refusedBy === null },
     feedTitle,
     outletDomain: page.outlet.domain,
   })
-  // A wall speaks for itself: what it forbids, it forbids of the wall.
+  // An interstitial speaks for itself: what it forbids, it forbids of itself.
   if (interstitial !== null) return nothing(interstitial)
   const rights = rightsOf(meta.metas, read.unshown.size > 0)
   if (repeated) return nothing('repeated text', rights)
