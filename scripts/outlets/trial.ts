@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
-import { addressRule, guardedConnector, introducesItself } from '../../services/crawler/fetch/connector.ts'
+import {
+  addressRule,
+  guardedConnector,
+  introducesItself,
+  introduction,
+} from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
@@ -108,7 +113,7 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
       await sleep(Math.max(0, free - performance.now()), undefined, { signal })
       const from = performance.now()
       try {
-        const answer = await request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
+        const answer = await request(url, { ...introduction(config), accept: '*/*' }, connect, {
           timeout: config.CRAWL_TIMEOUT,
           maxBytes: config.CRAWL_MAX_BYTES,
           signal,

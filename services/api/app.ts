@@ -35,6 +35,7 @@ import { type Answer, createSender, refuseMethod, refusePath, sendError } from '
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { crossOrigin, securityHeaders } from './http/security.ts'
+import { BOT_PATH, botPage } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { webPages } from './pages/web.ts'
 import type { SemanticSearch } from './semantic/query.ts'
@@ -81,6 +82,7 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
   app.use(readingAlone(webPages()))
+  app.use(readingAlone(botPage(config)))
   if (parts.operators) app.use(parts.operators)
 
   // A feed's address brings its key.
@@ -104,7 +106,7 @@ export function createApp(parts: Parts): Express {
   app.route('/explore/matches').get(tellMatches(tools)).all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
-  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', BOT_PATH, ...REFERENCE_PATHS], refuseMethod)
   app.all('/status', sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod)
   app.all('/metrics', sayWhereMetricsAre)

@@ -202,6 +202,11 @@ export const SETTINGS = {
     default: 'PerscopeBot/1.0 (+https://perscope.example/bot; bot@perscope.example)',
     about: 'How the crawler introduces itself; name a contact.',
   },
+  CRAWL_FROM: {
+    type: 'text',
+    default: '',
+    about: 'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot`. Empty: none.',
+  },
   CRAWL_ALLOW_PRIVATE: {
     type: 'list',
     default: '',

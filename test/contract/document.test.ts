@@ -188,3 +188,13 @@ t.test(
     }
   },
 )
+
+t.test('/bot says in five languages who crawls and how to refuse it', async t => {
+  const { status, headers, text } = await api.ask(null, '/bot')
+  t.equal(status, 200)
+  t.match(headers.get('content-type'), /^text\/html/)
+  for (const language of ['nl', 'fr', 'de', 'lb', 'en']) t.match(text, `<section lang="${language}" id="${language}">`)
+  t.equal(text.split('User-agent: perscopebot\nDisallow: /').length, 6, 'each with the name that robots.txt needs')
+  t.match(text, 'bot@perscope.example')
+  t.equal((await api.ask('x', '/bot', { method: 'POST' })).status, 401)
+})

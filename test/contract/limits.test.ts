@@ -248,7 +248,7 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
   ]) {
     t.equal((await api.ask(null, path)).status, 401, path)
   }
-  for (const path of ['/docs', '/docs/swagger-ui.js', '/v1/openapi.json', '/healthz', '/readyz', PACKAGE]) {
+  for (const path of ['/docs', '/docs/swagger-ui.js', '/v1/openapi.json', '/healthz', '/readyz', PACKAGE, '/bot']) {
     const { status, headers, text } = await api.ask(null, path)
     t.equal(status, 200, path)
     t.notOk(headers.has('x-ratelimit-limit'))

@@ -88,4 +88,4 @@ async function pollOf(client: 'typescript' | 'python'): Promise<string> {
   return /^## Poll$[\s\S]*?^```\w+\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? ''
 }
 
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -93,6 +93,12 @@ function guardedLookup(rule: AddressRule, permitted: (address: string) => boolea
 export const introducesItself = ({ CRAWL_USER_AGENT }: Pick<Config, 'CRAWL_USER_AGENT'>): boolean =>
   CRAWL_USER_AGENT !== SETTINGS.CRAWL_USER_AGENT.default
 
+/** The headers that say who asks (RFC 9110 §10.1). */
+export const introduction = ({ CRAWL_USER_AGENT, CRAWL_FROM }: Config): Record<string, string> => ({
+  'user-agent': CRAWL_USER_AGENT,
+  ...(CRAWL_FROM === '' ? {} : { from: CRAWL_FROM }),
+})
+
 /** What an operator has to do before the crawler asks the web. */
 export const HELD =
   'held: CRAWL_USER_AGENT is not set; set it to a name, an address and a contact of yours, as "NewsBot/1.0 (+https://example.org/bot; bot@example.org)"'

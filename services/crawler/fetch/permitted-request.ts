@@ -5,7 +5,7 @@ import { admitsHost, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { CERTIFICATE_LIMIT, missingCertificates } from './certificates.ts'
-import { IncompleteChain } from './connector.ts'
+import { IncompleteChain, introduction } from './connector.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
 
@@ -67,7 +67,7 @@ async function requestWithPermit(
     await endPermit(pool, leases, permit, delay, { requested: false, pause: 0, error: null })
     return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
   }
-  const result = await request(url, { 'user-agent': config.CRAWL_USER_AGENT, ...headers }, crawl.connect, {
+  const result = await request(url, { ...introduction(config), ...headers }, crawl.connect, {
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,

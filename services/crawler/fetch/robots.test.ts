@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
+import { readConfig } from '../../../shared/config/config.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
+import { introduction } from './connector.ts'
 import { isAllowed, readRobots } from './robots.ts'
 
 // Its types name an export that it does not have.
@@ -176,4 +178,10 @@ t.test('our verdicts are those of robots-parser', async () => {
     }),
     { numRuns: 3_000 },
   )
+})
+
+t.test('the crawler says who it is, and whom to write to where that is configured', async t => {
+  const CRAWL_USER_AGENT = 'NewsBot/2 (+https://news.example/bot)'
+  t.same(introduction(readConfig({ CRAWL_USER_AGENT })), { 'user-agent': CRAWL_USER_AGENT })
+  t.equal(introduction(readConfig({ CRAWL_FROM: 'bot@news.example' })).from, 'bot@news.example')
 })

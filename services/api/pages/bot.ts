@@ -1,0 +1,146 @@
+import { type RequestHandler, Router } from 'express'
+import type { Language } from '../../../shared/articles/article.ts'
+import type { Config } from '../../../shared/config/config.ts'
+import { productToken } from '../../../shared/outlets/rights.ts'
+import { pageSecurity } from '../http/security.ts'
+import { makeFile, sendFile } from './files.ts'
+import { escapeHtml } from './reference.ts'
+
+export const BOT_PATH = '/bot'
+
+/** What publishers read in one language. */
+interface Words {
+  language: string
+  title: string
+  /** Paragraphs about what it does. */
+  does: string[]
+  refuse: string
+  /** What follows from each of `SIGNALS`. */
+  effects: string[]
+  contact: string
+}
+
+/** What refuses the crawler or bounds it; `{bot}` stands for its name. */
+const SIGNALS = [
+  'User-agent: {bot}\nDisallow: /',
+  'X-Robots-Tag: noindex\n<meta name="{bot}" content="noindex">',
+  'max-snippet:N, nosnippet, data-nosnippet',
+  'noarchive',
+  'Crawl-delay: 10',
+]
+
+const WORDS: Record<Language, Words> = {
+  en: {
+    language: 'English',
+    title: 'About our crawler',
+    does: [
+      'This crawler reads the feeds and news pages of outlets in the Netherlands, Belgium and Luxembourg, so that clients can find articles. They see the title, a snippet of at most 200 characters and a link to you, never the whole text. No model is trained on your articles.',
+      'It asks a host for one address at a time, with a pause in between, and only for pages that your feeds name. It passes no paywall and no block.',
+    ],
+    refuse: 'How to refuse or bound it',
+    effects: [
+      'in robots.txt: nothing is fetched',
+      'the page is not indexed',
+      'the snippet is that short, absent, or without those parts',
+      'the page itself is not kept',
+      'seconds between two requests',
+    ],
+    contact: 'Contact',
+  },
+  nl: {
+    language: 'Nederlands',
+    title: 'Over onze crawler',
+    does: [
+      'Deze crawler leest de feeds en nieuwspagina’s van media in Nederland, België en Luxemburg, zodat klanten artikelen kunnen vinden. Zij zien de titel, een fragment van hoogstens 200 tekens en een link naar u, nooit de hele tekst. Met uw artikelen wordt geen model getraind.',
+      'Hij vraagt een host telkens één adres, met een pauze ertussen, en alleen pagina’s die uw feeds noemen. Hij omzeilt geen betaalmuur en geen blokkade.',
+    ],
+    refuse: 'Weigeren of beperken',
+    effects: [
+      'in robots.txt: er wordt niets opgehaald',
+      'de pagina wordt niet geïndexeerd',
+      'het fragment is zo kort, ontbreekt, of mist die delen',
+      'de pagina zelf wordt niet bewaard',
+      'seconden tussen twee verzoeken',
+    ],
+    contact: 'Contact',
+  },
+  fr: {
+    language: 'Français',
+    title: 'À propos de notre robot',
+    does: [
+      'Ce robot lit les flux et les pages d’actualité des médias des Pays-Bas, de Belgique et du Luxembourg, afin que des clients trouvent des articles. Ils voient le titre, un extrait de 200 caractères au plus et un lien vers vous, jamais le texte entier. Aucun modèle n’est entraîné sur vos articles.',
+      'Il demande à un hôte une adresse à la fois, avec une pause entre deux, et seulement les pages que vos flux nomment. Il ne contourne ni péage ni blocage.',
+    ],
+    refuse: 'Le refuser ou le limiter',
+    effects: [
+      'dans robots.txt : rien n’est demandé',
+      'la page n’est pas indexée',
+      'l’extrait est aussi court, absent, ou sans ces parties',
+      'la page elle-même n’est pas conservée',
+      'secondes entre deux requêtes',
+    ],
+    contact: 'Contact',
+  },
+  de: {
+    language: 'Deutsch',
+    title: 'Über unseren Crawler',
+    does: [
+      'Dieser Crawler liest Feeds und Nachrichtenseiten von Medien in den Niederlanden, Belgien und Luxemburg, damit Kunden Artikel finden. Sie sehen den Titel, einen Auszug von höchstens 200 Zeichen und einen Link zu Ihnen, nie den ganzen Text. Mit Ihren Artikeln wird kein Modell trainiert.',
+      'Er fragt einen Host nach einer Adresse zurzeit, mit einer Pause dazwischen, und nur nach Seiten, die Ihre Feeds nennen. Er umgeht keine Bezahlschranke und keine Sperre.',
+    ],
+    refuse: 'Ablehnen oder begrenzen',
+    effects: [
+      'in robots.txt: es wird nichts abgerufen',
+      'die Seite wird nicht indexiert',
+      'der Auszug ist so kurz, fehlt oder lässt diese Teile aus',
+      'die Seite selbst wird nicht aufbewahrt',
+      'Sekunden zwischen zwei Anfragen',
+    ],
+    contact: 'Kontakt',
+  },
+  lb: {
+    language: 'Lëtzebuergesch',
+    title: 'Iwwer eise Crawler',
+    does: [
+      'Dëse Crawler liest d’Feeds an d’Neiegkeetesäite vu Medien an Holland, der Belsch a Lëtzebuerg, fir datt Clienten Artikele fannen. Si gesinn den Titel, en Auszuch vun héchstens 200 Zeechen an e Link bei Iech, ni de ganzen Text. Mat Ären Artikele gëtt kee Modell trainéiert.',
+      'E freet en Host no enger Adress op eemol, mat enger Paus dertëscht, an nëmmen no Säiten, déi Är Feeds nennen. E geet ëm keng Bezuelmauer a keng Spär.',
+    ],
+    refuse: 'Refuséieren oder limitéieren',
+    effects: [
+      'an der robots.txt: et gëtt näischt ofgeruff',
+      'd’Säit gëtt net indexéiert',
+      'den Auszuch ass esou kuerz, feelt, oder léisst dës Deeler ewech',
+      'd’Säit selwer gëtt net opbewaart',
+      'Sekonnen tëscht zwou Ufroen',
+    ],
+    contact: 'Kontakt',
+  },
+}
+
+/** `/bot`: who crawls, for publishers, without a key. */
+export function botPage(config: Config): Router {
+  const file = makeFile('text/html; charset=utf-8', botHtml(config))
+  const answer: RequestHandler = (request, response) => sendFile(request, response, file, 'public, max-age=300')
+  const router = Router({ strict: true, caseSensitive: true })
+  router.get(BOT_PATH, pageSecurity(), answer)
+  return router
+}
+
+function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string {
+  const bot = productToken(CRAWL_USER_AGENT)
+  const languages = Object.entries(WORDS)
+  const links = languages.map(([tag, { language }]) => `<a href="#${tag}" lang="${tag}">${language}</a>`).join(' · ')
+  const sections = languages.map(([tag, words]) => {
+    const rows = SIGNALS.map((signal, at) => {
+      return `<dt><pre>${escapeHtml(signal.replaceAll('{bot}', bot))}</pre></dt><dd>${words.effects[at]}</dd>`
+    })
+    return [
+      `<section lang="${tag}" id="${tag}"><h2>${words.title}</h2>`,
+      ...words.does.map(text => `<p>${text}</p>`),
+      `<h3>${words.refuse}</h3><dl>${rows.join('')}</dl>`,
+      `<p>${words.contact}: <code>${escapeHtml([CRAWL_USER_AGENT, CRAWL_FROM].filter(Boolean).join(' '))}</code></p></section>`,
+    ].join('')
+  })
+  const title = escapeHtml(`${SERVICE_NAME}: ${bot}`)
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links}</nav>${sections.join('')}</body></html>`
+}
