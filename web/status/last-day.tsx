@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Lag, LagHour } from '../../shared/status/figures.ts'
 import { number, plural, span } from '../../shared/status/words.ts'
+import { CountsTable } from './counts-table.tsx'
 import { clock, type Point, runsOf, type Scale, scaleOf } from './numbers.ts'
 
 /** Articles and lags by hour, drawn and as a table. */
@@ -27,39 +28,17 @@ export function LastDay({ hours }: { hours: LagHour[] | null }) {
   )
 }
 
+const LAGS = ['Articles', 'To index: median', '95 % within', 'To vector: median', '95 % within']
+
 function LagTable({ hours }: { hours: LagHour[] }) {
-  return (
-    <table class="counts-table">
-      <thead>
-        <tr>
-          <th scope="col">Hour</th>
-          <th scope="col">Articles</th>
-          <th scope="col">To index: median</th>
-          <th scope="col">95 % within</th>
-          <th scope="col">To vector: median</th>
-          <th scope="col">95 % within</th>
-        </tr>
-      </thead>
-      <tbody>
-        {hours.map(({ hour, articles, index, vector }) => (
-          <tr key={hour}>
-            <th scope="row">{clock(hour)}</th>
-            <td>{number(articles)}</td>
-            <LagCells lag={index} />
-            <LagCells lag={vector} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+  const rows = hours.map(({ hour, articles, index, vector }) => ({
+    name: clock(hour),
+    cells: [number(articles), ...lagCells(index), ...lagCells(vector)],
+  }))
+  return <CountsTable head="Hour" columns={LAGS} rows={rows} />
 }
 
-const LagCells = ({ lag }: { lag: Lag | null }) => (
-  <>
-    <td>{lag === null ? '–' : span(lag.median)}</td>
-    <td>{lag === null ? '–' : span(lag.p95)}</td>
-  </>
-)
+const lagCells = (lag: Lag | null) => (lag === null ? ['–', '–'] : [span(lag.median), span(lag.p95)])
 
 /** Articles by hour, as bars. */
 function ArticlesPlot({ hours }: { hours: LagHour[] }) {

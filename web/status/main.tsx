@@ -18,6 +18,7 @@ import { Bar, Footer } from '../parts/controls.tsx'
 import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'
 import { loadSpeech, SpeechContext } from '../words/index.ts'
+import { CountsTable } from './counts-table.tsx'
 import { LastDay } from './last-day.tsx'
 import { MachineSection, Outlets } from './outlets.tsx'
 
@@ -139,34 +140,12 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 
 function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) {
   if (queues === null) return <p class="hint">Could not be read.</p>
-  return (
-    <table class="counts-table">
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          {STATES.map(state => (
-            <th key={state} scope="col">
-              {state}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {Object.entries(queues).map(([name, counts]) => (
-          <tr key={name}>
-            <th scope="row">
-              {name} <small>{ABOUT.get(name)}</small>
-            </th>
-            {STATES.map(state => (
-              <td key={state} class={counts[state] === 0 ? 'zero' : ''}>
-                {number(counts[state])}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+  const rows = Object.entries(queues).map(([name, counts]) => ({
+    name,
+    about: ABOUT.get(name),
+    cells: STATES.map(state => counts[state]),
+  }))
+  return <CountsTable head="Queue" columns={STATES} rows={rows} />
 }
 
 /** The newest that are shown; the command lists all. */

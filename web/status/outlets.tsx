@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Figures, Machines, OutletHealth } from '../../shared/status/figures.ts'
 import { ago, isOneMachine, number, serversInWords, sourcesOf, span, troublesOf } from '../../shared/status/words.ts'
 import { useSpeech } from '../words/index.ts'
+import { CountsTable } from './counts-table.tsx'
 
 const PAGE = 20
 const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const
@@ -182,30 +183,7 @@ function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
 
 function Hosts({ hosts }: Pick<Machines, 'hosts'>) {
   if (hosts === null) return <p class="hint">The hosts could not be read.</p>
-  return (
-    <table class="counts-table">
-      <thead>
-        <tr>
-          <th scope="col">Host</th>
-          {SERVICES.map(name => (
-            <th key={name} scope="col">
-              {name === 'api' ? 'API' : name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {hosts.map(one => (
-          <tr key={one.host}>
-            <th scope="row">{one.host}</th>
-            {SERVICES.map(name => (
-              <td key={name} class={one[name] === 0 ? 'zero' : ''}>
-                {number(one[name])}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+  const columns = SERVICES.map(name => (name === 'api' ? 'API' : name))
+  const rows = hosts.map(one => ({ name: one.host, cells: SERVICES.map(name => one[name]) }))
+  return <CountsTable head="Host" columns={columns} rows={rows} />
 }
