@@ -77,6 +77,8 @@ async function buildWheel(): Promise<Buffer> {
   for (const name of (await readdir(sources)).filter(name => /\.(py|typed)$/.test(name)).sort()) {
     files.set(`perscope/${name}`, await readFile(join(sources, name)))
   }
+  const asynchronous = await readFile(join(sources, '_async.py'), 'utf8')
+  files.set('perscope/_sync.py', Buffer.from(withoutAsync(asynchronous)))
   const metadata = [
     ...['Metadata-Version: 2.1', 'Name: perscope', `Version: ${setting('version')}`],
     ...[`Summary: ${setting('description')}`, `Requires-Python: ${setting('requires-python')}`],
@@ -95,6 +97,25 @@ async function buildWheel(): Promise<Buffer> {
   files.set(`${info}/RECORD`, Buffer.from(`${sums.join('\n')}\n${info}/RECORD,,\n`))
   return zipOf(files)
 }
+
+/** What asyncio asks for, and what stands there in a program that waits. */
+const WAITING = [
+  ['The client for asyncio. The build makes `_sync.py` of it, the client', 'Made of `_async.py`: the client'],
+  ['import asyncio\n', ''],
+  [/\b(?:async|await) /g, ''],
+  ['asyncio.sleep', 'time.sleep'],
+  ['aclose', 'close'],
+  [/__a(enter|exit)__/g, '__$1__'],
+  ['aiter_bytes', 'iter_bytes'],
+  [/Async(Client|Iterator)/g, '$1'],
+] as const
+
+/** The source of the client that waits, of that for asyncio. */
+const withoutAsync = (source: string) =>
+  WAITING.reduce(
+    (text, [from, to]) => (typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)),
+    source,
+  )
 
 /** A ZIP archive without compression, with one date for all files, so that equal files are equal. */
 function zipOf(files: ReadonlyMap<string, Buffer>): Buffer {

@@ -1,6 +1,6 @@
 """Client of the Perscope news search API. Start with `Client`, or `AsyncClient` for asyncio."""
 
-from ._client import AsyncClient, Client
+from ._async import AsyncClient
 from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Count, Counts, ErrorObject, Outlet, Page
 from ._errors import (
     ApiError,
@@ -17,6 +17,7 @@ from ._errors import (
 from ._frame import to_frame
 from ._poll import PollBatch, PollState
 from ._requests import Limits, Quota
+from ._sync import Client
 
 __all__ = [
     "ApiError", "Article", "ArticlesParameters", "ArticlesQuery", "AsyncClient", "Author", "By", "Client", "Count",

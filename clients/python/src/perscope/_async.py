@@ -1,0 +1,116 @@
+"""The client for asyncio. The build makes `_sync.py` of it, the client that waits (clients/build.ts)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ._base import Base
+from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Counts, Page
+from ._errors import PerscopeError
+from ._poll import Poll, PollBatch, PollState
+from ._requests import Answer
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class AsyncClient(Base):
+    __doc__ = Base.__doc__
+
+    @cached_property
+    def _http(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(timeout=self._timeout)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def search(self, **query: Unpack[ArticlesParameters]) -> Page:
+        """One page; `cursor` is the `next_cursor` of the page before."""
+        page: Page = json.loads((await self._ask("/v1/articles", query)).content)
+        return page
+
+    async def pages(self, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Page]:
+        """All pages of a search, in order, one request each."""
+        cursor: str | None = None
+        while True:
+            page = await self.search(**query, cursor=cursor)
+            yield page
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    async def articles(self, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Article]:
+        """The articles of all pages."""
+        async for page in self.pages(**query):
+            for article in page["articles"]:
+                yield article
+
+    async def poll(
+        self,
+        *,
+        state: PollState | None = None,
+        since: str | datetime | None = None,
+        every: float | None = None,
+        **query: Unpack[ArticlesQuery],
+    ) -> AsyncIterator[PollBatch]:
+        """Articles as they become visible, each once.
+
+        :param state: what an earlier poll of the same search yielded last
+        :param since: where a poll without a state begins; else with all that the plan covers
+        :param every: seconds between two rounds; without it there is one round
+        """
+        poll = Poll(query, state, since)
+        while True:
+            while not poll.is_over:
+                asked, etag = poll.question()
+                batch = poll.take(await self._ask("/v1/articles", asked, etag))
+                if batch is not None:
+                    yield batch
+            if every is None:
+                return
+            await asyncio.sleep(every)
+            poll.begin_round()
+
+    async def counts(self, *, by: By, time_zone: str | None = None, **query: Unpack[ArticlesQuery]) -> Counts:
+        """How many articles a search finds, by time or by a property."""
+        asked = {**query, "by": by, "time_zone": time_zone}
+        counts: Counts = json.loads((await self._ask("/explore/counts", asked)).content)
+        return counts
+
+    async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
+        """The RSS 2.0 text of a search."""
+        return (await self._ask("/v1/articles.rss", query)).content.decode()
+
+    async def _ask(self, path: str, query: Mapping[str, Any], etag: str | None = None) -> Answer:
+        attempt = 0
+        while True:
+            try:
+                return await self._once(path, query, etag)
+            except PerscopeError as error:
+                wait = self._wait_after(error, attempt)
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _once(self, path: str, query: Mapping[str, Any], etag: str | None) -> Answer:
+        begun, content = time.monotonic(), bytearray()
+        try:
+            async with self._http.stream(**self._request(path, query, etag)) as response:
+                async for part in response.aiter_bytes():
+                    self._add(content, part, begun)
+        except httpx.TransportError as error:
+            raise self._no_answer(error) from None
+        return self._answer(response, content)

@@ -1,0 +1,80 @@
+"""What the two clients share: all but the waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from ._errors import NoAnswerError, PerscopeError, error_of, wait_after
+from ._requests import Answer, Limits, checked_key, checked_url, parameters, read_limits
+
+#: Far more than a page of 100 articles takes.
+_LONGEST_ANSWER = 32 * 1024 * 1024
+
+
+class Base:
+    """A client of one API with one key; close it, or use it in a `with` statement.
+
+    :param url: address of the API, as ``https://news.example``
+    :param timeout: seconds that one attempt may take
+    :param retries: how often a request is repeated that may do better later
+    :param longest_wait: seconds; a longer wait is not begun, the error is raised
+    :param on_wait: told before each wait: seconds, and the error that is waited out
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout: float = 30,
+        retries: int = 5,
+        longest_wait: float = 120,
+        on_wait: Callable[[float, PerscopeError], None] | None = None,
+    ) -> None:
+        if not timeout > 0:
+            raise PerscopeError("timeout must be a number of seconds above 0.")
+        self._url, self._key = checked_url(url), checked_key(key)
+        self._timeout, self._retries, self._longest_wait, self._on_wait = timeout, retries, longest_wait, on_wait
+        #: The counters of the last answer that had some.
+        self.limits: Limits | None = None
+
+    def _request(self, path: str, query: Mapping[str, Any], etag: str | None) -> dict[str, Any]:
+        """The arguments of httpx for a request."""
+        headers = {"Authorization": f"Bearer {self._key}", **({} if etag is None else {"If-None-Match": etag})}
+        return {"method": "GET", "url": self._url + path, "params": parameters(query), "headers": headers}
+
+    def _add(self, content: bytearray, part: bytes, begun: float) -> None:
+        """Takes a part of an answer, within the limits of size and time."""
+        content.extend(part)
+        if len(content) > _LONGEST_ANSWER:
+            raise NoAnswerError(f"The answer is longer than {_LONGEST_ANSWER} bytes; is this the address of the API?")
+        if time.monotonic() > begun + self._timeout:
+            raise self._no_answer(None)
+
+    def _no_answer(self, error: Exception | None) -> PerscopeError:
+        if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
+            # It would never succeed. httpx quotes the header, which may be the one with the key.
+            return PerscopeError(f"This request cannot be sent to {self._url}: a value holds characters that are not allowed.")
+        if error is None or isinstance(error, (httpx.TimeoutException, asyncio.TimeoutError)):
+            return NoAnswerError(f"{self._url} did not answer within {self._timeout} s.")
+        return NoAnswerError(f"{self._url} does not answer: {error or type(error).__name__}.")
+
+    def _answer(self, response: httpx.Response, content: bytearray) -> Answer:
+        self.limits = read_limits(response.headers) or self.limits
+        if response.status_code in (200, 304):
+            return Answer(response.status_code, response.headers.get("etag"), bytes(content))
+        raise error_of(response.status_code, response.headers, bytes(content))
+
+    def _wait_after(self, error: PerscopeError, attempt: int) -> float:
+        """Seconds to wait before the next attempt. Raises the error when there is none."""
+        wait = wait_after(error, attempt) if attempt < self._retries else None
+        if wait is None or wait > self._longest_wait:
+            raise error
+        if self._on_wait is not None:
+            self._on_wait(wait, error)
+        return wait
