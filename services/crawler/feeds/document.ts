@@ -48,12 +48,15 @@ export async function readDocument(
   patience?: number,
 ): Promise<Document> {
   const { crawl, visit } = poll
-  const headers = { accept: ACCEPT, ...conditions(known) }
+  const asked = conditions(known)
+  const headers = { accept: ACCEPT, ...asked }
   const options = patience === undefined ? {} : { ownPatience: patience }
   const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, options)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
-  if (answer.status === 304) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
+  // Some caches say so though nobody asked: then we have no copy.
+  const isUnchanged = answer.status === 304 && Object.keys(asked).length > 0
+  if (isUnchanged) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)
   const contentType = answer.headers['content-type'] ?? null
   try {

@@ -51,6 +51,7 @@ export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffe
   try {
     return await gunzip(bytes, { maxOutputLength: maxBytes })
   } catch (error) {
+    if (hasBytesBehind(error)) return await membersOf(bytes, maxBytes)
     if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(maxBytes)
     throw new RequestFailure('cut', 'the gzip body is damaged or cut short', error)
@@ -63,19 +64,66 @@ export const tooLarge = (maxBytes: number) =>
 async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
   let start = Buffer.alloc(0)
-  while (start.length < MAGIC_LENGTH) {
+  while (start.length < BEGINNING) {
     const { done, value } = await pieces.next()
     if (done) break
     start = Buffer.concat([start, value])
   }
+  const read: Buffer[] = []
   async function* whole() {
-    yield start
-    yield* { [Symbol.asyncIterator]: () => pieces }
+    for (let piece: Buffer | undefined = start; piece !== undefined; piece = (await pieces.next()).value) {
+      read.push(piece)
+      yield piece
+    }
   }
   const form = formOf(coding, start)
   if (form === null) return yield* whole()
-  // The pipeline's errors also reach the reader of the stream, so the callback ignores them.
-  yield* pipeline(whole, DECOMPRESSORS[form](), () => {})
+  let told = 0
+  try {
+    // The pipeline's errors also reach the reader of the stream, so the callback ignores them.
+    for await (const piece of pipeline(whole, DECOMPRESSORS[form](), () => {})) {
+      told += piece.length
+      yield piece
+    }
+  } catch (error) {
+    if (form !== 'gzip' || !hasBytesBehind(error)) throw error
+    // The output beside the error is lost, less than a buffer of it.
+    yield (await membersOf(Buffer.concat(read), told + 65_536)).subarray(told)
+    while (!(await pieces.next()).done);
+  }
+}
+
+/** Whether bytes behind a gzip stream begin no other one. Browsers and curl ignore them. */
+const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
+
+/** The text of the gzip members (RFC 1952 §2.2) at the beginning of a body. */
+async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for (let rest = bytes; isGzip(rest); ) {
+    const data = rest.subarray(headerLength(rest))
+    const inflate = zlib.createInflateRaw()
+    inflate.end(data)
+    for await (const piece of inflate) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > maxBytes) throw tooLarge(maxBytes)
+    }
+    rest = data.subarray(inflate.bytesWritten + TRAILER)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Bytes behind the data of a member: its checksum and length. */
+const TRAILER = 8
+
+/** The length of a member's header: ten bytes, and the fields that its flags tell. */
+function headerLength(member: Buffer): number {
+  const flags = member[3] ?? 0
+  let at = 10
+  if (flags & 4) at += 2 + member.readUInt16LE(at)
+  for (const text of [8, 16]) if (flags & text) at = member.indexOf(0, at) + 1
+  return flags & 2 ? at + 2 : at
 }
 
 /** The form of a body, told from its beginning. Null: it was never compressed. */
@@ -83,7 +131,10 @@ function formOf(coding: string, start: Buffer): Form | null {
   if (start.length === 0) return null
   if (coding === 'gzip') return isGzip(start) ? 'gzip' : null
   if (coding === 'zstd') return start.length >= MAGIC_LENGTH && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : null
+  if (start.length >= SHORTEST_TEXT && ASCII.test(start.toString('latin1', 0, BEGINNING))) return null
   if (coding === 'br') return 'br'
+  // No raw deflate begins so.
+  if (isGzip(start)) return 'gzip'
   const isZlib = ((start[0] ?? 0) & 0x0f) === ZLIB && ((start[0] ?? 0) * 256 + (start[1] ?? 0)) % 31 === 0
   return isZlib ? 'deflate' : 'raw deflate'
 }
@@ -92,4 +143,9 @@ function formOf(coding: string, start: Buffer): Form | null {
 const ZLIB = 8
 const ZSTD_MAGIC = 0xfd2fb528
 const MAGIC_LENGTH = 4
+/** Bytes by which a body's form is told. */
+const BEGINNING = 64
+/** A body in brotli or deflate begins with so many letters of ASCII once in millions. */
+const SHORTEST_TEXT = 16
+const ASCII = /^(?:\u00ef\u00bb\u00bf)?[\t\n\r -~]*$/
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b
