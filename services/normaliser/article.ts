@@ -103,8 +103,9 @@ export async function composeArticle(
   if (language === null) return refused('language', 'It is in none of the languages that are indexed.')
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
-  const titled = [title.value, fed ?? ''].every(words => isRelated(words, body ?? ''))
-  const strange = fed !== null && !isRelated(fed, `${title.value} ${body}`)
+  const titles = new Set([title.value, fed ?? title.value])
+  const titled = [...titles].every(words => isRelated(words, body ?? ''))
+  const strange = !titled && fed !== null && !isRelated(fed, `${title.value} ${body}`)
   const article: NewArticle = {
     ...identityOf(page, meta, language),
     title: title.value,
