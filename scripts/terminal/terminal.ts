@@ -48,6 +48,7 @@ export function articlesBar(total: number): ProgressBar {
  * @param size bytes in all; null: not known
  */
 export function archiveBar(size: number | null): ProgressBar {
+  if (size === null) return progressBar(0, '{articles} articles · {duration_formatted}', { articles: 0 })
   return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', { articles: 0 })
 }
 
