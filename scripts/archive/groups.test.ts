@@ -77,3 +77,23 @@ t.test('a stream that breaks is an error for the caller', async t => {
     { message: 'the file is cut off' },
   )
 })
+
+t.test('a slow pipe gives its articles and its bad lines before a group is full', async t => {
+  const reader = openArchiveReader({ prepare: false })
+  t.teardown(() => reader.close())
+  let goOn = () => {}
+  const read = new Promise<void>(resolve => {
+    goOn = resolve
+  })
+  async function* slow() {
+    yield Buffer.from(`${line(1)}\n{\n`)
+    await read
+    yield Buffer.from(line(3))
+  }
+  const groups: string[] = []
+  for await (const { articles, bad } of readGroups(Readable.from(slow()), reader)) {
+    groups.push([...articles.map(({ title }) => title), ...bad.map(({ number }) => `line ${number}`)].join())
+    goOn()
+  }
+  t.same(groups, ['Titel 1,line 2', 'Titel 3'])
+})

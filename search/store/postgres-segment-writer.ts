@@ -67,9 +67,9 @@ export function openSegmentWriter(pool: Pool) {
      */
     async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
       return await transaction(pool, async client => {
-        // The caller's own statements may take longer than a holder of the clock is allowed to
-        // idle.
-        if (within) await client.query('set local idle_in_transaction_session_timeout = 0')
+        // The caller may take longer than a holder of the clock is allowed to idle, unless it was
+        // stopped.
+        if (within) await client.query(`set local idle_in_transaction_session_timeout = '${HOLDS_LOCK.merge}'`)
         await within?.(client)
         // Nobody else ever sees it ahead, so any kind will do.
         const added = await storeAhead(client, 'merge', segment, brake)

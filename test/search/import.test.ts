@@ -13,14 +13,16 @@ t.setTimeout(120_000)
 
 const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
-async function open(test: { teardown(work: () => Promise<void>): unknown }) {
+type Patiently = <T>(work: () => Promise<T>) => Promise<T>
+
+async function open(test: { teardown(work: () => Promise<void>): unknown }, patiently?: Patiently) {
   const database = await createTestDatabase()
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
   const importer = openImporter({
-    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES },
+    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, ...(patiently && { patiently }) },
     written({ indexed, known }) {
       counts.indexed += indexed
       counts.known += known
@@ -88,4 +90,20 @@ t.test('articles that others write while their segment is built are known', asyn
   t.same(counts, { indexed: 210, known: 290 })
   const { rows } = await pool.query('select count(*)::int as n, max(seq)::int as last from articles')
   t.same(rows, [{ n: 250, last: 250 }])
+})
+
+t.test('articles whose commit was not heard of are not reported as known when they are tried again', async t => {
+  const { pool, importer, counts } = await open(t, async work => {
+    await work()
+    return work()
+  })
+  const articles = stamped(shortArticles(0, 265))
+  await importer.add(articles)
+  await importer.flush()
+  t.same(counts, { indexed: 265, known: 0 }, 'a segment, and articles that make none')
+  await importer.add(articles)
+  await importer.flush()
+  t.same(counts, { indexed: 265, known: 265 })
+  const { rows } = await pool.query('select count(*)::int as n from articles')
+  t.same(rows, [{ n: 265 }])
 })
