@@ -106,6 +106,8 @@ t.test('any other refresh is none', async t => {
     '/article': refreshing('0; url=/target', prose),
     '/reload': refreshing('0'),
     '/itself': refreshing('0; url=/itself'),
+    '/fragment': refreshing('0; url=#top'),
+    '/nowhere': refreshing('0; url='),
     '/scriptless': `<html><head><noscript><meta http-equiv="refresh" content="0; url=/target"></noscript></head></html>`,
     '/comment': `<html><head><!-- <meta http-equiv="refresh" content="0; url=/target"> --></head></html>`,
     '/file': refreshing('0; url=ftp://x.example/a'),

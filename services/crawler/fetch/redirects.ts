@@ -116,7 +116,7 @@ function metaTarget(html: string): string | null {
 /** The address of `0; url=/b`, where the time is at most a second. */
 function targetOf(refresh: string): string | null {
   const [, seconds, written = ''] =
-    /^\s{0,99}(\d{0,9})(?:\.\d{0,9})?\s{0,99}[;,\s]\s{0,99}(?:url\s{0,99}=\s{0,99})?(.{1,4000})$/is.exec(
+    /^\s{0,99}(\d{0,9})(?:\.\d{0,9})?\s{0,99}[;,\s]\s{0,99}(?:url\s{0,99}=\s{0,99})?(.{0,4000})$/is.exec(
       refresh.trim(),
     ) ?? []
   if (seconds === undefined || Number(seconds) > AT_ONCE) return null
