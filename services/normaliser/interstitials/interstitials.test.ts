@@ -47,6 +47,15 @@ t.test('a bot defence that also works on ordinary pages makes no wall of them', 
   )
 })
 
+t.test('a page with hardly a link and no word of the feed’s title is a bot defence in any words', async t => {
+  const served = (links: number) =>
+    `<html><head><title>Kontroll</title><script src="/k.js"></script></head><body><h1>Eng Sekonn w.e.g.</h1><p>Mir kucken no Iech. Nummer 7781.</p>${'<a href="/x">x</a>'.repeat(links)}</body></html>`
+  t.equal(interstitialOf(served(1)), 'challenge')
+  t.equal(interstitialOf(served(9)), null, 'a page of a site')
+  t.equal(interstitialOf(served(1), { feedTitle: 'Kontroll op der Streck' }), null, 'a word of the title')
+  t.equal(interstitialOf(served(1), { feedTitle: null }), null)
+})
+
 t.test('a redirect to another address of the article is no wall', async t => {
   const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
   t.equal(interstitialOf(html, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)

@@ -75,15 +75,22 @@ function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
 /** Characters of prose of a page that may be a bot defence in words that nobody has listed. */
 const LITTLE_PROSE = 600
 
+/** Links of a page that leads nowhere: those of a site lead to its front page and sections. */
+const FEW_LINKS = 2
+
 /**
  * A bot defence in any words, told by several signs together: the page asks search engines to keep
- * it out, calls itself no article, has little prose and a script, and no word of the title that the
- * feed gave its address. One sign alone proves nothing: `noindex` is often an outlet's wish.
+ * it out, or has hardly a link. It calls itself no article, has little prose and a script, and no
+ * word of the title that the feed gave its address. One sign alone proves nothing: `noindex` is
+ * often an outlet's wish.
  */
 function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
-  if (feedTitle === null || signs.typed || signs.dated || signs.indexed) return false
+  if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false
+  if (signs.indexed && (html.match(/<a\s/gi)?.length ?? 0) > FEW_LINKS) return false
   const text = [...page.titles, ...page.visible].join('\n')
-  return totalLength(page.visible) < LITTLE_PROSE && /<script\b/i.test(html) && !isRelated(feedTitle, text)
+  return (
+    totalLength(page.visible) < LITTLE_PROSE && /<script\b(?![^>]*ld\+json)/i.test(html) && !isRelated(feedTitle, text)
+  )
 }
 
 /** Many sites redirect a removed article to the front page. */
