@@ -5,6 +5,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createTestDatabase } from './database.ts'
 
@@ -14,7 +15,7 @@ export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'api'
 export interface Member {
   service: ServiceName
   process: ChildProcess
-  /** What it wrote to standard error so far, newest last, at most the last 200 kB. */
+  /** What it wrote to standard error so far, newest last. */
   log(): string
   exited: Promise<number | null>
 }
@@ -72,19 +73,16 @@ export function createFleet(env: Record<string, string>): Fleet {
         env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      let text = ''
-      child.stderr?.setEncoding('utf8').on('data', chunk => {
-        text = (text + chunk).slice(-200_000)
-      })
+      const log = heard(child.stderr)
       const exited = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
-      const member: Member = { service, process: child, log: () => text, exited }
+      const member: Member = { service, process: child, log, exited }
       members.push(member)
       if (service === 'api') {
         address ||= `http://127.0.0.1:${port}`
         await until(
           async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
           60_000, // on a busy machine
-          () => `the API did not start: ${text}`,
+          () => `the API did not start: ${log()}`,
         )
       }
       return member
@@ -134,6 +132,16 @@ export async function syncCatalogue(env: NodeJS.ProcessEnv, catalogue: { outlets
 export async function makeKey(env: NodeJS.ProcessEnv, name: string, ...more: string[]): Promise<MadeKey> {
   const options = ['--countries', 'NL,BE,LU', '--history-days', '3650', '--rate', '1000000', ...more]
   return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
+}
+
+/** What a process has written to these of its outputs so far. */
+export function heard(...outputs: (Readable | null)[]): () => string {
+  let text = ''
+  for (const output of outputs)
+    output?.setEncoding('utf8').on('data', (part: string) => {
+      text = (text + part).slice(-2_000_000)
+    })
+  return () => text
 }
 
 /** Lets a server listen, where no port is given on one that the system chooses; returns it. */

@@ -5,7 +5,7 @@ import t from 'tap'
 import { createTestDatabase } from '../../test/database.ts'
 import { writeArchive } from '../../test/faults/site/archive.ts'
 import { openLink } from '../../test/fleet/links/link.ts'
-import { freePort, until } from '../../test/fleet.ts'
+import { freePort, heard, until } from '../../test/fleet.ts'
 
 t.setTimeout(240_000)
 
@@ -24,28 +24,16 @@ t.test('an import waits for a Postgres that is away, and goes on', async t => {
     await link.close()
     await database.drop()
   })
-  let said = ''
-  command.stderr.setEncoding('utf8').on('data', text => {
-    said += text
-  })
+  const said = heard(command.stderr)
   const lines = writeArchive(1, 1_000).trimEnd().split('\n')
-  const count = async () => (await database.query('select count(*)::int as n from articles'))[0]?.n
 
   command.stdin.write(`${lines.slice(0, 900).join('\n')}\n`)
-  await until(
-    async () => Number(await count()) > 0,
-    60_000,
-    () => said,
-  )
+  await until(async () => (await database.count('articles')) > 0, 60_000, said)
   link.break()
   command.stdin.end(`${lines.slice(900).join('\n')}\n`)
-  await until(
-    () => said.includes('Postgres is away'),
-    60_000,
-    () => said,
-  )
+  await until(() => said().includes('Postgres is away'), 60_000, said)
   link.mend()
   const [code] = await once(command, 'exit')
-  t.equal(code, 0, said)
-  t.equal(await count(), 1_000)
+  t.equal(code, 0, said())
+  t.equal(await database.count('articles'), 1_000)
 })

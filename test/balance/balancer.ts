@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createTestDatabase } from '../database.ts'
 import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
-import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { createFleet, freePort, heard, type Member, until } from '../fleet.ts'
 
 const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
   if (error instanceof MissingProgram) return error
@@ -76,24 +76,19 @@ async function startProxy(apis: readonly [string, string]) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', part => {
-      text = (text + part).slice(-2_000_000)
-    })
-  }
-  const said = () => text.slice(-2_000)
+  const log = heard(child.stdout, child.stderr)
+  const said = () => log().slice(-2_000)
   const ended = once(child, 'exit')
   const read = async () => (await fetch(`http://127.0.0.1:${figures}/metrics`)).text()
   return {
     port,
-    log: () => text,
+    log,
     async marks(number: 0 | 1, state: 'UP' | 'DOWN') {
       const line = `haproxy_server_status{proxy="api_reads",server="api${number + 1}",state="${state}"} 1`
       await until(async () => (await read()).includes(line), 60_000, said)
     },
     async reload() {
-      const workers = () => text.match(/New worker \(\d+\) forked/g)?.length ?? 0
+      const workers = () => log().match(/New worker \(\d+\) forked/g)?.length ?? 0
       const before = workers()
       child.kill('SIGUSR2')
       await until(() => workers() > before, 60_000, said)

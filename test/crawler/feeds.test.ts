@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { type Handler, startSite } from './site.ts'
+import { type Handler, reply, startSite } from './site.ts'
 
 const site = await startSite()
 const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
@@ -160,9 +160,7 @@ t.test('a feed cut short is tried again, not believed', async t => {
   })
   await poll()
   t.same(await published(), [])
-  site.on('/cut.xml', (_request, response) =>
-    response.writeHead(200, { etag: '"broken off"' }).end(rss(at('/a')).slice(0, -20)),
-  )
+  site.on('/cut.xml', reply(200, { etag: '"broken off"' }, rss(at('/a')).slice(0, -20)))
   await poll()
   t.same(await published(), ['/a'], 'one that its server broke off is read as far as it goes')
   const { rows } = await run.pool.query<{ etag: string | null }>('select etag from feeds')
@@ -190,9 +188,7 @@ t.test('a sitemap index: recent parts are read, gzip or not, each in its turn an
     ),
   )
   site.on('/old.xml', news('/old'))
-  site.on('/new.xml.gz', (_request, response) =>
-    response.writeHead(200, { 'content-type': 'application/gzip' }).end(gzipSync(news('/new'))),
-  )
+  site.on('/new.xml.gz', reply(200, { 'content-type': 'application/gzip' }, gzipSync(news('/new'))))
   site.on('/live.xml', tagged('"l1"', news('/live-1')))
   await poll()
   t.same(await published(), ['/live-1', '/new'])

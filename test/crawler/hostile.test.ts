@@ -4,6 +4,7 @@ import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { claimVisits, nextWork, visitHost } from '../../services/crawler/visits.ts'
 import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
+import { reply } from './site.ts'
 
 t.setTimeout(300_000)
 
@@ -81,9 +82,7 @@ t.test('pages that robots.txt forbids are pages of the day', async t => {
 
 t.test('what an outlet writes into a header is kept short and printable', async t => {
   const { run, site } = await startScene(t, addresses(1))
-  site.on('/film', (_request, response) =>
-    response.writeHead(200, { 'content-type': `video/\u009b31m${'x'.repeat(15_000)}` }).end('film'),
-  )
+  site.on('/film', reply(200, { 'content-type': `video/\u009b31m${'x'.repeat(15_000)}` }, 'film'))
   site.on('/feed.xml', rss(`${site.origin}/film`))
   await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
   await run.workOff()

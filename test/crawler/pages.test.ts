@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
 import { html, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { reply, startSite } from './site.ts'
 
 t.setTimeout(280_000)
 
@@ -18,10 +18,13 @@ const at = (path: string) => site.origin + path
 const crawl = (...paths: string[]) => run.fetch(site, ...paths)
 
 t.test('a page is stored with what it was served as, and promised to the normaliser', async t => {
-  site.on('/a.html', (_request, response) =>
-    response
-      .writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1', 'content-encoding': 'gzip' })
-      .end(gzipSync(Buffer.from(html('caf\u00e9'), 'latin1'))),
+  site.on(
+    '/a.html',
+    reply(
+      200,
+      { 'content-type': 'text/html; charset=iso-8859-1', 'content-encoding': 'gzip' },
+      gzipSync(Buffer.from(html('caf\u00e9'), 'latin1')),
+    ),
   )
   await crawl('/a.html?utm_source=rss')
   const page = await run.page(at('/a.html?utm_source=rss'))
@@ -34,9 +37,7 @@ t.test('a page is stored with what it was served as, and promised to the normali
 
 t.test('headers that state rights are stored with their page, each for itself', async t => {
   const rights = { 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] }
-  site.on('/rights.html', (_request, response) =>
-    response.writeHead(200, { ...rights, 'content-type': 'text/html' }).end(html('Met rechten.')),
-  )
+  site.on('/rights.html', reply(200, { ...rights, 'content-type': 'text/html' }, html('Met rechten.')))
   await crawl('/rights.html')
   const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
   t.same(rows, [{ rights }])
@@ -63,12 +64,8 @@ t.test('what the outlet refuses goes to the normaliser without a body', async t 
 
 t.test('what is gone, or no page, is refused for good', async t => {
   site.on('/gone', (_request, response) => response.writeHead(410).end())
-  site.on('/file.pdf', (_request, response) =>
-    response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.7'),
-  )
-  site.on('/called-html', (_request, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('%PDF-1.7 …'),
-  )
+  site.on('/file.pdf', reply(200, { 'content-type': 'application/pdf' }, '%PDF-1.7'))
+  site.on('/called-html', reply(200, { 'content-type': 'text/html' }, '%PDF-1.7 …'))
   site.on('/typeless', (_request, response) => response.end(html('x')))
   await crawl('/gone', '/file.pdf', '/called-html', '/typeless', 'http://10.1.2.3/secret')
   t.match(await run.page(at('/gone')), { state: 'refused', reason: 'gone' })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startFleet, until } from '../fleet.ts'
 import { html, rss } from './crawl.ts'
-import { type Site, startSite } from './site.ts'
+import { reply, type Site, startSite } from './site.ts'
 
 t.setTimeout(180_000)
 
@@ -19,9 +19,7 @@ async function startSites(): Promise<Site[]> {
       paths.push(`/page/${page}`, ...(page % 3 === 0 ? [`/moved/${page}`] : []))
       site.on(`/page/${page}`, html(`page ${page}`))
       site.on(`/target/${page}`, html(`target ${page}`))
-      site.on(`/moved/${page}`, (_request, response) =>
-        response.writeHead(302, { location: `${next?.origin}/target/${page}` }).end(),
-      )
+      site.on(`/moved/${page}`, reply(302, { location: `${next?.origin}/target/${page}` }))
     }
     // A slow one: the next request must wait for its end too.
     site.on('/page/5', (_request, response) => setTimeout(() => response.end(html('slow')), 400))

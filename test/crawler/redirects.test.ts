@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { html, startCrawl } from './crawl.ts'
-import { type Handler, startSite } from './site.ts'
+import { type Handler, reply, startSite } from './site.ts'
 
 t.setTimeout(120_000)
 
@@ -13,10 +13,8 @@ other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
 const at = (path: string) => site.origin + path
 const crawl = (...paths: string[]) => run.fetch(site, ...paths)
 
-const redirect =
-  (location: string, ...cookies: string[]): Handler =>
-  (_request, response) =>
-    response.writeHead(302, { location, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) }).end()
+const redirect = (location: string, ...cookies: string[]): Handler =>
+  reply(302, { location, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) })
 const page = (response: ServerResponse, text: string) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end(html(text))
 const cookieOf = ({ headers }: Pick<IncomingMessage, 'headers'>) => headers.cookie

@@ -13,7 +13,7 @@ import { addressRule, guardedConnector } from '../../services/crawler/fetch/conn
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { freePort, listen } from '../fleet.ts'
-import { startSite } from './site.ts'
+import { reply, startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']
 /** The default takes seconds for zeros. */
@@ -103,9 +103,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
     ['deflate', deflateSync(TEXT)],
     ['zstd', zstdCompressSync(TEXT)],
   ] as const) {
-    site.on('/half', (_request, response) =>
-      response.writeHead(200, { 'content-encoding': coding }).end(body.subarray(0, body.length - 5)),
-    )
+    site.on('/half', reply(200, { 'content-encoding': coding }, body.subarray(0, body.length - 5)))
     t.equal(await failing(get(`${site.origin}/half`)), 'cut', `half of ${coding}`)
   }
 })
@@ -128,14 +126,10 @@ t.test('no more is read than the limit, before and after decompression', async t
   }
   for (const [coding, bomb] of Object.entries(bombs)) {
     t.ok(bomb.length < 100_000, `${coding}: ${bomb.length} bytes`)
-    site.on(`/bomb-${coding}`, (_request, response) =>
-      response.writeHead(200, { 'content-encoding': coding }).end(bomb),
-    )
+    site.on(`/bomb-${coding}`, reply(200, { 'content-encoding': coding }, bomb))
     t.equal(await failing(get(`${site.origin}/bomb-${coding}`)), 'too-large', coding)
   }
-  site.on('/bomb-of-bombs', (_request, response) =>
-    response.writeHead(200, { 'content-encoding': 'br, zstd' }).end(zstdCompressSync(bombs.br)),
-  )
+  site.on('/bomb-of-bombs', reply(200, { 'content-encoding': 'br, zstd' }, zstdCompressSync(bombs.br)))
   site.on('/endless', (_request, response) => {
     response.on('error', () => {})
     const more = () => {

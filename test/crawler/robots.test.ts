@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { type Handler, type Site, startSite } from './site.ts'
+import { type Handler, reply, type Site, startSite } from './site.ts'
 
 t.setTimeout(280_000)
 
@@ -116,8 +116,7 @@ t.test('RFC 9309 §2.5: of one that is larger than any page may be, the first 50
   const answers: Record<string, Handler> = {
     plain: (_request, response) => response.end(robots),
     gzip: (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(robots)),
-    brotli: (_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(robots)),
+    brotli: reply(200, { 'content-encoding': 'br' }, brotliCompressSync(robots)),
     endless: (_request, response) => {
       response.write(robots)
       const pour = () => {

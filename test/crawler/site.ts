@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import { closeServer, listen } from '../fleet.ts'
 
@@ -11,6 +17,12 @@ export interface Seen {
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Answers every request alike. */
+export const reply =
+  (status: number, headers: OutgoingHttpHeaders = {}, body: string | Buffer = ''): Handler =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body)
 
 /** An outlet's web server, for tests: answers by path, and remembers who came when. */
 export interface Site {

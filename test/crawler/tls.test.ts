@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type CertificateOptions, type Certified, certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { reply, startSite } from './site.ts'
 
 t.setTimeout(120_000)
 
@@ -24,9 +24,7 @@ const middle = (name: string, options: Partial<CertificateOptions> = {}) =>
 
 /** Serves a certificate of an authority as DER. Returns its address. */
 function publish(path: string, certificate: X509Certificate): string {
-  authority.on(path, (_request, response) =>
-    response.writeHead(200, { 'content-type': 'application/pkix-cert' }).end(certificate.raw),
-  )
+  authority.on(path, reply(200, { 'content-type': 'application/pkix-cert' }, certificate.raw))
   return `http://${authority.host}${path}`
 }
 

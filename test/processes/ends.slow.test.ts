@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { freePort, until } from '../fleet.ts'
+import { freePort, heard, until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { askOn, type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
@@ -163,10 +163,7 @@ async function starting(env: Record<string, string>): Promise<{ code: unknown; t
     env: { ...process.env, HOST: '127.0.0.1', WEB_CONCURRENCY: '2', REDIS_URL: '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let text = ''
-  child.stderr.setEncoding('utf8').on('data', part => {
-    text += part
-  })
+  const text = heard(child.stderr)
   const [code] = await once(child, 'close')
-  return { code, text }
+  return { code, text: text() }
 }

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { isFree } from '../../infra/embedded/data-directory.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { ACCOUNTS } from '../../shared/process/rights.ts'
-import { createFleet, until } from '../fleet.ts'
+import { createFleet, heard, until } from '../fleet.ts'
 import { descendants, runServers, temporaryFolder } from './running.ts'
 
 t.setTimeout(280_000)
@@ -43,16 +43,9 @@ async function service(test: Test, env: Record<string, string>, options: string[
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   test.teardown(() => started.kill('SIGKILL'))
-  let log = ''
-  started.stderr.setEncoding('utf8').on('data', text => {
-    log += text
-  })
-  await until(
-    () => log.includes('"msg":"started"'),
-    60_000,
-    () => log,
-  )
-  return [started, log]
+  const log = heard(started.stderr)
+  await until(() => log().includes('"msg":"started"'), 60_000, log)
+  return [started, log()]
 }
 
 async function freeLowPort(): Promise<number> {
@@ -105,11 +98,7 @@ t.test('services find the keys with DATA_DIR and the addresses alone', async t =
   writeFileSync(file, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', published_at: null })}\n`)
   await fleet.script('import', file)
   await fleet.start('embedder')
-  await until(
-    async () => JSON.parse(await fleet.script('status', '--json')).embedded === 1,
-    60_000,
-    () => fleet.members.map(member => member.log()).join('\n'),
-  )
+  await until(async () => JSON.parse(await fleet.script('status', '--json')).embedded === 1, 60_000, fleet.logs)
   t.pass('the article went through model and vector store')
 })
 

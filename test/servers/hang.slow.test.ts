@@ -3,7 +3,7 @@ import t from 'tap'
 import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
-import { descendants, runServers, stillRunning, temporaryFolder } from './running.ts'
+import { descendants, runServers, temporaryFolder, untilGone } from './running.ts'
 
 t.setTimeout(200_000)
 
@@ -22,17 +22,10 @@ t.test('a server that hangs is replaced on the same address', async t => {
     t.ok(pid, part)
     process.kill(pid, 'SIGSTOP')
   }
-  await until(
-    () => before.every(([part, pid]) => ![0, pid].includes(pidOf(part))),
-    60_000,
-    () => servers.said(),
-  )
+  await until(() => before.every(([part, pid]) => ![0, pid].includes(pidOf(part))), 60_000, servers.said)
   for (const name of Object.keys(SERVERS)) t.match(servers.said(), `${name} has not answered for 30 s and is ended.`)
-  await until(
-    () => Object.keys(SERVERS).every(name => servers.said().includes(`${name} is back.`)),
-    60_000,
-    servers.said,
-  )
+  const isBack = (name: string) => servers.said().includes(`${name} is back.`)
+  await until(() => Object.keys(SERVERS).every(isBack), 60_000, servers.said)
   t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
   t.ok((await fetch(`${env.QDRANT_URL}/readyz`)).ok)
   t.ok((await fetch(new URL('/health', env.EMBEDDINGS_URL))).ok)
@@ -49,9 +42,5 @@ t.test('a supervisor that hangs ends itself, and its servers with it', async t =
   await spin(servers.pid, servers.said)
   t.equal(await servers.ended, null, 'by a signal')
   t.match(servers.said(), /^servers: the event loop stood still for 5 s in spin [^\n]+; the process ends itself\.$/m)
-  await until(
-    () => stillRunning(children).length === 0,
-    10_000,
-    () => JSON.stringify(stillRunning(children)),
-  )
+  await untilGone(children, 10_000)
 })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { ask } from '../database.ts'
-import { until } from '../fleet.ts'
+import { heard, until } from '../fleet.ts'
 import { descendants, runServers, temporaryFolder } from './running.ts'
 
 t.setTimeout(280_000)
@@ -134,15 +134,8 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
     { env: { ...process.env, DATA_DIR: dataDir }, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   t.teardown(() => container.kill('SIGKILL'))
-  let words = ''
-  container.stderr.setEncoding('utf8').on('data', text => {
-    words += text
-  })
-  await until(
-    () => existsSync(file),
-    120_000,
-    () => words,
-  )
+  const words = heard(container.stderr)
+  await until(() => existsSync(file), 120_000, words)
   const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
   const before = readFileSync(pidFile, 'utf8')
 

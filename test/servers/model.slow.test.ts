@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { pythonOf } from '../../infra/embedded/environment.ts'
 import { embeddingsUrl, MODEL_ENVIRONMENT } from '../../infra/embedded/servers.ts'
-import { freePort, until } from '../fleet.ts'
+import { freePort, heard, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 
 const TEXTS = [
@@ -54,12 +54,9 @@ runpy.run_path("${script}", run_name="__main__")`
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   test.teardown(() => child.kill('SIGKILL'))
-  let words = ''
-  child.stdout?.setEncoding('utf8').on('data', text => {
-    words += text
-  })
-  await until(() => words.includes('http://') || child.exitCode !== null, 30_000)
-  return { url: embeddingsUrl(port), said: () => words }
+  const said = heard(child.stdout)
+  await until(() => said().includes('http://') || child.exitCode !== null, 30_000)
+  return { url: embeddingsUrl(port), said }
 }
 
 interface ModelAnswer {

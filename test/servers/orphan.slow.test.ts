@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
-import { descendants, stillRunning, temporaryFolder } from './running.ts'
+import { descendants, temporaryFolder, untilGone } from './running.ts'
 
 t.setTimeout(280_000)
 
@@ -55,8 +55,7 @@ for (const { args, env, ready, least } of COMMANDS) {
     t.ok(members.length >= least, `${members.length} processes of ${name}`)
     npm.kill('SIGKILL')
     await once(npm, 'exit')
-    const left = () => JSON.stringify(stillRunning(members))
-    await until(() => left() === '[]', 25_000, left)
+    await untilGone(members, 25_000)
     t.pass('all are gone')
   })
 }

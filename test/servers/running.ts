@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
-import { until } from '../fleet.ts'
+import { heard, until } from '../fleet.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url))
 
@@ -37,11 +37,8 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let words = ''
+  const said = heard(child.stderr)
   let mode = 0
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    words += text
-  })
   const ended = new Promise<number | null>(resolve => {
     child.once('close', code => {
       rmSync(folder, { recursive: true, force: true })
@@ -50,15 +47,11 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
   })
   return {
     pid: child.pid ?? 0,
-    said: () => words,
+    said,
     mode: () => mode,
     ended,
     async addresses() {
-      await until(
-        () => existsSync(file) || child.exitCode !== null,
-        120_000,
-        () => `no addresses: ${words}`,
-      )
+      await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777
       const addresses = parseEnv(readFileSync(file, 'utf8'))
       rmSync(file)
@@ -96,6 +89,12 @@ export function descendants(pid: number): Seen[] {
   const below = (parent: number): Seen[] =>
     all.filter(seen => seen.parent === parent).flatMap(seen => [seen, ...below(seen.pid)])
   return below(pid).filter(seen => seen.running)
+}
+
+/** Waits until none of these processes runs any more. */
+export async function untilGone(pids: number[], ms: number): Promise<void> {
+  const left = () => JSON.stringify(stillRunning(pids))
+  await until(() => left() === '[]', ms, left)
 }
 
 /** Of these processes, those that still run. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
-import { descendants, runServers, stillRunning, temporaryFolder } from './running.ts'
+import { descendants, runServers, stillRunning, temporaryFolder, untilGone } from './running.ts'
 
 const dataDir = temporaryFolder()
 t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -40,8 +40,7 @@ t.test('servers accept connections when their addresses are written, on loopback
   t.ok(children.length >= 4)
   process.kill(servers.pid, 'SIGTERM')
   t.equal(await servers.ended, 0, 'SIGTERM ends it with 0')
-  await until(() => stillRunning(children).length === 0, 20_000)
-  t.same(stillRunning(children), [], 'no process is left')
+  await untilGone(children, 20_000)
 })
 
 t.test('ports and data are the same at the next start, and a child that died is back on its address', async t => {
@@ -54,14 +53,8 @@ t.test('ports and data are the same at the next start, and a child that died is 
   for (const child of descendants(servers.pid).filter(seen => seen.parent === servers.pid)) {
     process.kill(child.pid, 'SIGKILL')
   }
-  await until(
-    async () =>
-      (await count(env.DATABASE_URL ?? '')) > 0 &&
-      (await isUp(`${env.QDRANT_URL}/readyz`)) &&
-      (await isUp(healthOf(env.EMBEDDINGS_URL))),
-    45_000,
-    () => `not back: ${servers.said()}`,
-  )
+  const vectors = async () => (await isUp(`${env.QDRANT_URL}/readyz`)) && (await isUp(healthOf(env.EMBEDDINGS_URL)))
+  await until(async () => (await count(env.DATABASE_URL ?? '')) > 0 && (await vectors()), 45_000, servers.said)
   await until(() => descendants(servers.pid).some(seen => seen.command.includes('watchdog.ts')), 30_000)
   t.pass('all killed children are back, the watchdog too')
 
@@ -75,11 +68,7 @@ t.test('ports and data are the same at the next start, and a child that died is 
   )
   process.kill(-servers.pid, 'SIGKILL')
   await servers.ended
-  await until(
-    () => stillRunning(children).length === 0,
-    10_000,
-    () => JSON.stringify(stillRunning(children)),
-  )
+  await untilGone(children, 10_000)
   t.pass('no child outlives a SIGKILL of the group by more than 10 s')
 })
 

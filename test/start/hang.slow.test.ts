@@ -23,7 +23,7 @@ t.test('services that hang are replaced within a minute, one that is slow is not
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
   const port = String(await freePort())
   const running = start(t, { DATA_DIR: dataDir, PORT: port, ...INSPECTOR_ON_ANY_PORT })
-  const words = () => `${running.printed()}\n${running.said()}`
+  const { words } = running
   const pidOf = (name: string) =>
     descendants(running.pid).find(({ command }) => command.includes(`services/${name}/main.ts`))?.pid ?? 0
   const logOf = (name: string) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8')

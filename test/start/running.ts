@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { heard } from '../fleet.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 
@@ -15,16 +16,9 @@ export function start(t: Test, env: Record<string, string>) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  let errors = ''
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    text += part
-  })
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    errors += part
-  })
+  const [printed, said] = [heard(child.stdout), heard(child.stderr)]
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   // What a failed test leaves; the watchdog ends the rest.
   t.teardown(() => child.exitCode === null && child.signalCode === null && process.kill(-(child.pid ?? 0), 'SIGKILL'))
-  return { pid: child.pid ?? 0, printed: () => text, said: () => errors, ended }
+  return { pid: child.pid ?? 0, printed, said, words: () => `${printed()}\n${said()}`, ended }
 }

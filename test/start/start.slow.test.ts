@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort, until } from '../fleet.ts'
-import { descendants, stillRunning, temporaryFolder } from '../servers/running.ts'
+import { descendants, stillRunning, temporaryFolder, untilGone } from '../servers/running.ts'
 import { start } from './running.ts'
 
 t.setTimeout(280_000)
@@ -24,11 +24,7 @@ t.test(
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
     const port = String(await freePort())
     const first = start(t, { DATA_DIR: dataDir, PORT: port })
-    await until(
-      () => curls(first.printed()).length === 3,
-      200_000,
-      () => `${first.printed()}\n${first.said()}`,
-    )
+    await until(() => curls(first.printed()).length === 3, 200_000, first.words)
     t.match(first.printed(), `http://127.0.0.1:${port}`, 'the address is shown')
     t.match(first.printed(), `To search in a browser: http://127.0.0.1:${port}/\n`, 'the explorer, without a key')
     t.notMatch(first.printed(), '\u001b', 'without colours when not on a terminal')
@@ -69,19 +65,11 @@ t.test(
     t.same(stillRunning(members), [], 'no process is left')
 
     const again = start(t, { DATA_DIR: dataDir, PORT: port })
-    await until(
-      () => curls(again.printed()).length === 3,
-      100_000,
-      () => `${again.printed()}\n${again.said()}`,
-    )
+    await until(() => curls(again.printed()).length === 3, 100_000, again.words)
     t.same(curls(again.printed()), lines, 'the same key and searches')
     const children = descendants(again.pid).map(seen => seen.pid)
     process.kill(again.pid, 'SIGKILL')
-    await until(
-      () => stillRunning(children).length === 0,
-      25_000,
-      () => JSON.stringify(stillRunning(children)),
-    )
+    await untilGone(children, 25_000)
     t.pass('a SIGKILL of the parent leaves no process behind')
   },
 )
