@@ -211,5 +211,15 @@ export function rss(
   return `<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Nieuws</title>${written.join('')}</channel></rss>`
 }
 
+export const sitemap = (...urls: string[]) =>
+  `<urlset>${urls.map(url => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
+
+/** A sitemap index of parts, with their `lastmod` where they have one. */
+export const sitemapIndex = (...parts: (string | [url: string, modified: string])[]) =>
+  `<sitemapindex>${parts
+    .map(part => (typeof part === 'string' ? [part] : part))
+    .map(([url, at]) => `<sitemap><loc>${url}</loc>${at === undefined ? '' : `<lastmod>${at}</lastmod>`}</sitemap>`)
+    .join('')}</sitemapindex>`
+
 export const html = (text: string) =>
   `<!doctype html><html><head><title>t</title></head><body><p>${text}</p></body></html>`

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { html, rss, startCrawl } from './crawl.ts'
+import { html, rss, sitemap, sitemapIndex, startCrawl } from './crawl.ts'
 import { type Handler, reply, startSite } from './site.ts'
 
 const site = await startSite()
@@ -169,10 +169,6 @@ t.test('a feed cut short is tried again, not believed', async t => {
 
 t.test('a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally', async t => {
   await only({ 'x.example': ['/index.xml'] })
-  const part = (path: string, modified: string | null) =>
-    `<sitemap><loc>${at(path)}</loc>${modified === null ? '' : `<lastmod>${modified}</lastmod>`}</sitemap>`
-  const index = (...parts: string[]) =>
-    `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${parts.join('')}</sitemapindex>`
   const news = (...paths: string[]) =>
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:n="http://www.google.com/schemas/sitemap-news/0.9">${paths
       .map(
@@ -184,7 +180,7 @@ t.test('a sitemap index: recent parts are read, gzip or not, each in its turn an
     '/index.xml',
     tagged(
       '"i"',
-      index(part('/old.xml', '2020-01-01'), part('/new.xml.gz', '2026-11-20T12:00:00Z'), part('/live.xml', null)),
+      sitemapIndex([at('/old.xml'), '2020-01-01'], [at('/new.xml.gz'), '2026-11-20T12:00:00Z'], at('/live.xml')),
     ),
   )
   site.on('/old.xml', news('/old'))
@@ -209,18 +205,12 @@ t.test('a sitemap index: recent parts are read, gzip or not, each in its turn an
   t.equal(rows[0]?.news, true)
 })
 
-/** A sitemap index of parts with their `lastmod`; a plain sitemap of paths. */
-const indexOf = (parts: Record<string, string>) =>
-  `<sitemapindex>${Object.entries(parts)
-    .map(([path, modified]) => `<sitemap><loc>${at(path)}</loc><lastmod>${modified}</lastmod></sitemap>`)
-    .join('')}</sitemapindex>`
-const sitemapOf = (...paths: string[]) =>
-  `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
+const sitemapOf = (...paths: string[]) => sitemap(...paths.map(at))
 
 t.test('a part of a sitemap index that failed is asked again, though the index is unchanged', async t => {
   await only({ 'x.example': ['/index.xml'] })
   const date = '2026-11-20T12:00:00Z'
-  site.on('/index.xml', tagged('"i"', indexOf({ '/fine.xml': date, '/fails.xml': date })))
+  site.on('/index.xml', tagged('"i"', sitemapIndex([at('/fine.xml'), date], [at('/fails.xml'), date])))
   site.on('/fine.xml', sitemapOf('/fine'))
   site.on('/fails.xml', (_request, response) => response.writeHead(500).end())
   await poll()
@@ -235,8 +225,11 @@ t.test('a part of a sitemap index that failed is asked again, though the index i
 t.test('a sitemap index with more recent parts than one poll reads is read in several', async t => {
   await only({ 'x.example': ['/big-index.xml'] })
   const numbers = Array.from({ length: 20 }, (_, n) => n)
-  const parts = numbers.map(n => [`/part-${n}.xml`, `2026-11-20T12:00:${String(n).padStart(2, '0')}Z`] as const)
-  site.on('/big-index.xml', tagged('"b"', indexOf(Object.fromEntries(parts))))
+  const parts = numbers.map((n): [string, string] => [
+    at(`/part-${n}.xml`),
+    `2026-11-20T12:00:${String(n).padStart(2, '0')}Z`,
+  ])
+  site.on('/big-index.xml', tagged('"b"', sitemapIndex(...parts)))
   for (const n of numbers) site.on(`/part-${n}.xml`, sitemapOf(`/from-part-${n}`))
   await poll()
   t.equal((await published()).length, 8)
@@ -254,8 +247,8 @@ t.test('a sitemap index with more recent parts than one poll reads is read in se
 
 t.test('an index inside an index is read again, though it is unchanged: its parts may have news', async t => {
   await only({ 'x.example': ['/outer.xml'] })
-  site.on('/outer.xml', `<sitemapindex><sitemap><loc>${at('/inner.xml')}</loc></sitemap></sitemapindex>`)
-  site.on('/inner.xml', tagged('"n"', `<sitemapindex><sitemap><loc>${at('/today.xml')}</loc></sitemap></sitemapindex>`))
+  site.on('/outer.xml', sitemapIndex(at('/inner.xml')))
+  site.on('/inner.xml', tagged('"n"', sitemapIndex(at('/today.xml'))))
   site.on('/today.xml', sitemapOf('/today-1'))
   await poll()
   site.on('/today.xml', sitemapOf('/today-2', '/today-1'))

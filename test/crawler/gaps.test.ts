@@ -4,7 +4,7 @@ import t from 'tap'
 import { observeOutlets } from '../../services/crawler/crawl-metrics.ts'
 import { registry } from '../../shared/log/registry.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { rss, startCrawl } from './crawl.ts'
+import { rss, sitemap, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
 t.setTimeout(240_000)
@@ -46,6 +46,7 @@ function pages(path: string, all: string[]): void {
 }
 
 const show = (paths: string[]) => rss(...paths.map(at))
+const map = (paths: string[]) => sitemap(...paths.map(at))
 
 t.test('a feed that shows none of the known entries has rolled on; it is logged and shown', async t => {
   const lines: { msg: string; feed: string; from: string; to: string }[] = []
@@ -112,7 +113,6 @@ async function command(name: string, ...words: string[]): Promise<string> {
 
 t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no gap', async t => {
   await only(['/one.xml', '/empty.xml', '/left.xml', '/map.xml'])
-  const map = (paths: string[]) => `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
   site.on('/one.xml', show(['/one-1']))
   site.on('/empty.xml', show([]))
   site.on('/left.xml', show(['/left-1', '/left-2']))
@@ -133,7 +133,6 @@ t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no 
 })
 
 t.test('a sitemap that names the pages in time leaves no gap', async t => {
-  const map = (paths: string[]) => `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
   await only(['/feed.xml'], ['/map.xml'])
   site.on('/feed.xml', show(['/a-2', '/a-1']))
   site.on('/map.xml', map(['/a-2', '/a-1']))

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { claimVisits, nextWork, visitHost } from '../../services/crawler/visits.ts'
-import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
+import { addresses, html, manyPages, rss, sitemap, sitemapIndex, startScene, type TestCrawl } from './crawl.ts'
 import { reply } from './site.ts'
 
 t.setTimeout(300_000)
@@ -18,12 +18,9 @@ const spent = async ({ pool }: TestCrawl) => {
   )
   return rows[0]!
 }
-const sitemapIndex = (parts: string[]) =>
-  `<sitemapindex>${parts.map(part => `<sitemap><loc>${part}</loc></sitemap>`).join('')}</sitemapindex>`
-
 t.test('hosts of the parts of a sitemap index count towards the budget of new hosts', async t => {
   const { run, sites, site } = await startScene(t, addresses(6), { CRAWL_OUTLET_HOSTS: '2' })
-  site.on('/sitemap.xml', sitemapIndex(sites.slice(1).map(one => `${one.origin}/part.xml`)))
+  site.on('/sitemap.xml', sitemapIndex(...sites.slice(1).map(one => `${one.origin}/part.xml`)))
   await run.outlets({ 'x.example': [`${site.origin}/sitemap.xml`] })
   await run.workOff()
   t.equal((await knownHosts(run)).length, 3, 'its own, which the catalogue names, and two')
@@ -94,15 +91,15 @@ t.test('what an outlet writes into a header is kept short and printable', async 
 
 t.test('what is remembered of a sitemap index does not grow for ever', async t => {
   const { run, site } = await startScene(t, addresses(1))
-  site.on('/sitemap.xml', sitemapIndex([]))
+  site.on('/sitemap.xml', sitemapIndex())
   await run.outlets({ 'x.example': [`${site.origin}/sitemap.xml`] })
   await run.workOff()
   await run.pool.query(
     `insert into sitemap_parts (feed_no, url, read_at)
      select feed_no, 'http://x.example/' || n, now() - n * interval '1 minute' from feeds, generate_series(1, 1000) n`,
   )
-  site.on('/sitemap.xml', sitemapIndex([`${site.origin}/part.xml`]))
-  site.on('/part.xml', '<urlset></urlset>')
+  site.on('/sitemap.xml', sitemapIndex(`${site.origin}/part.xml`))
+  site.on('/part.xml', sitemap())
   await run.hurry('feeds')
   await run.workOff()
   await removeOldSources(run.pool, 86_400_000, new AbortController().signal)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../database.ts'
-import { rss } from './crawl.ts'
+import { rss, sitemapIndex } from './crawl.ts'
 import { startSite } from './site.ts'
 
 t.setTimeout(280_000)
@@ -203,7 +203,7 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
   other.on('/new.xml', rss({ link: `${other.origin}/1`, title: 'Een', pubDate: 'Tue, 03 Nov 2026 10:00:00 +0100' }))
   other.on('/old.xml', (_request, response) => response.writeHead(301, { location: '/new.xml' }).end())
   other.on('/empty.xml', rss())
-  other.on('/map.xml', `<sitemapindex><sitemap><loc>${other.origin}/part.xml</loc></sitemap></sitemapindex>`)
+  other.on('/map.xml', sitemapIndex(`${other.origin}/part.xml`))
   await write(
     { ...A, feeds: ['/old.xml', '/empty.xml'].map(path => other.origin + path), sitemaps: [`${other.origin}/map.xml`] },
     { ...B, feeds: [`${silent.origin}/feed.xml`] },

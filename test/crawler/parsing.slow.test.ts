@@ -1,7 +1,7 @@
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { until } from '../fleet.ts'
-import { rss, startCrawl } from './crawl.ts'
+import { rss, sitemapIndex, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
 /*
@@ -118,11 +118,7 @@ t.test('promise 1: a crawler that ends while it parses leaves nothing due at onc
 })
 
 t.test('a sitemap index with a part that cannot be parsed fails as a whole, after one part', async t => {
-  const part = (path: string) => `<sitemap><loc>${site.origin}${path}</loc></sitemap>`
-  site.on(
-    '/index.xml',
-    `<sitemapindex>${part('/hang.xml?1')}${part('/hang.xml?2')}${part('/hang.xml?3')}</sitemapindex>`,
-  )
+  site.on('/index.xml', sitemapIndex(...[1, 2, 3].map(n => `${site.origin}/hang.xml?${n}`)))
   site.on('/hang.xml', rss(`${site.origin}/a`))
   await run.forget()
   await run.outlets({ 'x.example': [`${site.origin}/index.xml`] })

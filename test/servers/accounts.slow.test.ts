@@ -16,8 +16,7 @@ t.setTimeout(280_000)
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const asRoot = process.getuid?.() === 0
 
-const folder = temporaryFolder()
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder(t)
 const dataDir = join(folder, 'data')
 const servers = runServers(dataDir)
 t.teardown(async () => {

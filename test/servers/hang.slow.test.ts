@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import t from 'tap'
 import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -11,8 +10,7 @@ t.setTimeout(200_000)
 const SERVERS = { Postgres: '/bin/postgres -D', Qdrant: '/bin/qdrant ', 'The model server': 'serve.py' } as const
 
 t.test('a server that hangs is replaced on the same address', async t => {
-  const dataDir = temporaryFolder()
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = temporaryFolder(t)
   const servers = runServers(dataDir)
   const env = await servers.addresses()
   const pidOf = (part: string) =>
@@ -34,8 +32,7 @@ t.test('a server that hangs is replaced on the same address', async t => {
 })
 
 t.test('a supervisor that hangs ends itself, and its servers with it', async t => {
-  const dataDir = temporaryFolder()
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = temporaryFolder(t)
   const servers = runServers(dataDir, { EVENT_LOOP_TIMEOUT: '5s', ...INSPECTOR_ON_ANY_PORT })
   await servers.addresses()
   const children = descendants(servers.pid).map(({ pid }) => pid)

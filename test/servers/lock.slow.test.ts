@@ -25,12 +25,6 @@ function canUnshare(): boolean {
   )
 }
 
-function folderOf(test: Test): string {
-  const folder = temporaryFolder()
-  test.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /**
  * A process that runs the script of a module and stays; resolves once it has written a line, or
  * ended.
@@ -49,7 +43,7 @@ const holding = (folder: string) => `
   console.log('held')`
 
 t.test('a second process is told who holds DATA_DIR; a SIGKILL of the holder frees it', async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const holder = await staying(t, holding(folder))
   await t.rejects(openDataDirectory(folder, 'second'), {
     message: `DATA_DIR ${folder} is in use by a test (process ${holder.pid}); end that on ${hostname()} first, or set DATA_DIR to another folder.`,
@@ -72,7 +66,7 @@ t.test('a second process is told who holds DATA_DIR; a SIGKILL of the holder fre
 })
 
 t.test('programs that a holder started do not hold the lock', async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const orphan = `
     import { spawn } from 'node:child_process'
     ${holding(folder).replace("console.log('held')", "console.log(spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }).pid)")}`
@@ -87,7 +81,7 @@ t.test('programs that a holder started do not hold the lock', async t => {
 })
 
 t.test('no other account can take the lock first', withoutRoot, async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const first = await openDataDirectory(folder, 'first')
   first.release()
   const { status } = spawnSync('flock', ['-n', join(folder, 'lock'), 'true'], { uid: NOBODY, gid: NOBODY })
@@ -100,7 +94,7 @@ t.test('no other account can take the lock first', withoutRoot, async t => {
 })
 
 t.test('servers wait for those of a killed start that are still ending, out of sight', async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const began = Date.now()
   // What a postmaster and its backends in another container look like from here.
   const dying = spawn('flock', [join(folder, 'postgres.lock'), 'sleep', '4'], { stdio: 'ignore' })
@@ -120,7 +114,7 @@ t.test('servers wait for those of a killed start that are still ending, out of s
 })
 
 t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const file = join(folder, 'env')
   const dataDir = join(folder, 'data')
   // A container: its own network, its own processes; of which the first is no server.

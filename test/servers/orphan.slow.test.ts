@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -41,8 +41,7 @@ const COMMANDS: Command[] = [
 for (const { args, env, ready, least } of COMMANDS) {
   const name = `npm ${args.slice(0, 2).join(' ')}`
   t.test(`no process of \`${name}\` outlives an npm that was killed alone`, async t => {
-    const folder = temporaryFolder()
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = temporaryFolder(t)
     const given = args.map(argument => (argument === 'env' ? join(folder, 'env') : argument))
     const port = String(await freePort())
     const npm = spawn('npm', ['--silent', ...given], {

@@ -5,25 +5,18 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { writeWhole } from '../../infra/embedded/files.ts'
 import { temporaryFolder } from './running.ts'
 
 const OPEN = fileURLToPath(new URL('../../infra/embedded/data-directory.ts', import.meta.url))
-
-function folderOf(test: Test): string {
-  const folder = temporaryFolder()
-  test.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 t.test('a folder that every account writes to is no DATA_DIR when others have put something there', async t => {
   const cases: [number, (folder: string) => void][] = [
@@ -40,7 +33,7 @@ t.test('a folder that every account writes to is no DATA_DIR when others have pu
     ])
   }
   for (const [mode, plant] of cases) {
-    const folder = join(folderOf(t), 'data')
+    const folder = join(temporaryFolder(t), 'data')
     mkdirSync(folder)
     chmodSync(folder, mode)
     plant(folder)
@@ -53,7 +46,7 @@ t.test('a folder that every account writes to is no DATA_DIR when others have pu
 })
 
 t.test('a folder of our own that every account may write to is closed to them', async t => {
-  const folder = join(folderOf(t), 'data')
+  const folder = join(temporaryFolder(t), 'data')
   mkdirSync(folder)
   chmodSync(folder, 0o777)
   writeFileSync(join(folder, 'start.log'), 'ours')
@@ -63,7 +56,7 @@ t.test('a folder of our own that every account may write to is closed to them', 
 })
 
 t.test('what is made under DATA_DIR is no other account’s to write, whatever the umask', async t => {
-  const folder = join(folderOf(t), 'data')
+  const folder = join(temporaryFolder(t), 'data')
   const script = `
     import { mkdirSync, writeFileSync } from 'node:fs'
     process.umask(0)
@@ -80,7 +73,7 @@ t.test('what is made under DATA_DIR is no other account’s to write, whatever t
 })
 
 t.test('a file of keys takes nothing that another account has put in its way', async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const victim = join(folder, 'victim')
   writeFileSync(victim, 'mine')
   const file = join(folder, 'env')

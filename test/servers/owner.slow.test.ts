@@ -12,7 +12,7 @@ t.setTimeout(240_000)
 t.test(
   'the account of the services owns the database and is no superuser, also where a former version made it',
   async t => {
-    const dataDir = await openDataDirectory(temporaryFolder(), 'a test')
+    const dataDir = await openDataDirectory(temporaryFolder(t), 'a test')
     t.teardown(async () => {
       dataDir.release()
       await rm(dataDir.path, { recursive: true, force: true })

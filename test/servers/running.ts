@@ -21,15 +21,16 @@ export interface RunningServers {
   ended: Promise<number | null>
 }
 
-/** A folder that the database's account can enter. */
-export function temporaryFolder(): string {
+/** A folder that the database's account can enter. It is removed at the end of the test. */
+export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): string {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []): RunningServers {
-  const folder = temporaryFolder()
+  const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   const file = join(folder, 'env')
   const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SCRIPT]
   const child: ChildProcess = spawn(process.execPath, [...nodeOptions, ...script, '--write-env', file], {

@@ -11,8 +11,7 @@ const asRoot = process.getuid?.() === 0
 t.setTimeout(200_000)
 
 t.test('what the operator has to change is said in one sentence', async t => {
-  const folder = temporaryFolder()
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const refused = async (dataDir: string, sentence: RegExp) => {
     const servers = runServers(dataDir)
     t.equal(await servers.ended, 1)

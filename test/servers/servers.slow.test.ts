@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,8 +5,7 @@ import { ask } from '../database.ts'
 import { until } from '../fleet.ts'
 import { descendants, runServers, stillRunning, temporaryFolder, untilGone } from './running.ts'
 
-const dataDir = temporaryFolder()
-t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+const dataDir = temporaryFolder(t)
 
 async function count(databaseUrl: string): Promise<number> {
   await ask(databaseUrl, 'create table if not exists starts (at timestamptz)')
@@ -99,8 +97,7 @@ t.test('a start takes over what a SIGKILL left', async t => {
 })
 
 t.test('half an initdb is thrown away, not taken for a database', async t => {
-  const folder = temporaryFolder()
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const first = runServers(folder)
   await until(() => first.said() !== '' || descendants(first.pid).some(seen => seen.command.includes('initdb')), 20_000)
   process.kill(-first.pid, 'SIGKILL')

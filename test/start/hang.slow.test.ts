@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
@@ -19,8 +19,7 @@ const SAMPLE = sampleArticles()
 const ARTICLES = SAMPLE.length
 
 t.test('services that hang are replaced within a minute, one that is slow is not, and nothing is lost', async t => {
-  const dataDir = temporaryFolder()
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = temporaryFolder(t)
   const port = String(await freePort())
   const running = start(t, { DATA_DIR: dataDir, PORT: port, ...INSPECTOR_ON_ANY_PORT })
   const { words } = running

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,8 +20,7 @@ async function articlesFrom(curl: string): Promise<number> {
 t.test(
   'a start shows three searches that return articles; Ctrl-C ends all; the next start finds data and key',
   async t => {
-    const dataDir = temporaryFolder()
-    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+    const dataDir = temporaryFolder(t)
     const port = String(await freePort())
     const first = start(t, { DATA_DIR: dataDir, PORT: port })
     await until(() => curls(first.printed()).length === 3, 200_000, first.words)
@@ -75,13 +74,10 @@ t.test(
 )
 
 t.test('what keeps it from starting is said in one sentence, before any work', async t => {
-  const dataDir = temporaryFolder()
+  const dataDir = temporaryFolder(t)
   const port = await freePort()
   const other = createServer().listen(port, '127.0.0.1')
-  t.teardown(() => {
-    other.close()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
+  t.teardown(() => other.close())
   const free = String(await freePort())
   const damaged = join(dataDir, 'outlets.json')
   writeFileSync(damaged, '{"outlets": [')
