@@ -37,6 +37,8 @@ t.test('an unknown name with a prefix of ours is found, the rest of the environm
   t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
     'There is no setting CRAWL_DELAY; see docs/configuration.md.',
   ])
+  const former = ['CRAWL_ARCHIVE_DOCUMENTS', 'CRAWL_RECHECK', 'SEARCH_CACHE_POSTINGS', 'WEBSUB_PUBLIC_URL']
+  t.equal(settingsWithoutUse(Object.fromEntries(former.map(name => [name, 'x']))).length, former.length, 'what is gone')
 })
 
 t.test('a secret or an address may stand in a file', async t => {

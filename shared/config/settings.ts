@@ -328,7 +328,7 @@ export const SETTINGS = {
 
 /**
  * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
- * it is a typing error.
+ * it is a typing error, or a setting of a former version (`WEBSUB_`).
  */
 export const OWN_PREFIXES = [
   'CRAWL_',
@@ -342,6 +342,7 @@ export const OWN_PREFIXES = [
   'QDRANT_',
   'REDIS_SENTINEL',
   'TLS_',
+  'WEBSUB_',
 ] as const
 
 /** One line of the settings table. */
