@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts'
 
 t.setTimeout(120_000)
 
-const FORMER = new URL('schema-0022.sql', import.meta.url)
+const BACK = new URL('back-to-0022.sql', import.meta.url)
 
 /**
  * Everything in schema `public`, a line each, by name: an added column may stand last in its table.
@@ -53,8 +53,7 @@ async function formerDatabase(t: Test): Promise<TestDatabase> {
   // As the account that migrates: what a superuser makes, it may not change.
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
-  await client.query('drop schema public, bullmq, pgboss cascade; create schema public')
-  await client.query(await readFile(FORMER, 'utf8'))
+  await client.query(await readFile(BACK, 'utf8'))
   await client.end()
   return database
 }

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { superuserUrl } from '../../infra/embedded/postgres.ts'
@@ -23,7 +23,6 @@ t.test(
     const superuser = await superuserUrl(dataDir.path, url)
     // As the former version did, which knew one account.
     await ask(superuser, 'alter database perscope owner to perscope')
-    await ask(superuser, await readFile(new URL('../migrations/schema-0022.sql', import.meta.url), 'utf8'))
     await migrate(superuser)
     await first.stop()
 
