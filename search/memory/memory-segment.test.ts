@@ -1,7 +1,7 @@
 import t from 'tap'
 import { wordList } from '../analysis/index.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { type DocIdSet, docsOf } from '../segment/doc-id-set.ts'
+import { docsOf } from '../segment/doc-id-set.ts'
 import { TERMS } from '../terms.ts'
 import { createMemorySegment, createTermIds } from './memory-segment.ts'
 
@@ -50,45 +50,4 @@ t.test('an in-memory segment finds words, however long, stems, filters and phras
     'within others',
   )
   t.same(phrase([other, 'nooit'], 'title_body'), [])
-})
-
-t.test('words, stems and phrases are found as the segment grows, and phrases within others', async t => {
-  const segment = createMemorySegment(createTermIds())
-  const stands = (n: number) => n % 3 === 0
-  const inTitle = (n: number) => n % 6 === 0
-  const found = (words: string[], scope: 'title' | 'title_body', within: DocIdSet | null = null) => [
-    ...docsOf(segment.phrase(words, scope, within)),
-  ]
-  for (let n = 0; n < 900; n++) {
-    const side = stands(n) ? ['de', 'brug'] : ['brug', 'de']
-    segment.add(
-      ...article(BigInt(n + 1), inTitle(n) ? side : ['kop'], [
-        ...side,
-        n % 10 < 5 ? 'fiets' : 'auto',
-        `soort${n % 200}`,
-      ]),
-    )
-    if (n % 90 !== 89) continue
-    const numbers = Array.from({ length: n + 1 }, (_, number) => number)
-    t.same(
-      [...docsOf(segment.list(TERMS.word('fiets')))],
-      numbers.filter(n => n % 10 < 5),
-    )
-    t.same([...docsOf(segment.list(TERMS.titleStem('nl', 'brug')))], numbers.filter(inTitle))
-    t.same(found(['de', 'brug'], 'title_body'), numbers.filter(stands))
-    t.same(found(['de', 'brug'], 'title'), numbers.filter(inTitle))
-    t.same(
-      found(['brug', 'de'], 'title_body'),
-      numbers.filter(number => !stands(number)),
-    )
-    const [many, few] = [segment.list(TERMS.word('fiets')), segment.list(TERMS.word('soort3'))]
-    t.same(
-      found(['de', 'brug'], 'title_body', many),
-      numbers.filter(number => stands(number) && number % 10 < 5),
-    )
-    t.same(
-      found(['de', 'brug'], 'title_body', few),
-      numbers.filter(number => stands(number) && number % 200 === 3),
-    )
-  }
 })

@@ -130,7 +130,7 @@ type NameTexts = ReturnType<typeof createNameTexts>
  * Folded names in UTF-8 with their numbers, one behind the other, each with a line break after it.
  * No folded name contains a line break.
  */
-export function createNameTexts() {
+function createNameTexts() {
   let bytes = Buffer.alloc(1 << 14)
   /** Name n has the number `nos[n]`, and begins at `starts[n]`. */
   let nos = new Int32Array(1 << 10)

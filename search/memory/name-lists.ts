@@ -150,7 +150,7 @@ function listByOutlet({ publishers, size }: Columns, bits: Uint32Array): DocIdSe
 }
 
 /** The documents of which an author has his bit. Most parts are rare. */
-export function listByAuthor(
+function listByAuthor(
   { authors, authorStarts, size }: Pick<Columns, 'authors' | 'authorStarts' | 'size'>,
   bits: Uint32Array,
 ): DocIdSet {

@@ -21,7 +21,7 @@ const [ASKED, OTHER] = [TERMS.language('nl'), TERMS.language('fr')]
 
 /** An index with four flushed segments. */
 async function openFlushed(seed: number): Promise<{ index: ArchiveIndex; store: SegmentStore }> {
-  const index = await openArchiveIndex()
+  const index = await openArchiveIndex(null)
   const articles = randomArticles(createRandom(seed), 200)
   for (let added = 0, at = 0; added < 64; at++) {
     added += (await index.add(articles.slice(at, at + 1))).length

@@ -14,8 +14,7 @@ t.setTimeout(600_000)
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 await indexNews(api)
 const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }

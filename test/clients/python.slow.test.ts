@@ -14,8 +14,7 @@ import { openRoad } from './road.ts'
 t.setTimeout(600_000)
 const run = promisify(execFile)
 
-const api = await startTestApi({ AUTH_LOCK_FAILURES: '3' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3' })
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await indexNews(api)
 const folder = t.testdir()

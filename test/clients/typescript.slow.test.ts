@@ -29,8 +29,7 @@ t.teardown(() => pages.close())
 const address = pages.address()
 const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 
-const api = await startTestApi({ CORS_ORIGINS: origin })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { CORS_ORIGINS: origin })
 const { secret } = await api.issue()
 await indexNews(api)
 const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }

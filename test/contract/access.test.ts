@@ -2,8 +2,7 @@ import t from 'tap'
 import { revokeKey, rotateKey, updateKey } from '../../shared/plans/keys.ts'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi({ AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })
 const { secret } = await api.issue()
 
 /** A request from an address of the test's choosing, so that locks do not meet. */

@@ -1,3 +1,4 @@
+import type { Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
@@ -60,12 +61,13 @@ export const noSemanticSearch: SemanticSearch<ShownArticle> = {
 }
 
 /**
- * Starts an API in this process: on a real port, on a real database.
+ * Starts an API in this process, until the test ends: on a real port, on a real database.
  *
  * @param reach how the API reaches the database, when not directly; the test always connects
  * directly
  */
 export async function startTestApi(
+  test: Pick<Test, 'teardown'>,
   env: Record<string, string> = {},
   semantic = noSemanticSearch,
   reach: (databaseUrl: string) => Promise<string> = async url => url,
@@ -90,7 +92,7 @@ export async function startTestApi(
   const others = new Set<{ stop(): Promise<void> }>()
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   let numbered = 0
-  return {
+  const one: TestApi = {
     base: api.base,
     pool,
     config,
@@ -123,6 +125,8 @@ export async function startTestApi(
       await database.drop()
     },
   }
+  test.teardown(() => one.stop())
+  return one
 }
 
 /** One request on a connection of its own, its answer read whole. */

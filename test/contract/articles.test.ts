@@ -1,8 +1,7 @@
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 
 interface Shown {

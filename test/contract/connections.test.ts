@@ -7,8 +7,7 @@ import { createHttpServer, HTTP_LIMITS } from '../../services/api/http/server.ts
 import { startTestApi } from './api.ts'
 import { answersIn, sendRaw } from './raw.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 const key = `Authorization: Bearer ${secret}\r\n`
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`

@@ -9,8 +9,7 @@ t.setTimeout(240_000)
 if (browserPath === undefined) {
   t.test('the reference page in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const api = await startTestApi()
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t)
   const { secret } = await api.issue()
   const browser = await launch()
   t.teardown(() => browser.close())

@@ -11,8 +11,7 @@ import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi({ SERVICE_NAME: 'Nieuws' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws' })
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await api.index([
   { title: 'Alles', body: 'Een tekst.', authors: ['Anna de Wit'] },

@@ -13,8 +13,7 @@ import { startTestApi } from './api.ts'
 
 t.setTimeout(120_000)
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 const at = (time: string) => ({ publishedAt: new Date(time) })
 await api.index([

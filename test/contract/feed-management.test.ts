@@ -5,8 +5,7 @@ import t from 'tap'
 import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
-const api = await startFeedApi()
-t.teardown(() => api.stop())
+const api = await startFeedApi(t)
 const { make, list, read } = api
 
 t.test('OPML shows the addresses of all feeds of the key', async t => {

@@ -20,8 +20,7 @@ t.setTimeout(600_000)
 
 const port = await freePort()
 const base = `http://127.0.0.1:${port}`
-const api = await startTestApi({ PORT: String(port), PUBLIC_URL: base })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { PORT: String(port), PUBLIC_URL: base })
 await api.index([
   { title: 'Brug "A" & <B> geopend ]]>', authors: ['Anna de Wit', 'Zoë Müller'] },
   { title: 'Zonder datum 😀', publishedAt: null, url: 'https://dagkoerier.example/a?b=1&c=2' },

@@ -3,8 +3,7 @@ import RssParser from 'rss-parser'
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi({ SERVICE_NAME: 'Nieuws & Co', FEED_NAMESPACE_URL: 'https://news.example/ns' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws & Co', FEED_NAMESPACE_URL: 'https://news.example/ns' })
 const { secret } = await api.issue()
 
 await api.index([

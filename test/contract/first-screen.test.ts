@@ -17,8 +17,7 @@ const has = (program: string) =>
     () => false,
   )
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 const page = (await api.ask(null, '/docs')).text
 const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }

@@ -4,10 +4,12 @@ import { startTestApi, type TestApi } from './api.ts'
 import WRITTEN from './headers.json' with { type: 'json' }
 import { ANSWERS } from './headers.ts'
 
-const open = await startTestApi({ CORS_ORIGINS: 'https://reader.example', AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1' })
-t.teardown(() => open.stop())
-const closed = await startTestApi({ AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1', PUBLIC_URL: 'http://news.example' })
-t.teardown(() => closed.stop())
+const open = await startTestApi(t, {
+  CORS_ORIGINS: 'https://reader.example',
+  AUTH_LOCK_FAILURES: '3',
+  TRUST_PROXY: '1',
+})
+const closed = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1', PUBLIC_URL: 'http://news.example' })
 
 /** Name and value of every header in the order of the alphabet, as the server wrote them. */
 function headersOf(

@@ -4,8 +4,7 @@ import { sendRaw } from './raw.ts'
 
 t.setTimeout(280_000)
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 
 const raw = (bytes: string, patience?: number) => sendRaw(api.base, bytes, patience)

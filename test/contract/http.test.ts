@@ -2,8 +2,7 @@ import { request as httpRequest } from 'node:http'
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi({ CORS_ORIGINS: 'https://reader.example' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { CORS_ORIGINS: 'https://reader.example' })
 const { secret } = await api.issue()
 await api.index(Array.from({ length: 30 }, (_, i) => ({ title: `Artikel nummer ${i} over de brug` })))
 

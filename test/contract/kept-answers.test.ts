@@ -3,8 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 await api.index(
   Array.from({ length: 30 }, (_, i) => ({

@@ -5,8 +5,7 @@ import { createWorld } from '../semantic/world.ts'
 import { ask } from './api.ts'
 
 t.setTimeout(180_000)
-const world = await createWorld()
-t.teardown(() => world.close())
+const world = await createWorld(t)
 const issue = (quota: number | null) =>
   createKey(world.pool, 'test', {
     countries: ['NL', 'BE', 'LU'],

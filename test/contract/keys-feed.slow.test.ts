@@ -1,17 +1,16 @@
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
+import { runScript } from '../script.ts'
 import { startTestApi } from './api.ts'
-import { keysCommand } from './keys-command.ts'
 
 t.setTimeout(280_000)
 
-const api = await startTestApi({ SERVICE_NAME: 'Nieuws' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws' })
 await api.index([{ title: 'De brug is dicht' }])
 
 const settings = { DATABASE_URL: api.config.DATABASE_URL, PUBLIC_URL: 'https://news.example/', SERVICE_NAME: 'Nieuws' }
-const keys = keysCommand(settings)
+const keys = (...args: string[]) => runScript('keys', args, settings)
 const PLAN = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 1_000, quota: null }
 const issue = async (name: string) => (await createKey(api.pool, name, PLAN)).key
 const read = (url: string) => api.ask(null, new URL(url).pathname)

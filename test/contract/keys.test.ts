@@ -1,13 +1,12 @@
 import t from 'tap'
+import { runScript } from '../script.ts'
 import { startTestApi } from './api.ts'
-import { keysCommand } from './keys-command.ts'
 
 t.setTimeout(280_000)
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 
-const keys = keysCommand({ DATABASE_URL: api.config.DATABASE_URL })
+const keys = (...args: string[]) => runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
 const json = async (...args: string[]) => JSON.parse((await keys(...args)).out)
 const PLAN = ['--countries', 'nl, BE', '--history-start', '2024-01-01', '--rate', '60']
 

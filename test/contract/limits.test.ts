@@ -2,8 +2,7 @@ import t from 'tap'
 import { PACKAGES } from '../../clients/build.ts'
 import { ask, startTestApi } from './api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const other = await api.another()
 
 const numbers = (headers: Headers, name: string) => Number(headers.get(name) ?? Number.NaN)

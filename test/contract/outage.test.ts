@@ -1,71 +1,27 @@
-import { connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
+import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
 t.setTimeout(280_000)
 
-/** A proxy to Postgres that can be cut, and can go silent. */
-async function wire(databaseUrl: string) {
-  const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
-  let state: 'up' | 'cut' | 'silent' = 'up'
-  const server = createServer(near => {
-    if (state === 'cut') return void near.destroy()
-    const far = connect(Number(target.port), target.hostname)
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.on('error', () => {})
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-      from.on('data', bytes => {
-        if (state !== 'silent') to.write(bytes)
-      })
-    }
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const url = new URL(databaseUrl)
-  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  return {
-    url: url.href,
-    set(next: 'up' | 'cut' | 'silent') {
-      state = next
-      // A silent connection stays silent, because its bytes were dropped.
-      if (next !== 'silent') for (const socket of sockets) socket.destroy()
-    },
-    close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
-}
-
-let line: Awaited<ReturnType<typeof wire>> | undefined
-const api = await startTestApi({ SEARCH_TIMEOUT: '1s' }, noSemanticSearch, async url => {
-  line = await wire(url)
+let line: Awaited<ReturnType<typeof openLinkTo>> | undefined
+// After the API has stopped.
+t.teardown(() => line?.close())
+const api = await startTestApi(t, { SEARCH_TIMEOUT: '1s' }, noSemanticSearch, async databaseUrl => {
+  line = await openLinkTo(databaseUrl)
   return line.url
-})
-t.teardown(async () => {
-  line?.set('up')
-  await api.stop()
-  line?.close()
 })
 const { secret } = await api.issue({ quota: 100 })
 await api.index([{ title: 'Een brug' }])
 
-for (const state of ['cut', 'silent'] as const) {
+for (const state of ['break', 'silence'] as const) {
   t.test(
-    `decision 7: with the database ${state}, every request fails in bounded time, and all is well ten seconds after`,
+    `decision 7: after a ${state} of the way to the database, every request fails in bounded time, and all is well ten seconds after`,
     async t => {
       const before = await api.ask(secret, '/v1/articles')
       t.equal(before.status, 200)
-      line?.set(state)
+      line?.[state]()
       const start = Date.now()
       const answers = await Promise.all([
         ...Array.from({ length: 20 }, () => api.ask(secret, '/v1/articles')),
@@ -86,7 +42,7 @@ for (const state of ['cut', 'silent'] as const) {
       t.strictSame(ready.json, { status: 'unavailable', missing: ['postgres', 'model'] })
       t.equal((await api.ask(null, '/healthz')).status, 200)
 
-      line?.set('up')
+      line?.mend()
       await until(
         async () => (await api.ask(secret, '/v1/articles')).status === 200,
         10_000,

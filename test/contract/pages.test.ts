@@ -4,8 +4,7 @@ import { readRequest } from '../../services/api/contract/request.ts'
 import { updateKey } from '../../shared/plans/keys.ts'
 import { ask, startTestApi } from './api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, 1 + Math.floor(n / 3)))

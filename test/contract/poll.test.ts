@@ -1,48 +1,23 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { jsonLines, type Ran, startScript } from '../script.ts'
 import { startTestApi } from './api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 const folder = await mkdtemp(join(tmpdir(), 'perscope-poll-'))
 t.teardown(() => rm(folder, { recursive: true }))
 
 /** Runs a script as a person would. */
-function script(
-  name: string,
-  args: string[],
-  killAfter?: number,
-): Promise<{ code: number | null; out: string; err: string }> {
-  const file = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
-  const child = spawn(process.execPath, [file, '--url', api.base, '--key', secret, ...args], {
-    env: { ...process.env, NO_COLOR: '1' },
-  })
+function script(name: string, args: string[], killAfter?: number): Promise<Ran> {
+  const { child, ended } = startScript(name, ['--url', api.base, '--key', secret, ...args], { NO_COLOR: '1' })
   const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter)
-  let out = ''
-  let err = ''
-  child.stdout.on('data', part => {
-    out += part
-  })
-  child.stderr.on('data', part => {
-    err += part
-  })
-  return new Promise(resolve =>
-    child.once('close', code => {
-      clearTimeout(timer)
-      resolve({ code, out, err })
-    }),
-  )
+  return ended.finally(() => clearTimeout(timer))
 }
 
-const lines = (text: string): { id: string; title: string; ingested_at: string }[] =>
-  text
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line))
+const lines = (text: string): { id: string; title: string; ingested_at: string }[] => jsonLines(text)
 
 t.test('the contract, polling: each article once, over any number of runs', async t => {
   const place = join(folder, 'once.json')
@@ -122,10 +97,7 @@ t.test('query prints a page for people, or as the API sent it', async t => {
   t.match(table.out, /2021-01-01 00:00 {2}NL nl {2}Later {2}\(De Dagkoerier\)/)
   t.match(table.out, /2 of 2/)
   const json = await script('query', ['"nummer 3"', '--search', 'boolean', '--json', '--per-page', '5', '--pages', '2'])
-  const pages = json.out
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
+  const pages = jsonLines(json.out)
   t.equal(pages.length, 2)
   t.equal(pages[0].articles.length, 5)
   t.equal(pages[0].total_results, 8)

@@ -4,14 +4,11 @@ import { noSemanticSearch, startTestApi } from './api.ts'
 import { openWire, type Wire } from './wire.ts'
 
 let wire: Wire | undefined
-const api = await startTestApi({}, noSemanticSearch, async url => {
+const api = await startTestApi(t, {}, noSemanticSearch, async url => {
   wire = await openWire(url)
   return wire.url
 })
-t.teardown(async () => {
-  await api.stop()
-  wire?.close()
-})
+t.teardown(() => wire?.close())
 const { secret, key } = await api.issue()
 await api.index(Array.from({ length: 5 }, (_, n) => ({ title: `Een brug ${n}` })))
 const newest: string = (await api.ask(secret, '/v1/articles?sort=ingested_at&per_page=1')).json.articles[0].ingested_at

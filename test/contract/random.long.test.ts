@@ -5,7 +5,7 @@ const timeout = 1_800_000
 
 t.test('decisions 9–15, 21, 22: thousands of random requests answer as a naive oracle does', { timeout }, async t => {
   for (let seed = 400; seed < 404; seed++) {
-    const { differences, answered, refused, found } = await askOverHttp(seed, 750)
+    const { differences, answered, refused, found } = await askOverHttp(t, seed, 750)
     t.comment(`${answered} answered with ${found} articles, ${refused} refused`)
     t.same(differences.slice(0, 3), [], `seed ${seed}`)
   }

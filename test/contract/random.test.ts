@@ -7,7 +7,7 @@ t.test(
   'decisions 9–15, 21, 22: random requests, in all spellings, answer as a naive oracle does, page by page and as a feed',
   { timeout: 250_000 },
   async t => {
-    const { differences, answered, refused, found } = await askOverHttp(Number(process.env.SEED ?? 4), QUESTIONS)
+    const { differences, answered, refused, found } = await askOverHttp(t, Number(process.env.SEED ?? 4), QUESTIONS)
     t.comment(`${answered} answered with ${found} articles, ${refused} refused`)
     t.same(differences.slice(0, 3), [])
     t.ok(answered > QUESTIONS / 2 && found > 500, `${answered} answered with ${found} articles`)

@@ -1,3 +1,4 @@
+import type { Test } from 'tap'
 import { makeSegments } from '../../search/indexer.ts'
 import type { Plan } from '../../shared/plans/keys.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
@@ -19,33 +20,29 @@ const PLANS: Pick<Plan, 'countries' | 'history'>[] = [
  * with the oracle what comes back as JSON and as a feed. Returns where they differ, and how many
  * were right and refused.
  */
-export async function askOverHttp(seed: number, questions: number) {
+export async function askOverHttp(test: Pick<Test, 'teardown'>, seed: number, questions: number) {
   const random = createRandom(seed)
-  const api = await startTestApi()
-  try {
-    await api.index([...longArticles(random), ...randomArticles(random, 250)])
-    const known = await readKnown(api.pool, 0n)
-    const keys = await Promise.all(PLANS.map(async plan => ({ plan, secret: (await api.issue(plan)).secret })))
-    const differences: string[] = []
-    const counts = { answered: 0, refused: 0, found: 0 }
-    for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 2)) await makeSegments(api.pool, { flushed: 16n, merged: 128n })
-      const { plan, secret } = random.one(keys)
-      // Pages of one article are many requests.
-      const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }
-      const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
-      const expected = answer(known, question)?.ids ?? null
-      const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)
-      const asking: Asking = { api, random, secret, asked, expected, complain }
-      const query = spell(random, asked)
-      counts.found += await comparePages(asking, query)
-      counts[expected === null ? 'refused' : 'answered']++
-      await compareFeed(asking, query, question.perPage)
-    }
-    return { differences, ...counts }
-  } finally {
-    await api.stop()
+  const api = await startTestApi(test)
+  await api.index([...longArticles(random), ...randomArticles(random, 250)])
+  const known = await readKnown(api.pool, 0n)
+  const keys = await Promise.all(PLANS.map(async plan => ({ plan, secret: (await api.issue(plan)).secret })))
+  const differences: string[] = []
+  const counts = { answered: 0, refused: 0, found: 0 }
+  for (let number = 0; number < questions; number++) {
+    if (number === Math.floor(questions / 2)) await makeSegments(api.pool, { flushed: 16n, merged: 128n })
+    const { plan, secret } = random.one(keys)
+    // Pages of one article are many requests.
+    const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }
+    const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
+    const expected = answer(known, question)?.ids ?? null
+    const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)
+    const asking: Asking = { api, random, secret, asked, expected, complain }
+    const query = spell(random, asked)
+    counts.found += await comparePages(asking, query)
+    counts[expected === null ? 'refused' : 'answered']++
+    await compareFeed(asking, query, question.perPage)
   }
+  return { differences, ...counts }
 }
 
 /** One question to the API. */

@@ -3,8 +3,7 @@ import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
 t.test('/readyz says no while the archive is read into memory, and yes when it is', { timeout: 60_000 }, async t => {
-  const api = await startTestApi()
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t)
   t.match((await api.ask(null, '/readyz')).json, { status: 'degraded', warm: true }, 'an empty archive is warm')
   await api.index([{ title: 'Een bericht' }])
   const client = await api.pool.connect()

@@ -28,8 +28,7 @@ const told = ({ ok, output }: { ok: boolean; output: string }) =>
 t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
   if (typeof tools === 'string') return
   t.teardown(tools.remove)
-  const world = await createWorld({ AUTH_LOCK_FAILURES: '1000000' })
-  t.teardown(() => world.close())
+  const world = await createWorld(t, { AUTH_LOCK_FAILURES: '1000000' })
   const { secret } = await createKey(world.pool, 'test', {
     countries: ['NL', 'BE', 'LU'],
     history: { kind: 'fixed', at: new Date('1900-01-01') },

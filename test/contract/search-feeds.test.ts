@@ -5,8 +5,7 @@ import t from 'tap'
 import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
-const api = await startFeedApi()
-t.teardown(() => api.stop())
+const api = await startFeedApi(t)
 const { make, list, read } = api
 
 t.test('a search becomes a feed that needs no key', async t => {

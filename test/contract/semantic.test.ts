@@ -5,8 +5,7 @@ import { createWorld } from '../semantic/world.ts'
 import { ask } from './api.ts'
 
 t.setTimeout(120_000)
-const world = await createWorld()
-t.teardown(() => world.close())
+const world = await createWorld(t)
 const { secret } = await createKey(world.pool, 'test', {
   countries: ['NL', 'BE', 'LU'],
   history: { kind: 'fixed', at: new Date('2020-01-01') },

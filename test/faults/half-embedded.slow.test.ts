@@ -7,7 +7,7 @@ import { createWorld } from '../semantic/world.ts'
 t.setTimeout(180_000)
 
 t.test('an embedder that dies between storing vectors and noting that leaves one vector each (promise 1)', async t => {
-  const world = await createWorld()
+  const world = await createWorld(null)
   const holder = new pg.Client({ connectionString: world.env.DATABASE_URL })
   await holder.connect()
   t.teardown(async () => {

@@ -1,14 +1,15 @@
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
 import { createFleet, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
-import { startDoor } from '../queues/door.ts'
 
 t.setTimeout(240_000)
 
 t.test('services that start before Postgres wait for it, say so once, and then work', async t => {
   const database = await createTestDatabase()
-  const door = await startDoor(database.url)
+  const door = await openLinkTo(database.url)
+  door.break()
   const fleet = createFleet({ DATABASE_URL: door.url })
   t.teardown(async () => {
     await fleet.stop()
@@ -28,7 +29,7 @@ t.test('services that start before Postgres wait for it, say so once, and then w
     const lines = log().split('"level":"warn"').length - 1
     t.ok(lines <= 5, `${lines} lines of the ${service}`)
   }
-  door.open()
+  door.mend()
   await until(async () => (await database.count("pages where state = 'done'")) === 1, 60_000, fleet.logs)
   await until(() => fleet.members.every(({ log }) => /"started"/.test(log())), 60_000)
   t.equal((await api).log().match(/Waiting\./g)?.length, 1, 'one of several processes says it')

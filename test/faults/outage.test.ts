@@ -5,8 +5,7 @@ import { createWorld } from '../semantic/world.ts'
 t.setTimeout(240_000)
 
 t.test('an article that was in hand alone when the model died is not to blame for that', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   await world.fleet.start('embedder')
   await world.index([{}])
   await world.embedded(1)

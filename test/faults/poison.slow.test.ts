@@ -16,7 +16,7 @@ const own = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['
 process.env.QDRANT_URL ||= own?.settings.QDRANT_URL
 process.env.QDRANT_API_KEY ||= own?.settings.QDRANT_API_KEY
 const qdrant = await spoilVectors(process.env.QDRANT_URL ?? '')
-const world = await createWorld({ QDRANT_URL: qdrant.url, NORMALISE_TIMEOUT: '5s' })
+const world = await createWorld(null, { QDRANT_URL: qdrant.url, NORMALISE_TIMEOUT: '5s' })
 t.teardown(async () => {
   await world.close()
   await qdrant.stop()

@@ -74,7 +74,7 @@ async function ends(
 
 // Services that are told to end, with work in hand that does not end.
 
-const world = await createWorld()
+const world = await createWorld(null)
 const endless = await startEndless()
 t.teardown(async () => {
   await world.close()

@@ -15,7 +15,7 @@ t.test(
     const own = process.env.EMBEDDINGS_URL ? null : await startTestServers({ servers: ['model'] })
     const model = await slowDown(own?.addresses.EMBEDDINGS_URL ?? process.env.EMBEDDINGS_URL ?? '', 10)
     // So little patience that long texts do not come back in time, while short ones do.
-    const world = await createWorld({
+    const world = await createWorld(null, {
       EMBEDDINGS_URL: model.url,
       EMBEDDINGS_API_KEY: own?.settings.EMBEDDINGS_API_KEY ?? process.env.EMBEDDINGS_API_KEY ?? '',
       EMBEDDINGS_MODEL: 'intfloat/multilingual-e5-small',

@@ -1,25 +1,21 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { createTestDatabase } from '../database.ts'
+import { runScript } from '../script.ts'
 import { createWorld, served } from '../semantic/world.ts'
 
 t.setTimeout(240_000)
 
-const world = await createWorld()
+const world = await createWorld(null)
 const target = await createTestDatabase()
 t.teardown(async () => {
   await world.close()
   await target.drop()
 })
 const file = join(t.testdir(), 'perscope.backup')
-const restore = async () => {
-  const script = new URL('../../scripts/restore.ts', import.meta.url).pathname
-  const env = { ...process.env, ...world.env, DATABASE_URL: target.url }
-  return (await promisify(execFile)(process.execPath, [script, file, '--yes'], { env })).stderr
-}
+const restore = async () =>
+  (await runScript('restore', [file, '--yes'], { ...world.env, DATABASE_URL: target.url })).err
 const vectors = openVectorStore(world.config, 15_000)
 const unembedded = async () =>
   (await target.query('select count(*)::int as n from embeddings where embedded_at is null'))[0]?.n

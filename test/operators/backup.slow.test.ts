@@ -1,4 +1,3 @@
-import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,27 +6,16 @@ import t from 'tap'
 import { ask, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
+import { runScript, startScript } from '../script.ts'
 
 t.setTimeout(280_000)
 
-const source = await startTestApi()
+const source = await startTestApi(t)
 const target = await createTestDatabase()
-t.teardown(async () => {
-  await source.stop()
-  await target.drop()
-})
+t.teardown(() => target.drop())
 const file = join(t.testdir(), 'perscope.backup')
-const script = (name: string) => new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
-const envOf = (databaseUrl: string) => ({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: '', QDRANT_URL: '' })
-
-function run(databaseUrl: string, name: string, ...words: string[]) {
-  return new Promise<{ code: number; out: string; err: string }>(resolve => {
-    const options = { env: envOf(databaseUrl), maxBuffer: 1 << 28 }
-    execFile(process.execPath, [script(name), ...words], options, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const envOf = (databaseUrl: string) => ({ DATABASE_URL: databaseUrl, REDIS_URL: '', QDRANT_URL: '' })
+const run = (databaseUrl: string, name: string, ...words: string[]) => runScript(name, words, envOf(databaseUrl))
 const backup = (...words: string[]) => run(source.config.DATABASE_URL, 'backup', ...words)
 const restore = (...words: string[]) => run(target.url, 'restore', ...words)
 const articlesIn = async () => (await target.query('select count(*)::int as n from article_ids'))[0]?.n
@@ -139,20 +127,6 @@ t.test('a backup of another installation is named as such, and can do nothing be
   t.notOk(existsSync(trace), 'no command ran')
 })
 
-t.test('the account of a database is no superuser', async t => {
-  const { out } = await new Promise<{ out: string }>(resolve => {
-    const client = `import pg from 'pg'
-      const client = new pg.Client(process.env.DATABASE_URL)
-      await client.connect()
-      const { rows } = await client.query('select rolsuper, rolreplication from pg_roles where rolname = current_user')
-      console.log(JSON.stringify(rows)); await client.end()`
-    execFile(process.execPath, ['--input-type=module', '-e', client], { env: envOf(target.url) }, (_, out) =>
-      resolve({ out }),
-    )
-  })
-  t.same(JSON.parse(out), [{ rolsuper: false, rolreplication: false }])
-})
-
 t.test('a file that is cut, damaged, of the former format or none of ours changes nothing', async t => {
   const before = await articlesIn()
   const whole = await readFile(file)
@@ -190,21 +164,12 @@ t.test('a restore that is killed or interrupted changes nothing', async t => {
       )
     ).length > 0
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-    const child = spawn(process.execPath, [script('restore'), file, '--yes'], {
-      env: envOf(target.url),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let said = ''
-    child.stderr.on('data', part => {
-      said += part
-    })
-    const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+    const { child, ended } = startScript('restore', [file, '--yes'], envOf(target.url))
     await until(() => working('CREATE TABLE%'), 60_000)
     child.kill(signal)
     await until(async () => !(await working('%')), 60_000)
     if (signal === 'SIGINT') {
-      t.equal(await ended, 1)
-      t.match(said, /Interrupted; the database is as it was\.\n$/)
+      t.match(await ended, { code: 1, err: /Interrupted; the database is as it was\.\n$/ })
     }
     t.equal(await articlesIn(), before)
     t.strictSame(await target.query('select from public.kept'), [], 'a table that the backup does not have')

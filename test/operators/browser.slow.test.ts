@@ -18,8 +18,7 @@ const NAME = '<img src=x onerror="document.title=1"> De Stille'
 if (browserPath === undefined) {
   t.test('the pages for operators in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const api = await startTestApi({ OPERATOR_KEY: KEY, REDIS_URL: redis.url ?? '' })
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t, { OPERATOR_KEY: KEY, REDIS_URL: redis.url ?? '' })
   const browser = await launch()
   t.teardown(() => browser.close())
   await api.pool.query(
@@ -110,8 +109,7 @@ if (browserPath === undefined) {
   })
 
   t.test('the page says so when there is nothing yet, and when a part cannot be read', async t => {
-    const other = await startTestApi({ OPERATOR_KEY: KEY })
-    t.teardown(() => other.stop())
+    const other = await startTestApi(t, { OPERATOR_KEY: KEY })
     const { page, close } = await open('/status', {}, other.base)
     await page.getByText('There are no outlets').waitFor()
     t.match(await page.locator('main').innerText(), /Nothing was embedded[\s\S]*Empty: nothing has failed for good/)
@@ -124,8 +122,7 @@ if (browserPath === undefined) {
   })
 
   t.test('a fleet at work: it fits every screen, light and dark, and axe finds nothing', async t => {
-    const other = await startTestApi({ OPERATOR_KEY: KEY })
-    t.teardown(() => other.stop())
+    const other = await startTestApi(t, { OPERATOR_KEY: KEY })
     const stop = await putFleetToWork(other)
     t.teardown(stop)
     const client = await other.issue()

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -7,19 +6,14 @@ import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { createFleet } from '../fleet.ts'
 import { articlePage, settle, storePages } from '../normaliser/stored.ts'
+import { runScript } from '../script.ts'
 
 t.setTimeout(300_000)
 const database = await createTestDatabase()
 t.teardown(() => database.drop())
 
-const script = new URL('../../scripts/explain.ts', import.meta.url).pathname
 const explain = (words: string[], more: Record<string, string> = {}) =>
-  new Promise<{ code: number; out: string; err: string }>(resolve => {
-    const env = { ...process.env, DATABASE_URL: database.url, ...more }
-    execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
+  runScript('explain', words, { DATABASE_URL: database.url, ...more })
 
 const TITLE = 'Raad spreekt over plan 1'
 const html = articlePage(TITLE, 'plan 1').replace('<p>', '<p>Door Jan Smit</p><p>')

@@ -7,8 +7,7 @@ import t from 'tap'
 import { csvLine } from '../../shared/articles/csv.ts'
 import { startTestApi } from '../contract/api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const outlet = { name: 'Le Plateau', domain: 'plateau.example' }
 await api.index([
   { title: 'De trein', body: 'Een lange tekst.', authors: ['Anna de Wit', 'Jan Maas'] },

@@ -1,25 +1,18 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { articlePage } from '../normaliser/stored.ts'
+import { jsonLines, runScript } from '../script.ts'
 
 t.setTimeout(120_000)
 
 /** The objects that `npm run -s extract` prints for these lines. */
 async function extract(lines: (object | string)[], ...options: string[]): Promise<Record<string, unknown>[]> {
   const input = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
-  const output = await new Promise<string>((resolve, reject) => {
-    const child = execFile('node', ['scripts/extract.ts', ...options], { maxBuffer: 1e8 }, (error, stdout) =>
-      error === null ? resolve(stdout) : reject(error),
-    )
-    child.stdin?.end(input)
-  })
-  return output
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
+  const { code, out, err } = await runScript('extract', options, {}, input)
+  if (code !== 0) throw new Error(err)
+  return jsonLines(out)
 }
 
 const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', languages: ['nl'] }

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process'
 import t from 'tap'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../database.ts'
+import { runScript } from '../script.ts'
 
 t.setTimeout(120_000)
 
@@ -11,14 +11,7 @@ t.teardown(async () => {
   await pool.end()
   await database.drop()
 })
-const script = new URL('../../scripts/pages.ts', import.meta.url).pathname
-const pages = (...words: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>(resolve => {
-    const env = { ...process.env, DATABASE_URL: database.url }
-    execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
+const pages = (...words: string[]) => runScript('pages', words, { DATABASE_URL: database.url })
 
 await pool.query(`
   insert into outlets (domain, name, country, languages, time_zone)

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
+import { runScript } from '../script.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 await api.index(Array.from({ length: 5 }, (_, i) => ({ title: `Artikel ${i}` })))
 await api.pool.query(
   `insert into vector_collections (name, state, model, recipe, dimensions) values ('x', 'serving', 'multilingual-e5-small', 1, 384)`,
@@ -16,9 +14,8 @@ await api.pool.query(
 
 /** What the command says. */
 async function reembed(...options: string[]): Promise<string> {
-  const script = new URL('../../scripts/reembed.ts', import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL, QDRANT_URL: 'http://127.0.0.1:9' }
-  return (await promisify(execFile)(process.execPath, [script, ...options], { env })).stderr
+  const env = { DATABASE_URL: api.config.DATABASE_URL, QDRANT_URL: 'http://127.0.0.1:9' }
+  return (await runScript('reembed', options, env)).err
 }
 
 t.test('issue 21.9: reembed --dry-run says what is not embedded yet', async t => {

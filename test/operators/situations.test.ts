@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
 import t from 'tap'
+import { jsonLines, runScript } from '../script.ts'
 
 /*
  * Situations that people reported in public trackers of feed readers and extractors, with inputs of
@@ -25,17 +25,8 @@ const page = ({ head = '', heading = title, inside = PROSE.map(text => `<p>${tex
   `<!doctype html><html lang="nl"><head><title>${title}</title>${head}</head><body><article><h1>${heading}</h1>${inside}</article></body></html>`
 
 async function extract(lines: object[]): Promise<Record<string, unknown>[]> {
-  const output = await new Promise<string>((resolve, reject) => {
-    const child = execFile('node', ['scripts/extract.ts'], { maxBuffer: 1e8 }, (error, stdout) =>
-      error === null ? resolve(stdout) : reject(error),
-    )
-    child.stdin?.end(lines.map(line => JSON.stringify({ url, outlet, now, ...line })).join('\n'))
-  })
-  const parsed: Record<string, unknown>[] = output
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
-  return parsed
+  const input = lines.map(line => JSON.stringify({ url, outlet, now, ...line })).join('\n')
+  return jsonLines((await runScript('extract', [], {}, input)).out)
 }
 
 t.test('a stated time zone counts: names, offsets behind a name, a minus sign of typographers', async t => {

@@ -6,8 +6,7 @@ import { until } from '../fleet.ts'
 t.setTimeout(120_000)
 
 const KEY = 'a-key-for-operators-of-tests'
-const api = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
-t.teardown(() => api.stop())
+const api = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
 const { secret } = await api.issue()
 const basic = (password: string) => ({
   headers: { Authorization: `Basic ${Buffer.from(`anyone:${password}`).toString('base64')}` },
@@ -30,16 +29,14 @@ t.test('the key opens them as a Bearer token and as a password, and is refused e
 })
 
 t.test('a client’s key does not open them', async t => {
-  const other = await startTestApi({ OPERATOR_KEY: KEY })
-  t.teardown(() => other.stop())
+  const other = await startTestApi(t, { OPERATOR_KEY: KEY })
   const client = await other.issue()
   t.equal((await other.ask(client.secret, '/status')).json.code, 'invalid_token')
   t.equal((await other.ask(client.secret, '/v1/articles')).status, 200)
 })
 
 t.test('wrong keys lock the address as wrong API keys do; the right one still works', async t => {
-  const other = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
-  t.teardown(() => other.stop())
+  const other = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
   const codes = []
   for (let attempt = 0; attempt < 5; attempt++) {
     codes.push((await other.ask(null, '/status', basic(`wrong${attempt}`))).json.code)
@@ -53,8 +50,7 @@ t.test('wrong keys lock the address as wrong API keys do; the right one still wo
 })
 
 t.test('issue 34.12: what no person guesses locks nobody out, and a locked browser is still asked', async t => {
-  const other = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
-  t.teardown(() => other.stop())
+  const other = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
   const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }
   const junk = ['Basic ?', 'Digest x', 'Bearer a b']
   for (let n = 0; n < 5; n++) {
@@ -205,8 +201,7 @@ async function indexArticles(): Promise<void> {
 }
 
 t.test('many viewers cost one look at the database: figures are good for some seconds', async t => {
-  const { base, pool, stop } = await startTestApi({ OPERATOR_KEY: KEY })
-  t.teardown(stop)
+  const { base, pool } = await startTestApi(t, { OPERATOR_KEY: KEY })
   const read = async (): Promise<number> => (await ask(`${base}/status/figures`, KEY)).json.flow.pages.waiting
   t.equal(await read(), 0)
   await pool.query(
@@ -233,8 +228,7 @@ t.test('many viewers cost one look at the database: figures are good for some se
 })
 
 t.test('without OPERATOR_KEY there are no such pages: a client is told so, nobody else anything', async t => {
-  const plain = await startTestApi()
-  t.teardown(() => plain.stop())
+  const plain = await startTestApi(t)
   const client = await plain.issue()
   t.equal((await plain.ask(null, '/status')).status, 401)
   const { status, json } = await plain.ask(client.secret, '/status')
@@ -257,8 +251,7 @@ t.test('a key that can be guessed or sent by no browser stops the start', async 
 })
 
 t.test('the page is there, and says what is wrong, while the database is away', async t => {
-  const gone = await startTestApi({ OPERATOR_KEY: KEY })
-  t.teardown(() => gone.stop())
+  const gone = await startTestApi(t, { OPERATOR_KEY: KEY })
   const { rows } = await gone.pool.query<{ name: string }>('select current_database() as name')
   await api.pool.query(`alter database ${rows[0]?.name} with allow_connections false`)
   t.teardown(() => api.pool.query(`alter database ${rows[0]?.name} with allow_connections true`))

@@ -4,6 +4,7 @@ import t from 'tap'
 import { printableLine, printableXml } from '../../shared/log/printable.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { startTestApi } from '../contract/api.ts'
+import { runScript } from '../script.ts'
 
 /*
  * Texts by others reach the terminals of operators: titles, addresses, errors of feeds and pages.
@@ -18,8 +19,7 @@ const HOSTILE = 'Nieuws \u001b[2J\u009b2J\u0007\r\u202eOK\u007f einde'
 const SHOWN = 'Nieuws \\u001b[2J\\u009b2J\\u0007\\u000d\\u202eOK\\u007f einde'
 const OBEYED = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 await api.index([{ title: HOSTILE, language: 'nl', country: 'NL' }])
 await syncOutlets(api.pool, [
@@ -41,12 +41,9 @@ await api.pool.query(
 )
 
 /** The output of a script, on both streams. */
-function printed(name: string, ...args: string[]): Promise<string> {
-  const file = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' }
-  return new Promise(resolve => {
-    execFile(process.execPath, [file, ...args], { env }, (_, out, err) => resolve(`${out}${err}`))
-  })
+async function printed(name: string, ...args: string[]): Promise<string> {
+  const { out, err } = await runScript(name, args, { DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' })
+  return out + err
 }
 const lines = (text: string) => text.split('\n').filter(line => line !== '')
 const connection = ['--url', api.base, '--key', secret]

@@ -11,7 +11,7 @@ import { createWorld } from '../semantic/world.ts'
 
 t.setTimeout(240_000)
 
-const world = await createWorld({
+const world = await createWorld(null, {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
   CRAWL_HOST_DELAY: '20ms',
   NORMALISE_TIMEOUT: '2m',

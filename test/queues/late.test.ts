@@ -3,8 +3,8 @@ import t from 'tap'
 import { createLogger } from '../../shared/log/logger.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase } from '../database.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
-import { startDoor } from './door.ts'
 
 const log = createLogger('test', 'silent')
 const database = await createTestDatabase()
@@ -13,7 +13,8 @@ t.test(
   'who starts while Postgres does not let anybody in works as soon as it does, and stays alive until then',
   async t => {
     t.setTimeout(240_000)
-    const door = await startDoor(database.url)
+    const door = await openLinkTo(database.url)
+    door.break()
     t.teardown(async () => {
       await door.close()
       await database.drop()
@@ -28,7 +29,7 @@ t.test(
     for (let n = 0; n < 10; n++) await sleep(50)
     t.ok(performance.now() - began < 3_000, 'the process goes on')
 
-    door.open()
+    door.mend()
     await until(async () => {
       await add()
       return seen.length > 0

@@ -19,7 +19,7 @@ export interface Agreement {
  * with some in small segments, then in larger and fewer ones.
  */
 export async function askBoth(random: Random, articles: NewArticle[], questions: number): Promise<Agreement> {
-  const index = await openArchiveIndex()
+  const index = await openArchiveIndex(null)
   try {
     const known = await index.add(articles)
     const flushed = BigInt(2 ** Math.floor(Math.log2(known.length / 20)))

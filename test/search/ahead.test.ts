@@ -23,8 +23,7 @@ async function isPrepared(index: ArchiveIndex): Promise<void> {
 }
 
 t.test('a segment is not used while it is stored ahead', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 20))
   const made = makeSegments(index.pool, SIZES, { ahead: AHEAD })
   await isPrepared(index)
@@ -38,8 +37,7 @@ t.test('a segment is not used while it is stored ahead', async t => {
 })
 
 t.test('several are made one after the other, each in its turn', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 150))
   const made: string[] = []
   const options = {
@@ -55,8 +53,7 @@ t.test('several are made one after the other, each in its turn', async t => {
 })
 
 t.test('what a killed process has stored ahead goes with the next segment', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 16))
   await makeSegments(index.pool, SIZES)
   await index.database.query(
@@ -71,8 +68,7 @@ t.test('what a killed process has stored ahead goes with the next segment', asyn
 })
 
 t.test('a process that reads ahead has a segment in memory when searches begin to use it', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 16))
   await makeSegments(index.pool, SIZES)
   const { db, names } = overheard(index.pool)

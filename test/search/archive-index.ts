@@ -1,3 +1,4 @@
+import type { Test } from 'tap'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
@@ -20,13 +21,14 @@ export interface ArchiveIndex {
   close(): Promise<void>
 }
 
-export async function openArchiveIndex(): Promise<ArchiveIndex> {
+/** @param test closes the index when it ends; null: the caller does */
+export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
   const { pool, standbys, close } = openTestReading(database.url, { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)
-  return {
+  const index: ArchiveIndex = {
     pool,
     search,
     database,
@@ -55,6 +57,8 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
       await database.drop()
     },
   }
+  test?.teardown(() => index.close())
+  return index
 }
 
 /**

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import t, { type Test } from 'tap'
 import {
   ArchiveFailure,
@@ -10,6 +9,7 @@ import {
 import { makeSegments, openArchiveWriter } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { startTestOpensearch } from '../opensearch.ts'
+import { type Ran, runScript } from '../script.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
@@ -41,18 +41,12 @@ interface World {
   writer: ReturnType<typeof openArchiveWriter>
   indices(): Promise<string[]>
   /** Runs a program of ours on the database and on OpenSearch. */
-  run(program: string, args: string[], env?: Record<string, string>): Promise<Ended>
-}
-
-interface Ended {
-  code: number
-  output: string
-  errors: string
+  run(program: string, args: string[], env?: Record<string, string>): Promise<Ran>
 }
 
 /** 300 articles, of which segments have 256. */
 async function createWorld(t: Test, prefix: string): Promise<World> {
-  const index = await openArchiveIndex()
+  const index = await openArchiveIndex(t)
   const settings = { nodes: [url], user: '', password: '', prefix, timeout: 4_000 }
   const { pool } = index
   const random = createRandom(11)
@@ -63,7 +57,6 @@ async function createWorld(t: Test, prefix: string): Promise<World> {
   t.teardown(async () => {
     await search.close()
     await writer.close()
-    await index.close()
   })
   return {
     ...{ pool, search, known, random, settings, writer },
@@ -81,13 +74,9 @@ async function createWorld(t: Test, prefix: string): Promise<World> {
       return rows.map(row => row.name)
     },
     run: (program, args, env = {}) =>
-      new Promise(resolve => {
-        const own = { DATABASE_URL: index.database.url, OPENSEARCH_URL: url, OPENSEARCH_INDEX: prefix, ...env }
-        const options = { env: { ...process.env, ...own }, timeout }
-        const path = new URL(`../../${program}`, import.meta.url).pathname
-        execFile(process.execPath, [path, ...args], options, (error, output, errors) => {
-          resolve({ code: error === null ? 0 : Number(error.code ?? 1), output, errors })
-        })
+      runScript(program, args, {
+        ...{ DATABASE_URL: index.database.url, OPENSEARCH_URL: url, OPENSEARCH_INDEX: prefix },
+        ...env,
       }),
   }
 }
@@ -220,38 +209,38 @@ t.test('an archive of another version is built anew, while searches use the old 
 t.test('npm run reindex -- --archive fills, releases and empties, and says so', { skip, timeout }, async t => {
   const { run, differences } = await createWorld(t, 'command')
   const env = { OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '0' }
-  const command = (...args: string[]) => run('scripts/reindex.ts', ['--archive', ...args], env)
+  const command = (...args: string[]) => run('reindex', ['--archive', ...args], env)
   const dry = await command('--dry-run', '--json')
-  t.same(JSON.parse(dry.output), { what: 'archive', articles: 250, done: false })
+  t.same(JSON.parse(dry.out), { what: 'archive', articles: 250, done: false })
   const filled = await command('--json')
-  t.equal(filled.code, 0, filled.errors)
-  t.same(JSON.parse(filled.output), { what: 'archive', articles: 250, done: true })
-  t.match(filled.errors, /Put 250 articles into the archive index/)
+  t.equal(filled.code, 0, filled.err)
+  t.same(JSON.parse(filled.out), { what: 'archive', articles: 250, done: true })
+  t.match(filled.err, /Put 250 articles into the archive index/)
   t.same(await differences(), [])
   const released = await command('--release')
-  t.match(released.errors, /Dropped the segments of 192 articles/)
+  t.match(released.err, /Dropped the segments of 192 articles/)
 
   const api = await run('services/api/main.ts', [], { OPENSEARCH_URL: '', PORT: '0', QDRANT_URL: '' })
   t.not(api.code, 0, 'an API without the archive does not start')
-  t.match(api.output + api.errors, /set OPENSEARCH_URL/)
+  t.match(api.out + api.err, /set OPENSEARCH_URL/)
   t.same(await differences(), [])
 
-  const lost = await run('scripts/reindex.ts', ['--archive', '--release'], { OPENSEARCH_URL: 'nowhere' })
+  const lost = await run('reindex', ['--archive', '--release'], { OPENSEARCH_URL: 'nowhere' })
   t.equal(lost.code, 1)
-  t.match(lost.errors, /OPENSEARCH_URL has an address that is none/)
+  t.match(lost.err, /OPENSEARCH_URL has an address that is none/)
   const emptied = await command('--empty')
-  t.equal(emptied.code, 0, emptied.errors)
-  t.match(emptied.errors, /Emptied the archive index; 192 articles have segments again/)
+  t.equal(emptied.code, 0, emptied.err)
+  t.match(emptied.err, /Emptied the archive index; 192 articles have segments again/)
   t.same(await differences(), [])
   for (const [args, about] of [
     [['--archive', '--vectors'], /do not go together/],
     [['--archive', '--release', '--empty'], /contradict each other/],
     [['--release'], /go with --archive/],
   ] as const) {
-    const refused = await run('scripts/reindex.ts', [...args], env)
+    const refused = await run('reindex', [...args], env)
     t.equal(refused.code, 2)
-    t.match(refused.errors, about)
+    t.match(refused.err, about)
   }
-  const none = await run('scripts/reindex.ts', ['--archive'], { OPENSEARCH_URL: '' })
-  t.match(none.errors, /Set OPENSEARCH_URL/)
+  const none = await run('reindex', ['--archive'], { OPENSEARCH_URL: '' })
+  t.match(none.err, /Set OPENSEARCH_URL/)
 })

@@ -1,47 +1,16 @@
-import { spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createTestDatabase, type TestDatabase } from '../database.ts'
-import { openLink } from '../fleet/links/link.ts'
-import { freePort } from '../fleet.ts'
+import { createTestDatabase } from '../database.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
+import { until } from '../fleet.ts'
+import { jsonLines, runScript, startScript } from '../script.ts'
 
 t.setTimeout(280_000)
 
-/**
- * Runs a script as npm does, with something on its standard input. `heard` is told what it says.
- */
-async function run(
-  database: Pick<TestDatabase, 'url'>,
-  script: string,
-  args: string[],
-  input = '',
-  heard = (_err: string) => {},
-) {
-  const child = spawn(process.execPath, [new URL(`../../scripts/${script}.ts`, import.meta.url).pathname, ...args], {
-    env: { ...process.env, DATABASE_URL: database.url, EMBED_DELAY: '0' },
-  })
-  const output = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', text => {
-    output.out += text
-  })
-  child.stderr.setEncoding('utf8').on('data', text => {
-    output.err += text
-    heard(output.err)
-  })
-  child.stdin.on('error', () => {})
-  child.stdin.end(input)
-  const code = await new Promise<number | null>(resolve => child.once('close', resolve))
-  return {
-    ...output,
-    code,
-    lines:
-      output.out.trim() === ''
-        ? []
-        : output.out
-            .trimEnd()
-            .split('\n')
-            .map(line => JSON.parse(line)),
-  }
+/** Runs a script with something on its standard input. */
+async function run(database: { url: string }, script: string, args: string[], input = '') {
+  const ran = await runScript(script, args, { DATABASE_URL: database.url, EMBED_DELAY: '0' }, input)
+  return { ...ran, lines: jsonLines(ran.out) }
 }
 
 async function withDatabase(t: { teardown(work: () => Promise<void>): void }) {
@@ -256,17 +225,14 @@ t.test('import: a line of any length takes no more memory than is allowed', asyn
 
 t.test('import: a run that begins while Postgres is away waits for it', async t => {
   const database = await withDatabase(t)
-  const server = new URL(database.url)
-  const link = await openLink(
-    { address: '127.0.0.1', port: await freePort() },
-    { address: server.hostname, port: Number(server.port) },
-  )
+  const link = await openLinkTo(database.url)
   t.teardown(() => link.close())
   link.break()
-  server.host = `127.0.0.1:${link.port}`
-  const { code, err } = await run({ url: server.href }, 'import', ['-'], `${JSON.stringify(LINE)}\n`, said => {
-    if (said.includes('Postgres is away')) link.mend()
-  })
+  const input = `${JSON.stringify(LINE)}\n`
+  const importing = startScript('import', ['-'], { DATABASE_URL: link.url, EMBED_DELAY: '0' }, input)
+  await until(() => importing.err().includes('Postgres is away'), 60_000, importing.err)
+  link.mend()
+  const { code, err } = await importing.ended
   t.equal(code, 0)
   t.match(err, /Indexed 1 article; 0 bad lines skipped\./)
 })

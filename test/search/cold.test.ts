@@ -33,8 +33,7 @@ function asked(parsed: ReturnType<typeof parseKeyword>): ArticleQuery {
 }
 
 async function openSegments(t: Test) {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.addMany(ARTICLES)
   await makeSegments(index.pool, { flushed: BigInt(SIZE), merged: BigInt(SIZE * SEGMENTS * 2) })
   return index
@@ -118,8 +117,7 @@ t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, a
 })
 
 t.test('a process that joins others runs one search at a time while it warms up', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { pool } = index
   // Searches are run with words that a hundred bytes of documents have.
   const size = 1_200

@@ -18,7 +18,7 @@ export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | 
 }
 
 /** Ids of all pages in their order, the totals that the pages told, and how many there were. */
-export async function allPages(index: SearchIndex, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
+async function allPages(index: SearchIndex, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
   const ids: string[] = []
   const totals = new Set<string>()
   let pages = 0

@@ -73,8 +73,7 @@ async function difference(
 
 t.test('counts of random searches are those of a naive count, in memory and in segments', { timeout }, async t => {
   const random = createRandom(Number(process.env.SEED ?? 7))
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const known = await index.add(withBorders(random, randomArticles(random, 300)))
   const differences: string[] = []
   let counted = 0
@@ -106,8 +105,7 @@ function narrowed(random: Random, question: Question): Question {
 }
 
 t.test('outlets beyond the first twenty are counted together', { timeout }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const random = createRandom(3)
   const articles = randomArticles(random, 400).map((article, number) => {
     const no = number % 30

@@ -8,8 +8,7 @@ import { shortArticles } from './short-articles.ts'
 t.setTimeout(280_000)
 
 t.test('a process that writes articles flushes them to segments, and merges these into a large one', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { flushed, merged } = SEGMENT_SIZES
   const { ranges } = openIndexer(index.pool).rebuild
   let written = 0

@@ -8,8 +8,7 @@ import { EVERYTHING } from './poller.ts'
 import { createRandom } from './random.ts'
 
 t.test('a search takes the state that its caller has read, also when segments have changed since', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const search = openIndex(db)
   const readState = async () => {

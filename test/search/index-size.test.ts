@@ -5,8 +5,7 @@ import { openArchiveIndex } from './archive-index.ts'
 import { createRandom } from './random.ts'
 
 t.test('operators are told how many segments are stored, and how many articles have none', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   t.same(await readIndexSize(index.pool), { segments: 0, backlog: 0 })
   const { length } = await index.add(randomArticles(createRandom(5), 40))
   t.same(await readIndexSize(index.pool), { segments: 0, backlog: length })

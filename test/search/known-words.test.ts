@@ -11,7 +11,7 @@ const SIZES = { flushed: 16n, merged: 64n }
 
 /** An index with four flushed segments, whose words are kept. */
 async function openFlushed(seed: number): Promise<{ index: ArchiveIndex; knownWords: KnownWords }> {
-  const index = await openArchiveIndex()
+  const index = await openArchiveIndex(null)
   const knownWords = createKnownWords()
   const articles = randomArticles(createRandom(seed), 200)
   for (let added = 0, at = 0; added < 64; at++) {

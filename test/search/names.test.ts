@@ -28,8 +28,7 @@ const by = (author: string): ArticleQuery => ({ ...EVERYTHING, author })
 const people = (count: number) => Array.from({ length: count }, (_, at) => `Jan van Naam${at}`)
 
 t.test('an author whose number was given out early and becomes visible late is found', { timeout }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { search } = index
   // A number is taken, and its transaction goes on while others take later ones.
   const client = await index.pool.connect()
@@ -57,8 +56,7 @@ t.test('an author whose number was given out early and becomes visible late is f
 })
 
 t.test('names are read once, and a part that was asked for costs the snapshot alone', { timeout }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(articles(0, people(40)))
   await makeTestSegments(index.pool, { flushed: 8n, merged: 64n })
   await index.add(articles(40, ['Piet Pieters']))
@@ -86,8 +84,7 @@ t.test('names are read once, and a part that was asked for costs the snapshot al
 })
 
 t.test('names are read ahead', { timeout }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(articles(0, people(30)))
   const { db, names } = overheard(index.pool)
   const warm = openTestIndex(db)
@@ -100,8 +97,7 @@ t.test('names are read ahead', { timeout }, async t => {
 })
 
 t.test('a search fails while names cannot be read, and the next one reads them', { timeout }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(articles(0, people(30)))
   let refused = 1
   const { db } = overheard(index.pool, text => text.includes('from authors where author_no >') && refused-- > 0)

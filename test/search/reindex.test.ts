@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import t from 'tap'
 import type { ArticleQuery } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
+import { startScript } from '../script.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
@@ -10,24 +10,8 @@ import { randomQuestion } from './questions.ts'
 import { createRandom } from './random.ts'
 
 /** The command, on the database of an index. */
-function reindex(index: ArchiveIndex, ...args: string[]) {
-  const script = new URL('../../scripts/reindex.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, DATABASE_URL: index.database.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [output, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', text => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', text => {
-    errors += text
-  })
-  const ended = new Promise<{ code: number | null; output(): string; errors(): string }>(resolve => {
-    child.once('close', code => resolve({ code, output: () => output, errors: () => errors }))
-  })
-  return { child, ended }
-}
+const reindex = (index: ArchiveIndex, ...args: string[]) =>
+  startScript('reindex', args, { DATABASE_URL: index.database.url })
 
 /** As another tokenizer would have left it. */
 async function spoil(index: ArchiveIndex): Promise<void> {
@@ -38,8 +22,7 @@ async function spoil(index: ArchiveIndex): Promise<void> {
 const SPOILT = "select count(*)::int as spoilt from article_words where title = E'\\nx\\n'"
 
 t.test('reindex makes every word of the index anew, and changes no article', { timeout: 200_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const random = createRandom(5)
   const articles = await index.add([...longArticles(random), ...randomArticles(random, 150)])
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })
@@ -48,16 +31,16 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   await index.database.query('update article_texts set snippet = left(snippet, 20) where seq % 2 = 0')
   t.notSame(await index.database.query(rows), before)
   const snippets = await reindex(index, '--snippets').ended
-  t.match(snippets.errors(), new RegExp(`Rebuilt the snippets of ${articles.length} articles\\.`))
+  t.match(snippets.err, new RegExp(`Rebuilt the snippets of ${articles.length} articles\\.`))
   t.same(await index.database.query(rows), before, 'snippets of another length are made anew, nothing else changes')
   await spoil(index)
   // A process that has read the spoilt words of the fresh articles must notice that they are new.
   const all: ArticleQuery = { ...EVERYTHING, match: { kind: 'boolean', required: [['x']], excluded: [] } }
   t.ok((await index.search.search(all)).total > 0, 'there are fresh articles, and their words are spoilt')
 
-  const { code, errors } = await reindex(index).ended
-  t.equal(code, 0, errors())
-  t.match(errors(), new RegExp(`Rebuilt the words of ${articles.length} articles\\.`))
+  const { code, err } = await reindex(index).ended
+  t.equal(code, 0, err)
+  t.match(err, new RegExp(`Rebuilt the words of ${articles.length} articles\\.`))
   t.same(await index.database.query(rows), before)
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
@@ -78,8 +61,7 @@ t.test(
   'reindex of a part leaves the rest, a dry run all; killed, it goes on where it was',
   { timeout: 200_000 },
   async t => {
-    const index = await openArchiveIndex()
-    t.teardown(() => index.close())
+    const index = await openArchiveIndex(t)
     const random = createRandom(6)
     const articles = await index.add(randomArticles(random, 300))
     await makeSegments(index.pool, { flushed: 16n, merged: 64n })
@@ -88,13 +70,13 @@ t.test(
     const ofNl = articles.filter(article => article.language === 'nl').length
 
     const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
-    t.equal(dry.code, 0, dry.errors())
-    t.same(JSON.parse(dry.output()), { what: 'words', articles: ofNl, segments: 0, done: false })
+    t.equal(dry.code, 0, dry.err)
+    t.same(JSON.parse(dry.out), { what: 'words', articles: ofNl, segments: 0, done: false })
     t.equal(await spoilt(), articles.length, 'nothing is changed')
 
     const part = await reindex(index, '--language', 'nl', '--json').ended
-    t.equal(part.code, 0, part.errors())
-    t.match(JSON.parse(part.output()), { articles: ofNl, done: true })
+    t.equal(part.code, 0, part.err)
+    t.match(JSON.parse(part.out), { articles: ofNl, done: true })
     t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
 
     // Some 64 articles a second: it takes seconds.
@@ -107,9 +89,9 @@ t.test(
     t.ok((await half()) < articles.length, 'it was killed on the way')
     const done = await half()
     const rest = await reindex(index, '--json').ended
-    t.equal(rest.code, 0, rest.errors())
-    t.match(rest.errors(), /Going on where it was interrupted/)
-    t.match(JSON.parse(rest.output()), { articles: articles.length - done, done: true })
+    t.equal(rest.code, 0, rest.err)
+    t.match(rest.err, /Going on where it was interrupted/)
+    t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
     t.equal(await spoilt(), 0)
     const differences: string[] = []
     for (let number = 0; number < 40; number++) {
@@ -133,7 +115,7 @@ t.test(
     ] as const) {
       const refused = await reindex(index, ...wrong).ended
       t.equal(refused.code, 2)
-      t.match(refused.errors(), about)
+      t.match(refused.err, about)
     }
   },
 )

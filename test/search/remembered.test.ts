@@ -30,8 +30,7 @@ const words = (...required: string[]): ArticleQuery => ({
 })
 
 t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
@@ -45,8 +44,7 @@ t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
 })
 
 t.test('new articles are shown without being read once more', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
@@ -60,8 +58,7 @@ t.test('new articles are shown without being read once more', { timeout: 60_000 
 })
 
 t.test('names that cannot be read when articles come are read when they are shown', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   let refused = 0
   const { db, names } = overheard(index.pool, text => text.includes('from publishers') && refused++ === 0)
   const { search } = openIndex(db)
@@ -74,8 +71,7 @@ t.test('names that cannot be read when articles come are read when they are show
 })
 
 t.test('no list of a new small segment is waited for once it is read whole', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
   await index.add(articles(0, 32, new Date('2026-03-01T12:00:00Z')))
@@ -99,8 +95,7 @@ t.test('no list of a new small segment is waited for once it is read whole', { t
 })
 
 t.test('an article of a day that had none is found by the next search', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
   t.equal((await search(EVERYTHING)).total, 0)
@@ -114,8 +109,7 @@ t.test('an article of a day that had none is found by the next search', { timeou
 })
 
 t.test('a query that is asked again is matched only where its page comes from', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const START = Date.UTC(2026, 2, 1)
   const minute = (number: number) => new Date(START + number * 60_000)
   await index.add(Array.from({ length: 160 }, (_, number) => articles(number, 1, minute(number))[0]!))

@@ -11,8 +11,7 @@ const numbers = async (index: ArchiveIndex, table: string) =>
   (await index.database.query(`select distinct segment_no as no from ${table} order by no`)).map(row => row.no)
 
 t.test('of replaced segments nothing stays, and nothing of those that a killed process left', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await makeSegments(index.pool, SIZES)
   const articles = randomArticles(createRandom(31), 200)
   for (let added = 0, at = 0; added < 64; at++) {

@@ -10,8 +10,7 @@ import { createRandom } from './random.ts'
 const READING = 'search-new'
 
 t.test('new articles are read ahead, so that no search waits for them', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const failures: unknown[] = []
   const warm = openIndex(db)

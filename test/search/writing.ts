@@ -26,7 +26,7 @@ export interface Writing {
  * large segments, and their change.
  */
 export async function askWhileWriting(seed: number, questions: number): Promise<Writing> {
-  const index = await openArchiveIndex()
+  const index = await openArchiveIndex(null)
   const random = createRandom(seed)
   const ofSegments = createRandom(seed + 1)
   let open = true

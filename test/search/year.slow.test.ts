@@ -25,8 +25,7 @@ const TIMES = [
 ]
 
 t.test('articles of any date are found over the turn of a year, while one partition gives way to the next', async t => {
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   // Three articles fit into the first partition; the next one is there before they come.
   await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
   const known = await index.add(TIMES.map(articleAt))

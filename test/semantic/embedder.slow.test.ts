@@ -5,8 +5,7 @@ import { counts, createWorld } from './world.ts'
 t.setTimeout(300_000)
 
 t.test('an embedder that is killed again and again embeds every article once (promise 1)', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   world.model.delay = 30
   await world.index(Array.from({ length: 120 }, () => ({ body: 'Een bericht over water en brood.' })))
   for (let round = 0; round < 3; round++) {
@@ -28,8 +27,7 @@ t.test('an embedder that is killed again and again embeds every article once (pr
 })
 
 t.test('an embedder that is told to stop ends at once and gives back what it holds', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   world.model.delay = 50
   await world.index(Array.from({ length: 60 }, () => ({})))
   const embedder = await world.fleet.start('embedder')
@@ -49,8 +47,7 @@ t.test('an embedder that is told to stop ends at once and gives back what it hol
 })
 
 t.test('poison is set apart, tried three times and put in quarantine; its neighbours are embedded', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   await world.fleet.start('embedder')
   await world.index([{}, {}, { title: 'this will be refused' }, { title: '\u0000\ud800' }, {}, {}])
   await world.embedded(5)
@@ -64,8 +61,7 @@ t.test('poison is set apart, tried three times and put in quarantine; its neighb
 })
 
 t.test('an outage of the model uses up no attempt, and is over within seconds', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   await world.fleet.start('embedder')
   for (const mood of ['fails', 'throttles', 'stopped'] as const) {
     if (mood === 'stopped') await world.model.stop()

@@ -11,12 +11,11 @@ t.test('a headline finds the same news in the other languages, with the embedded
   const url = servers?.addresses.EMBEDDINGS_URL ?? process.env.EMBEDDINGS_URL ?? ''
   if (servers) t.teardown(() => servers.stop())
   if (url === '') return t.comment('this machine cannot run the model')
-  const world = await createWorld({
+  const world = await createWorld(t, {
     EMBEDDINGS_URL: url,
     EMBEDDINGS_API_KEY: servers?.settings.EMBEDDINGS_API_KEY ?? process.env.EMBEDDINGS_API_KEY ?? '',
     EMBEDDINGS_MODEL: 'intfloat/multilingual-e5-small',
   })
-  t.teardown(() => world.close())
 
   const events = Map.groupBy(sampleArticles(), text => text.event)
   const texts = [...events.values()].filter(versions => versions[0]?.event != null && versions.length >= 4).flat()

@@ -7,8 +7,7 @@ t.setTimeout(180_000)
 const WORDS = ['water', 'brug', 'trein', 'koning', 'melk', 'fiets', 'storm', 'kaas']
 const textOf = (number: number) => WORDS.filter((_, bit) => (number >> bit) & 1).join(' ') || 'niets'
 
-const world = await createWorld()
-t.teardown(() => world.close())
+const world = await createWorld(t)
 await world.fleet.start('embedder')
 await world.index(
   Array.from({ length: 90 }, (_, n) => ({

@@ -4,8 +4,7 @@ import { createWorld, query, type World } from './world.ts'
 
 t.setTimeout(180_000)
 
-const world = await createWorld()
-t.teardown(() => world.close())
+const world = await createWorld(t)
 await world.fleet.start('embedder')
 await world.index([{ title: 'brood' }, { title: 'kaas' }, { title: 'brood kaas', country: 'BE' }])
 await world.embedded(3)

@@ -81,8 +81,7 @@ const endOf = (bound: string) => Date.parse(bound) + (bound.length === 10 ? 86_3
 const folded = (text: string) =>
   text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('œ', 'oe').replaceAll('ß', 'ss')
 
-const world = await createWorld()
-t.teardown(() => world.close())
+const world = await createWorld(t)
 const seqs = await world.index(ARTICLES)
 const keys = await Promise.all(
   PLANS.map(plan => createKey(world.pool, 'test', { ...plan, rate: 1_000_000, quota: null })),

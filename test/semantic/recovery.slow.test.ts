@@ -9,11 +9,10 @@ t.setTimeout(180_000)
 t.test('a vector store that lost everything is filled again from Postgres', async t => {
   const servers = await startTestServers({ servers: ['qdrant'] })
   t.teardown(() => servers.stop())
-  const world = await createWorld({
+  const world = await createWorld(t, {
     QDRANT_URL: servers.settings.QDRANT_URL ?? '',
     QDRANT_API_KEY: servers.settings.QDRANT_API_KEY ?? '',
   })
-  t.teardown(() => world.close())
   await world.fleet.start('embedder')
   await world.index(Array.from({ length: 30 }, () => ({})))
   await world.embedded(30)

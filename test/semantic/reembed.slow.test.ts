@@ -1,29 +1,13 @@
-import { spawn } from 'node:child_process'
 import { QdrantClient } from '@qdrant/js-client-rest'
 import t from 'tap'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { until } from '../fleet.ts'
+import { startScript } from '../script.ts'
 import { createWorld, query, type World } from './world.ts'
 
 t.setTimeout(240_000)
 
-const SCRIPT = new URL('../../scripts/reembed.ts', import.meta.url).pathname
-
-function reembed(world: World, ...args: string[]) {
-  const child = spawn(process.execPath, [SCRIPT, ...args], {
-    env: { ...process.env, ...world.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [output, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', text => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', text => {
-    errors += text
-  })
-  const exited = new Promise<number | null>(resolve => child.once('close', resolve))
-  return { child, exited, output: () => output, errors: () => errors }
-}
+const reembed = (world: World, ...args: string[]) => startScript('reembed', args, world.env)
 
 async function registered(
   world: World,
@@ -37,12 +21,11 @@ async function registered(
 }
 
 t.test('a new model takes over without a search that fails, though it is killed on the way', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   const vectors = openVectorStore(world.config, 5_000)
 
   const early = reembed(world, '--model', 'words-two')
-  t.equal(await early.exited, 2, 'nothing to do before anything is embedded')
+  t.equal((await early.ended).code, 2, 'nothing to do before anything is embedded')
 
   const embedder = await world.fleet.start('embedder')
   await world.index(Array.from({ length: 200 }, (_, n) => ({ title: `nummer ${n}` })))
@@ -61,27 +44,27 @@ t.test('a new model takes over without a search that fails, though it is killed 
   })()
 
   const dry = reembed(world, '--model', 'words-two', '--dry-run')
-  t.equal(await dry.exited, 0)
-  t.match(dry.errors(), /Would embed 200 articles/)
+  t.equal((await dry.ended).code, 0)
+  t.match(dry.err(), /Would embed 200 articles/)
 
   world.model.delay = 20
   const killed = reembed(world, '--model', 'words-two')
-  await until(async () => ((await registered(world, 'filling'))?.filled_to ?? 0n) > 0n, 60_000, killed.errors)
+  await until(async () => ((await registered(world, 'filling'))?.filled_to ?? 0n) > 0n, 60_000, killed.err)
   killed.child.kill('SIGKILL')
-  await killed.exited
+  await killed.ended
   const half = await registered(world, 'filling')
   t.ok(half && half.filled_to < 200n, 'it was killed on the way')
 
   await world.index(Array.from({ length: 10 }, (_, n) => ({ title: `nieuw ${n}` })))
   await world.embedded(210)
   const other = reembed(world, '--model', 'words-three')
-  t.equal(await other.exited, 2, 'one at a time')
+  t.equal((await other.ended).code, 2, 'one at a time')
 
   world.model.delay = 0
   const asked = world.model.requests.length
   const finished = reembed(world, '--model', 'words-two', '--json')
-  t.equal(await finished.exited, 0, finished.errors())
-  t.match(JSON.parse(finished.output()), { collection: half?.name, model: 'words-two', done: true })
+  t.equal((await finished.ended).code, 0, finished.err())
+  t.match(JSON.parse(finished.out()), { collection: half?.name, model: 'words-two', done: true })
   const again = world.model.requests.slice(asked).filter(request => request.input.some(text => text === 'nummer 3'))
   t.equal(again.length, 0, 'what was done before it was killed is not done again')
 
@@ -118,10 +101,10 @@ t.test('a new model takes over without a search that fails, though it is killed 
   t.same(failures, [], `none of ${searches} searches failed`)
 
   const idle = reembed(world, '--model', 'words-two')
-  t.equal(await idle.exited, 0)
-  t.match(idle.errors(), /serves already/)
+  t.equal((await idle.ended).code, 0)
+  t.match(idle.err(), /serves already/)
 
   const anew = reembed(world, '--all', '--model', 'words-two', '--json')
-  t.equal(await anew.exited, 0)
-  t.match(JSON.parse(anew.output()), { articles: 211, done: true }, 'each is embedded once')
+  t.equal((await anew.ended).code, 0)
+  t.match(JSON.parse(anew.out()), { articles: 211, done: true }, 'each is embedded once')
 })

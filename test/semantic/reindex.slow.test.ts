@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import t from 'tap'
+import { runScript } from '../script.ts'
 import { createWorld } from './world.ts'
 
 t.setTimeout(120_000)
 
 t.test('reindex --vectors has the vectors of a part made anew, by the embedders', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   await world.fleet.start('embedder')
   const seqs = await world.index([
     ...Array.from({ length: 70 }, (_, n) => ({ title: `nummer ${n}`, language: 'nl' as const })),
@@ -21,13 +19,9 @@ t.test('reindex --vectors has the vectors of a part made anew, by the embedders'
   const before = await times()
   const asked = world.model.requests.length
 
-  const script = new URL('../../scripts/reindex.ts', import.meta.url).pathname
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [script, '--vectors', '--language', 'nl', '--rate', '200', '--json'],
-    { env: { ...process.env, ...world.env } },
-  )
-  t.same(JSON.parse(stdout), { what: 'vectors', articles: 70, segments: 0, done: true })
+  const args = ['--vectors', '--language', 'nl', '--rate', '200', '--json']
+  const { out } = await runScript('reindex', args, world.env)
+  t.same(JSON.parse(out), { what: 'vectors', articles: 70, segments: 0, done: true })
   const after = await times()
   t.equal(seqs.filter((_, at) => after[at]! > before[at]!).length, 70, 'those in Dutch are new')
   t.same(after.slice(70), before.slice(70), 'the others are as they were')

@@ -1,18 +1,18 @@
 import t from 'tap'
 import { createPermits } from '../../services/api/access/permits.ts'
 import { NO_TURNS, SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
-import { startHole } from './hole.ts'
 import { createWorld, query } from './world.ts'
 
 t.setTimeout(180_000)
 
 t.test('a search without the model or the vector store (decision 29)', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
-  const hole = await startHole()
-  t.teardown(() => hole.stop())
+  const world = await createWorld(t)
   const nowhere = 'http://127.0.0.1:9'
+  const hole = await openLinkTo(nowhere)
+  hole.silence()
+  t.teardown(() => hole.close())
 
   t.same(
     (await (await world.openSearch()).search(query('brood'), null)).total,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
 import { NO_FILTERS, openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
@@ -30,8 +31,14 @@ export interface World {
   close(): Promise<void>
 }
 
-/** @param settings on top of the world's own */
-export async function createWorld(settings: Record<string, string> = {}): Promise<World> {
+/**
+ * @param test closes the world when it ends; null: the caller does
+ * @param settings on top of the world's own
+ */
+export async function createWorld(
+  test: Pick<Test, 'teardown'> | null,
+  settings: Record<string, string> = {},
+): Promise<World> {
   const database = await createTestDatabase()
   // `npm test` brings Qdrant; a test file run alone starts one.
   const servers = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
@@ -55,7 +62,7 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
   let made = 0
 
   const indexer = openIndexer(pool)
-  return {
+  const world: World = {
     env,
     config,
     pool,
@@ -87,6 +94,8 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
       await database.drop()
     },
   }
+  test?.teardown(() => world.close())
+  return world
 }
 
 function articleNumber(number: number): NewArticle {

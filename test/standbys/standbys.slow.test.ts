@@ -41,8 +41,7 @@ async function countsOf(work: () => Promise<unknown>): Promise<Record<string, nu
 }
 
 async function withApi(t: Test, articles = 20): Promise<{ api: TestApi; secret: string }> {
-  const api = await startTestApi({ DATABASE_POOL: '4' })
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t, { DATABASE_POOL: '4' })
   const { secret } = await api.issue()
   await api.index(
     Array.from({ length: articles }, (_, n) => ({ title: `Een brug ${n}`, body: `Over brug ${n} en water` })),

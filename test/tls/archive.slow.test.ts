@@ -20,8 +20,7 @@ t.test('OpenSearch that takes TLS and a password alone, with a private authority
   if (typeof secured === 'string') return void t.pass(`SKIPPED: ${secured}`)
   t.teardown(() => secured.stop())
   const { settings, otherAuthority } = secured
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
+  const index = await openArchiveIndex(t)
   await index.add(randomArticles(createRandom(11), 300))
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })
   const env = { ...settings, DATABASE_URL: index.database.url, OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '1' }

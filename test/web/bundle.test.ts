@@ -3,8 +3,7 @@ import t from 'tap'
 import { bundlePages } from '../../services/api/pages/web.ts'
 import { startTestApi } from '../contract/api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 
 /** As browsers ask for a page. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }

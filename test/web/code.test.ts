@@ -5,8 +5,7 @@ import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
 import { codeOf } from '../../web/explorer/take/code.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 
-const api = await startTestApi()
-t.teardown(() => api.stop())
+const api = await startTestApi(t)
 const { secret } = await api.issue()
 const TITLE = `Het "huis" van d'Arc & zoon`
 await api.index(Array.from({ length: 130 }, (_, index) => ({ title: `${TITLE} ${index}` })))

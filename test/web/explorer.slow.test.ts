@@ -16,8 +16,7 @@ const PICTURE = process.env.PICTURES
 if (browserPath === undefined) {
   t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const api = await startTestApi()
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t)
   const browser = await launch()
   t.teardown(() => browser.close())
   await api.index(sampleNews())

@@ -8,8 +8,7 @@ t.setTimeout(280_000)
 if (browserPath === undefined) {
   t.test('search by meaning in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const world = await createWorld()
-  t.teardown(() => world.close())
+  const world = await createWorld(t)
   const browser = await launch()
   t.teardown(() => browser.close())
   const { secret } = await createKey(world.pool, 'test', {

@@ -10,8 +10,7 @@ t.setTimeout(280_000)
 if (browserPath === undefined) {
   t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const api = await startTestApi()
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t)
   const browser = await launch()
   t.teardown(() => browser.close())
   await api.index(sampleNews())
@@ -122,8 +121,7 @@ if (browserPath === undefined) {
   })
 
   t.test('issue 37.4: an empty system says how to fill it, and no headings stand over nothing', async t => {
-    const other = await startTestApi()
-    t.teardown(() => other.stop())
+    const other = await startTestApi(t)
     const { secret: key } = await other.issue()
     const { page, complaints, close } = await open(browser, other.base, `/#key=${key}`)
     await page.getByText('There are no articles yet.').waitFor()

@@ -14,8 +14,7 @@ export interface Besieged {
 }
 
 export async function startBesieged(t: Test, articles = 20): Promise<Besieged> {
-  const api = await startTestApi()
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t)
   const { secret } = await api.issue({ rate: 1_000_000 })
   await api.index(
     Array.from({ length: articles }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water onder le pont.' })),

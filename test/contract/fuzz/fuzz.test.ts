@@ -8,8 +8,7 @@ t.setTimeout(280_000)
 const COUNT = 2_000
 
 t.test('issue 4.6: random and mutated requests get an answer of the contract, never a 5xx', async t => {
-  const api = await startTestApi({ AUTH_LOCK_FAILURES: '5000' })
-  t.teardown(() => api.stop())
+  const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '5000' })
   const { secret } = await api.issue()
   await api.index(
     Array.from({ length: 200 }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water onder le pont.' })),

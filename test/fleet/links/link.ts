@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '../../fleet.ts'
 import { createLane } from './lane.ts'
 
 /** An end of TCP connections. */
@@ -80,4 +81,13 @@ export async function openLink(at: End, to: End): Promise<Link> {
       await once(server, 'close')
     },
   }
+}
+
+/** Opens a link on this machine to the server of an address; `url` leads there over the link. */
+export async function openLinkTo(address: string): Promise<Link & { url: string }> {
+  const url = new URL(address)
+  const to = { address: url.hostname, port: Number(url.port) }
+  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
+  url.host = `127.0.0.1:${link.port}`
+  return { ...link, url: url.href }
 }

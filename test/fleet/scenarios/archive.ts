@@ -29,7 +29,7 @@ export const archive: Scenario = {
     say('OpenSearch runs on three hosts.')
     const nodes = cluster.nodes.map(node => node.url)
     const settings = { nodes, user: '', password: '', prefix: 'fleet', timeout: 60_000 }
-    const index = await openArchiveIndex()
+    const index = await openArchiveIndex(null)
     const search = openIndex(index.pool, { archive: settings })
     const writer = openArchiveWriter(index.pool, settings, {
       size: 100n,

@@ -45,7 +45,7 @@ async function survive(stage: Stage, losses: number): Promise<void> {
   const hosts = await Promise.all(['v1', 'v2', 'v3'].map(name => box.addHost(name)))
   const nodes = await startQdrant(box, hosts)
   const proxy = await startQdrantProxy(box, await box.addHost('app'), nodes)
-  const world = await createWorld({ ...proxy, QDRANT_SHARDS, QDRANT_REPLICAS })
+  const world = await createWorld(null, { ...proxy, QDRANT_SHARDS, QDRANT_REPLICAS })
   try {
     await world.fleet.start('embedder')
     await world.index([{}, {}, {}])

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** What a command has written when it ended. */
+export interface Ran {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** A command at work. */
+export interface Running {
+  child: ChildProcess
+  /** What it has written so far. */
+  out(): string
+  err(): string
+  ended: Promise<Ran>
+}
+
+/**
+ * Starts a program of this checkout as a person would.
+ *
+ * @param program a command of `scripts/`, or the path of a program
+ * @param env on top of this process's own
+ * @param input what it reads
+ */
+export function startScript(
+  program: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+  input = '',
+): Running {
+  const path = program.includes('/') ? program : `scripts/${program}.ts`
+  const child = spawn(process.execPath, [new URL(`../${path}`, import.meta.url).pathname, ...args], {
+    env: { ...process.env, ...env },
+  })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', part => {
+    out += part
+  })
+  child.stderr.setEncoding('utf8').on('data', part => {
+    err += part
+  })
+  // It may end before it has read all.
+  child.stdin.on('error', () => {}).end(input)
+  const ended = new Promise<Ran>(resolve => child.once('close', code => resolve({ code, out, err })))
+  return { child, out: () => out, err: () => err, ended }
+}
+
+/** Runs it to its end. */
+export const runScript = (...started: Parameters<typeof startScript>): Promise<Ran> => startScript(...started).ended
+
+/** The objects of lines of JSON. */
+export const jsonLines = (text: string) => text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
