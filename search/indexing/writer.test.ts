@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../../test/database.ts'
+import { newArticle } from '../../test/search/short-articles.ts'
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from './article.ts'
 import { openArticleWriter } from './writer.ts'
@@ -12,21 +13,14 @@ t.teardown(async () => {
   await database.drop()
 })
 
-function article(address: string, more: Partial<NewArticle> = {}): NewArticle {
-  return {
+const article = (address: string, more: Partial<NewArticle> = {}): NewArticle =>
+  newArticle(0, {
     url: `https://${address}`,
     addresses: [address],
     title: `Titel van ${address}`,
-    body: 'Een tekst.',
-    publishedAt: new Date('2026-01-02T03:04:05.678Z'),
     authors: ['Jan Jansen'],
-    outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
-    language: 'nl',
-    country: 'NL',
     ...more,
-  }
-}
-
+  })
 const indexer = openIndexer(pool)
 const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 const index = (articles: NewArticle[], embedDelay = 0) =>

@@ -111,7 +111,6 @@ function three(name: string) {
 // The more documents, the more of them it takes for words side by side to have a list of their own.
 for (const [size, enough] of [
   [1_000, 4],
-  [16_384, 8],
   [30_000, 14],
 ] as const) {
   t.test(`a segment of ${size} documents finds words, and words side by side`, async t => {

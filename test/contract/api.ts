@@ -11,6 +11,7 @@ import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, type IssuedKey, type Plan } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
+import { newArticle } from '../search/short-articles.ts'
 import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/store.ts'
 import { readUrlsOf } from '../standbys/reading.ts'
 
@@ -146,15 +147,11 @@ export async function ask(url: string, secret: string | null, init: RequestInit 
 
 function completed(article: Partial<NewArticle> & { title: string }, number: number): NewArticle {
   const url = article.url ?? `https://dagkoerier.example/artikel/${number}`
-  return {
-    url,
+  return newArticle(number, {
     addresses: [url.replace(/^https?:\/\//, '')],
-    body: null,
     publishedAt: new Date(Date.UTC(2026, 0, 1) + number * 60_000),
-    authors: [],
     outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
-    language: 'nl',
-    country: 'NL',
     ...article,
-  }
+    url,
+  })
 }

@@ -96,6 +96,16 @@ export const ANSWERS: Asked[] = [
       'x-forwarded-for': '192.0.2.11',
     },
   },
+  {
+    title: 'a preflight of a page of another origin',
+    method: 'OPTIONS',
+    path: '/v1/articles',
+    headers: {
+      origin: 'https://other.example',
+      'access-control-request-method': 'GET',
+      'x-forwarded-for': '192.0.2.11',
+    },
+  },
   { title: 'counts', key: 'counted', path: '/explore/counts?by=day' },
   { title: 'suggestions', key: 'counted', path: '/explore/suggestions?field=outlet&text=dag' },
   { title: 'health', path: '/healthz' },

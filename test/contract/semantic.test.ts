@@ -103,22 +103,6 @@ t.test('the contract, semantic: the feed has the same rows, and their relevance'
   )
 })
 
-t.test('decision 11: the shortest q is counted in code points after NFC and trimming, seen or not', async t => {
-  for (const [q, expected] of [
-    ['ab', 200],
-    ['a', 422],
-    [' a ', 422],
-    ['e\u0301', 422], // é
-    ['a\u200b', 200],
-    ['x\u0301', 200], // no single character for it
-    ['😀', 422],
-    ['语', 422],
-    ['语言', 200],
-  ] as const) {
-    t.equal((await get(`search=semantic&q=${encodeURIComponent(q)}`)).status, expected, JSON.stringify(q))
-  }
-})
-
 t.test('counts of a semantic search are those of its pages', async t => {
   const count = (query: string) => ask(`${world.fleet.base()}/explore/counts?${query}`, secret)
   for (const filter of ['', '&published_after=2026-01-02', '&sort=ingested_at', '&language=nl', '&country=BE']) {

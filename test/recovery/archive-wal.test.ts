@@ -20,6 +20,7 @@ t.test('the last segment of a timeline that ended may differ between members; no
   }
   const segment = '000000020000000000000009'
   await archive('of one member', segment)
+  await archive('of one member', segment)
   await t.rejects(archive('of another', segment), /has other contents/, 'while the timeline may go on')
 
   // Timeline 3 left timeline 2 in segment 9.

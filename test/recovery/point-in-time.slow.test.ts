@@ -124,22 +124,6 @@ t.test('the archive holds the log up to the mistake', async t => {
   await old.stop()
 })
 
-t.test('a file of the archive is never overwritten; the same file again is success', async t => {
-  const [name = ''] = (await readdir(machine.archive)).filter(file => /^[0-9A-F]{24}$/.test(file))
-  const [kept, source] = [join(machine.archive, name), join(root, 'source')]
-  const contents = await readFile(kept)
-  const archive = () => run(join(root, 'archive-wal'), [source, kept])
-  await writeFile(source, contents)
-  await t.resolves(archive())
-  await writeFile(source, Buffer.from(contents).fill(0, 0, 100))
-  await t.rejects(archive(), /exists and has other contents/)
-  t.ok(contents.equals(await readFile(kept)))
-  t.same(
-    (await readdir(machine.archive)).filter(file => file.includes('partial')),
-    [],
-  )
-})
-
 t.test('the base backup and the archive lead to the moment before the mistake', async t => {
   await machine.restore(base)
   const settings = (await machine.file('recover.conf')).replace("'TIME'", `'${moment}'`)

@@ -4,6 +4,7 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
+import { newArticle } from '../search/short-articles.ts'
 
 export interface Writer {
   pool: Pool
@@ -45,9 +46,8 @@ export async function startWriter(url: string, name: string): Promise<Writer> {
 
 function article(title: string): NewArticle {
   const address = `krant.example/${title.replaceAll(' ', '-')}`
-  return {
+  return newArticle(0, {
     ...{ url: `https://${address}`, addresses: [address], title, body: 'De gemeenteraad vergadert.' },
-    ...{ publishedAt: new Date(), authors: [], language: 'nl', country: 'NL' },
-    outlet: { name: 'Krant', domain: 'krant.example' },
-  }
+    publishedAt: new Date(),
+  })
 }

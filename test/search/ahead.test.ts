@@ -1,15 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { readSegmentAhead } from '../../search/cache/segment-cache.ts'
 import { type ArticleQuery, openIndex } from '../../search/index.ts'
-import { makeSegments, type SegmentSizes } from '../../search/indexer.ts'
-import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
+import { makeSegments } from '../../search/indexer.ts'
+import { openSegmentWriter } from '../../search/store/postgres-segment-writer.ts'
+import { openSegmentStore } from '../../search/store/postgres-segments.ts'
+import { openReads, type SegmentMeta, type SegmentStore } from '../../search/store/segment-store.ts'
+import { type ArchiveIndex, FEW, openArchiveIndex, openFlushed } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
 import { shortArticles } from './short-articles.ts'
 
 t.setTimeout(280_000)
 
-const SIZES: SegmentSizes = { flushed: 16n, merged: 64n }
 /** ms; enough for a process to read a segment of some articles on a busy machine. */
 const AHEAD = 2_000
 
@@ -25,7 +28,7 @@ async function isPrepared(index: ArchiveIndex): Promise<void> {
 t.test('a segment is not used while it is stored ahead', async t => {
   const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 20))
-  const made = makeSegments(index.pool, SIZES, { ahead: AHEAD })
+  const made = makeSegments(index.pool, FEW, { ahead: AHEAD })
   await isPrepared(index)
   t.equal(await rowsOf(index, 'segments'), 0)
   t.equal((await index.search.search(WORD)).total, 20)
@@ -52,25 +55,10 @@ t.test('several are made one after the other, each in its turn', async t => {
   t.equal(await index.search.count(WORD), 270)
 })
 
-t.test('what a killed process has stored ahead goes with the next segment', async t => {
-  const index = await openArchiveIndex(t)
-  await index.add(shortArticles(0, 16))
-  await makeSegments(index.pool, SIZES)
-  await index.database.query(
-    `insert into segments_ahead select 1000000, 'flush', now(), 17, 32, bucket_bits, first_published, last_published,
-       first_ingested, last_ingested, undated, columns from segments`,
-  )
-  await index.database.query('insert into segment_buckets select 1000000, bucket, block from segment_buckets')
-  await index.add(shortArticles(16, 16))
-  t.equal(await makeSegments(index.pool, SIZES, { ahead: 1 }), 1)
-  t.same([await rowsOf(index, 'segments_ahead'), await rowsOf(index, 'segment_buckets')], [0, 2])
-  t.equal(await index.search.count(WORD), 32)
-})
-
 t.test('a process that reads ahead has a segment in memory when searches begin to use it', async t => {
   const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 16))
-  await makeSegments(index.pool, SIZES)
+  await makeSegments(index.pool, FEW)
   const { db, names } = overheard(index.pool)
   const failures: unknown[] = []
   const search = openIndex(db)
@@ -78,7 +66,7 @@ t.test('a process that reads ahead has a segment in memory when searches begin t
   await search.warm(error => failures.push(error))
   await search.search(WORD)
   await index.add(shortArticles(16, 16))
-  await makeSegments(index.pool, SIZES, { ahead: AHEAD })
+  await makeSegments(index.pool, FEW, { ahead: AHEAD })
   names.length = 0
   t.equal((await search.search(WORD)).total, 32)
   t.equal(search.stats().covered, 32n)
@@ -86,4 +74,85 @@ t.test('a process that reads ahead has a segment in memory when searches begin t
   const read = ['search-buckets', 'search-columns', 'search-dictionary'].filter(name => names.includes(name))
   t.same(read, [], `asked: ${names.join(', ')}`)
   t.same(failures, [])
+})
+
+async function segmentAhead(store: SegmentStore): Promise<SegmentMeta> {
+  for (;;) {
+    const [ahead] = await store.readAhead()
+    if (ahead !== undefined) return ahead
+    await setTimeout(10)
+  }
+}
+
+t.test('a segment that goes while it is read is not taken for an empty one', async t => {
+  const index = await openFlushed(t, 42)
+  const store = openSegmentStore(openReads(index.pool))
+  const before = await index.search.count(EVERYTHING)
+  const merging = makeSegments(index.pool, FEW, { kinds: ['merge'], ahead: 2_000 })
+  merging.catch(() => {})
+  const ahead = await segmentAhead(store)
+  const remove = async () => {
+    await index.database.query('delete from segments_ahead')
+    await openSegmentWriter(index.pool).removeUnused()
+  }
+  const slow: SegmentStore = {
+    ...store,
+    async readDictionary(segment, version) {
+      await remove()
+      return store.readDictionary(segment, version)
+    },
+  }
+  t.equal(await readSegmentAhead(slow, ahead, 64, () => []), null)
+  t.equal(await readSegmentAhead(store, ahead, 64, () => []), null)
+  await t.rejects(merging, /removed a segment/)
+  t.equal(await index.search.count(EVERYTHING), before)
+  t.equal(await makeSegments(index.pool, FEW, { ahead: 1 }), 1)
+})
+
+t.test('a segment is not used when another process has stored one of the same articles', async t => {
+  const index = await openFlushed(t, 43)
+  const merging = makeSegments(index.pool, FEW, { kinds: ['merge'], ahead: 1_500 })
+  merging.catch(() => {})
+  const store = openSegmentStore(openReads(index.pool))
+  await segmentAhead(store)
+  // A process of a version that does not hold the same lock.
+  await index.database.query('update segments set segment_no = default where first_seq = 17')
+  const before = await store.readMeta(0n)
+  await t.rejects(merging, /another process stored segments/)
+  t.same((await store.readMeta(0n)).segments, before.segments)
+})
+
+const numbers = async (index: ArchiveIndex, table: string) =>
+  (await index.database.query(`select distinct segment_no as no from ${table} order by no`)).map(row => row.no)
+
+t.test('of replaced segments nothing stays, and nothing of those that a killed process left', async t => {
+  const index = await openFlushed(t, 31)
+  const flushed = await numbers(index, 'segments')
+  t.equal(flushed.length, 4)
+  const [first] = flushed
+  // More than one step removes at a time, on both sides of the numbers in use.
+  await index.database.query(
+    `insert into segment_buckets select no, bucket, '' from unnest(array[-7, 1000000]) no, generate_series(0, 700) bucket`,
+  )
+  await index.database.query('create table kept as select * from segment_buckets where segment_no = $1', [first])
+  const before = await index.search.count(EVERYTHING)
+
+  await makeSegments(index.pool, FEW, { kinds: ['merge'] })
+  const merged = await numbers(index, 'segments')
+  t.equal(merged.length, 1)
+  t.notOk(flushed.includes(merged[0]))
+  t.same(await numbers(index, 'segment_buckets'), merged)
+  t.equal(await index.search.count(EVERYTHING), before)
+
+  // A process was killed before it removed them, and had stored a segment ahead.
+  await index.database.query('insert into segment_buckets select * from kept')
+  await index.database.query(
+    `insert into segments_ahead select 1000000, 'flush', now(), 65, 80, bucket_bits, first_published, last_published,
+       first_ingested, last_ingested, undated, columns from segments`,
+  )
+  await index.database.query('insert into segment_buckets select 1000000, bucket, block from segment_buckets')
+  await index.add(shortArticles(0, 16))
+  await makeSegments(index.pool, FEW, { ahead: 1 })
+  t.same(await numbers(index, 'segment_buckets'), await numbers(index, 'segments'))
+  t.same(await numbers(index, 'segments_ahead'), [])
 })

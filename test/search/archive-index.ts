@@ -1,13 +1,18 @@
 import type { Test } from 'tap'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
-import { openIndexer } from '../../search/indexer.ts'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { openTestReading } from '../standbys/reading.ts'
+import { randomArticles } from './archive.ts'
 import type { Known } from './oracle.ts'
+import { createRandom } from './random.ts'
 import { emptyTestArchive, openTestIndex } from './store.ts'
+
+/** Sizes with which some dozen articles make several segments. */
+export const FEW = { flushed: 16n, merged: 64n }
 
 /** A database of its own with some articles in it. */
 export interface ArchiveIndex {
@@ -58,6 +63,21 @@ export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Pro
     },
   }
   test?.teardown(() => index.close())
+  return index
+}
+
+/** An index with four flushed segments of random articles. */
+export async function openFlushed(
+  test: Pick<Test, 'teardown'>,
+  seed: number,
+  options: Parameters<typeof makeSegments>[2] = {},
+): Promise<ArchiveIndex> {
+  const index = await openArchiveIndex(test)
+  const articles = randomArticles(createRandom(seed), 200)
+  for (let added = 0, at = 0; added < 64; at++) {
+    added += (await index.add(articles.slice(at, at + 1))).length
+    if (added % 16 === 0) await makeSegments(index.pool, FEW, { kinds: ['flush'], ...options })
+  }
   return index
 }
 

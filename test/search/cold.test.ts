@@ -5,6 +5,7 @@ import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { newArticle } from './short-articles.ts'
 
 const READING = 'search-buckets'
 const SEGMENTS = 8
@@ -12,18 +13,12 @@ const SIZE = 16
 const COMMON = Array.from({ length: 30 }, (_, at) => `alg${String.fromCharCode(97 + (at % 26))}${at}`)
 
 /** Every article has every common word, in an order of its own. */
-const ARTICLES: NewArticle[] = Array.from({ length: SEGMENTS * SIZE }, (_, at) => ({
-  title: `Gemeente ${COMMON[at % COMMON.length]}`,
-  body: [...COMMON.slice(at % COMMON.length), ...COMMON.slice(0, at % COMMON.length)].join(' '),
-  url: `https://example.org/${at}`,
-  addresses: [`https://example.org/${at}`],
-  publishedAt: new Date(Date.UTC(2026, 2, 1, 0, at)),
-  authors: [],
-  outlet: { name: 'Voorbeeld', domain: 'example.org' },
-  country: 'NL',
-  language: 'nl',
-}))
-
+const ARTICLES: NewArticle[] = Array.from({ length: SEGMENTS * SIZE }, (_, at) =>
+  newArticle(at, {
+    title: `Gemeente ${COMMON[at % COMMON.length]}`,
+    body: [...COMMON.slice(at % COMMON.length), ...COMMON.slice(0, at % COMMON.length)].join(' '),
+  }),
+)
 /** Greek and Cyrillic letters: words of one letter, which no article has. */
 const LETTERS = [...'αβγδεζηθικλμνξοπρστυφχψωабвгдежзиклмнопрстуфхцчшщыэюя']
 
@@ -82,19 +77,6 @@ t.test('the lists of a long query are read in few statements', { timeout: 60_000
   t.ok(reads() <= 2)
 })
 
-t.test('segments of former versions have no filter, and the same answers', { timeout: 60_000 }, async t => {
-  const { pool } = await openSegments(t)
-  const now = await openCold(t, pool)
-  const query = asked(parseKeyword(`${COMMON[3]} ${LETTERS.slice(0, 9).join(' ')}`))
-  const page = await now.search(query)
-  t.equal(page.total, 128)
-  // Bytes 12 to 15 hold the length of the filter, and the filter stands last.
-  await pool.query(`update segments set columns = set_byte(set_byte(set_byte(columns, 12, 0), 13, 0), 14, 0)`)
-  const then = await openCold(t, pool)
-  t.same(await then.search(query), page)
-  t.equal(then.reads(), 1)
-})
-
 t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, async t => {
   const { pool } = await openSegments(t)
   for (const [statements, gently] of [0, 1, 3, 8, 40, Infinity].flatMap(one => [
@@ -121,13 +103,7 @@ t.test('a process that joins others runs one search at a time while it warms up'
   const { pool } = index
   // Searches are run with words that a hundred bytes of documents have.
   const size = 1_200
-  await index.addMany(
-    Array.from({ length: size }, (_, at) => {
-      const one = ARTICLES[at % ARTICLES.length]!
-      const url = `https://example.org/many/${at}`
-      return { ...one, body: COMMON.slice(0, 12).join(' '), url, addresses: [url] }
-    }),
-  )
+  await index.addMany(Array.from({ length: size }, (_, at) => newArticle(at, { body: COMMON.slice(0, 12).join(' ') })))
   await makeSegments(pool, { flushed: BigInt(size), merged: BigInt(size * 2) })
   const atOnce = async (gently: boolean) => {
     let [running, most] = [0, 0]

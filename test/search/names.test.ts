@@ -5,24 +5,14 @@ import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { newArticle } from './short-articles.ts'
 import { makeTestSegments, openTestIndex } from './store.ts'
 
 const timeout = 60_000
 
 /** Articles with one author each. */
 const articles = (from: number, authors: string[]): NewArticle[] =>
-  authors.map((author, at) => ({
-    title: `Bericht ${from + at}`,
-    body: null,
-    url: `https://example.org/${from + at}`,
-    addresses: [`https://example.org/${from + at}`],
-    publishedAt: new Date(Date.UTC(2026, 2, 1, 12, 0, from + at)),
-    authors: [author],
-    outlet: { name: 'Voorbeeld', domain: 'example.org' },
-    country: 'NL',
-    language: 'nl',
-  }))
-
+  authors.map((author, at) => newArticle(from + at, { authors: [author] }))
 const by = (author: string): ArticleQuery => ({ ...EVERYTHING, author })
 
 const people = (count: number) => Array.from({ length: count }, (_, at) => `Jan van Naam${at}`)

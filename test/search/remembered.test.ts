@@ -6,41 +6,19 @@ import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { newArticle } from './short-articles.ts'
 
 const MINOR = 16n
 
 /** Articles with a word of their own each. */
 const articles = (from: number, count: number, publishedAt: Date): NewArticle[] =>
-  Array.from({ length: count }, (_, at) => ({
-    title: `Gemeente woord${from + at}`,
-    body: `Een bericht met woord${from + at} erin.`,
-    url: `https://example.org/${from + at}`,
-    addresses: [`https://example.org/${from + at}`],
-    publishedAt,
-    authors: [],
-    outlet: { name: 'Voorbeeld', domain: 'example.org' },
-    country: 'NL',
-    language: 'nl',
-  }))
-
+  Array.from({ length: count }, (_, at) =>
+    newArticle(from + at, { body: `Een bericht met woord${from + at} erin.`, publishedAt }),
+  )
 const words = (...required: string[]): ArticleQuery => ({
   ...EVERYTHING,
   searchIn: 'title_body',
   match: { kind: 'boolean', required: required.map(word => [word]), excluded: [] },
-})
-
-t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
-  const { search } = openIndex(db)
-  await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
-  await makeSegments(index.pool, { flushed: MINOR, merged: 256n })
-  const first = await search(EVERYTHING)
-  t.ok(names.includes('search-stored'))
-  names.length = 0
-  const second = await search(EVERYTHING)
-  t.same(second, first)
-  t.same(names, ['search-snapshot'], 'neither rows, nor the ids of those that came together, nor the days')
 })
 
 t.test('new articles are shown without being read once more', { timeout: 60_000 }, async t => {

@@ -6,6 +6,7 @@ import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
+import { newArticle } from './short-articles.ts'
 
 t.setTimeout(280_000)
 
@@ -43,18 +44,7 @@ t.test('articles of any date are found over the turn of a year, while one partit
 
 function articleAt(time: string | null, number: number): NewArticle {
   const at = time === null ? null : new Date(time)
-  return {
-    url: `https://year.example/${number}`,
-    addresses: [`year.example/${number}`],
-    title: `Gelukkig nieuwjaar ${number}`,
-    body: null,
-    publishedAt: at,
-    ingestedAt: at,
-    authors: [],
-    outlet: { name: 'De Jaarwisseling', domain: 'year.example' },
-    language: 'nl',
-    country: 'NL',
-  }
+  return newArticle(number, { title: `Gelukkig nieuwjaar ${number}`, publishedAt: at, ingestedAt: at })
 }
 
 const SIZES: SearchSizes = {

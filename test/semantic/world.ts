@@ -12,6 +12,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
+import { newArticle } from '../search/short-articles.ts'
 import { startTestServers } from '../servers.ts'
 import { startWordModel, type WordModel } from './word-model.ts'
 
@@ -99,17 +100,13 @@ export async function createWorld(
 }
 
 function articleNumber(number: number): NewArticle {
-  return {
+  return newArticle(number, {
     url: `https://dagkoerier.example/${number}`,
     addresses: [`dagkoerier.example/${number}`],
     title: `Artikel ${number}`,
-    body: null,
     publishedAt: new Date(Date.UTC(2026, 0, 1) + number * 60_000),
-    authors: [],
     outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
-    language: 'nl',
-    country: 'NL',
-  }
+  })
 }
 
 /** A search over everything, with what a test sets apart. */

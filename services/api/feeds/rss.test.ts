@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import { parseRssFeed } from 'feedsmith'
 import t, { type Test } from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
-import { LISTED_ROW, type ListedRow } from '../../../test/contract/rows.ts'
+import type { ListedRow } from '../../../test/contract/rows.ts'
 import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { readRequest } from '../contract/request.ts'
 import { feedBody, makeItem, writeHead } from './rss.ts'
-import { optional, text, writeElement, type XmlElement } from './xml.ts'
 
 const IDENTITY = {
   serviceName: 'Perscope',
@@ -156,33 +155,3 @@ t.test('decision 31: whatever a title, name or id holds, the feed parses and giv
     }),
   )
 })
-
-t.test('issue 22: the joined items are those that the rows themselves would give', async t => {
-  fc.assert(
-    fc.property(fc.array(LISTED_ROW, { maxLength: 5 }), rows => {
-      const xml = feed('', rows)
-      const items = xml.slice(xml.indexOf('    <item>'), xml.indexOf('  </channel>'))
-      t.equal(rows.length === 0 ? '' : items, rows.map(row => writeElement(itemOf(row), '    ')).join(''))
-    }),
-    { numRuns: 500 },
-  )
-})
-
-/** An item as it was written before items were kept: from the row, relevance included. */
-function itemOf(row: ListedRow): XmlElement {
-  const { name, domain } = row.outlet
-  const attributes = domain === null ? {} : { attributes: { domain } }
-  return {
-    name: 'item',
-    content: [
-      text('title', row.title),
-      text('link', row.url),
-      { name: 'guid', attributes: { isPermaLink: 'false' }, content: row.id },
-      ...optional('pubDate', row.publishedAt?.toUTCString() ?? null),
-      ...optional('author', row.authors.map(author => author.name).join(', ') || null),
-      ...(name === null && domain === null ? [] : [{ name: 'pc:outlet', ...attributes, content: name ?? '' }]),
-      text('pc:country', row.country),
-      ...optional('pc:relevance', row.relevance === undefined ? null : String(row.relevance)),
-    ],
-  }
-}

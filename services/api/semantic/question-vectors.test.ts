@@ -17,18 +17,3 @@ t.test('the memory is bounded: the question that was not asked for longest is em
   }
   t.same(embedded, ['first', 'second', 'third', 'second'])
 })
-
-t.test('a question that waits for an equal one fails with it, and the next tries again', async t => {
-  const vectorOf = createQuestionVectors(5_000, HOUR)
-  const failing = Promise.withResolvers<number[]>()
-  const both = [1, 2].map(() => vectorOf('articles', 'storm', () => failing.promise))
-  failing.reject(new Error('the model is away'))
-  for (const one of both) await t.rejects(one, { message: 'the model is away' })
-  t.same(await vectorOf('articles', 'storm', async () => VECTOR), VECTOR)
-})
-
-t.test('vectors of two collections never meet', async t => {
-  const vectorOf = createQuestionVectors(5_000, HOUR)
-  await vectorOf('articles-one', 'storm', async () => VECTOR)
-  t.same(await vectorOf('articles-two', 'storm', async () => [0, 1]), [0, 1])
-})
