@@ -4,11 +4,13 @@ import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import type { Test } from 'tap'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { Problem } from '../infra/embedded/files.ts'
 import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate } from '../infra/migrations/migrate.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
@@ -33,15 +35,17 @@ const TEMPLATE = 'perscope_template_'
  * it takes a fraction of a second and tests run side by side. On the server of DATABASE_URL, which
  * `npm test` sets; a test file run alone starts an embedded one, whose files are kept in the
  * temporary folder for the next run.
+ *
+ * @param test drops it when it ends; left out: the caller does
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase(test?: Pick<Test, 'teardown'>): Promise<TestDatabase> {
   const server = process.env.DATABASE_URL || (await serverOfOurOwn())
   const template = await madeTemplate(server)
   const name = `perscope_test_${randomBytes(8).toString('hex')}`
   await onServer(server, client => client.query(`create database ${name} template ${template}`))
   const query: TestDatabase['query'] = (sql, values) =>
     onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
-  return {
+  const database: TestDatabase = {
     url: inDatabase(server, name),
     query,
     count: async from => Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
@@ -52,6 +56,16 @@ export async function createTestDatabase(): Promise<TestDatabase> {
         async client => void (await client.query(`drop database if exists ${name} with (force)`)),
       ),
   }
+  test?.teardown(() => database.drop())
+  return database
+}
+
+/** The same with a pool, both until the test ends. */
+export async function createTestPool(test: Pick<Test, 'teardown'>): Promise<{ database: TestDatabase; pool: Pool }> {
+  const database = await createTestDatabase(test)
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  test.teardown(() => pool.end())
+  return { database, pool }
 }
 
 /**

@@ -1,17 +1,11 @@
 import t from 'tap'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../../test/database.ts'
+import { createTestPool } from '../../test/database.ts'
 import { newArticle } from '../../test/search/short-articles.ts'
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from './article.ts'
 import { openArticleWriter } from './writer.ts'
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await createTestPool(t)
 
 const article = (address: string, more: Partial<NewArticle> = {}): NewArticle =>
   newArticle(0, {

@@ -125,27 +125,6 @@ t.test(
   },
 )
 
-t.test('sfeed imports the OPML and reads the feeds', { skip: await missing('sfeed_update', '-h') }, async t => {
-  const { own, opml, dutch, belgium, env, revoke } = await subscribe('sfeed')
-  const config = join(own, 'sfeedrc')
-  const imported = await run('sh', ['-c', 'sfeed_opml_import < "$1" > "$2"', 'sh', opml, config], { env })
-  t.equal(imported.stderr, '')
-  t.match(await readFile(config, 'utf8'), dutch.url)
-  await run('sfeed_update', [config], { env })
-  const items = async (name: string) =>
-    (await readFile(join(own, '.sfeed/feeds', name), 'utf8'))
-      .trimEnd()
-      .split('\n')
-      .map(line => line.split('\t'))
-  const read = await items('Alles & "meer" <é>')
-  t.strictSame(read.map(([, title]) => title).sort(), TITLES)
-  const [time, , link, , , id, author] = read.find(([, title]) => title === TITLES[0]) ?? []
-  t.match({ time, link, id, author }, { time: /^\d+$/, link: /^https:/, id: /./, author: 'Anna de Wit, Zoë Müller' })
-  t.equal((await items('Belgie')).length, 2, 'with that of the test before')
-  await revoke(belgium.id)
-  await t.rejects(run('sfeed_update', [config], { env }), { code: 1, stderr: /Belgie +FAIL \(FETCH\)/ })
-})
-
 /** Reads a feed as readers written in Python do, and prints what it found; then asks again. */
 const READER = `
 import feedparser, json, sys

@@ -2,21 +2,15 @@ import { spawn } from 'node:child_process'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createFeed, type FeedWithToken } from '../../shared/plans/search-feeds.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import { createTestPool } from '../database.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
 
 t.setTimeout(240_000)
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {}, PATIENT)
+const { database, pool } = await createTestPool(t)
 const metricsPort = await freePort()
 const fleet = createFleet({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) })
-t.teardown(async () => {
-  await fleet.stop()
-  await pool.end()
-  await database.drop()
-})
+t.teardown(() => fleet.stop())
 const plan = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 1_000, quota: 9 }
 const { key } = await createKey(pool, 'test', plan)
 const make = async (search: string): Promise<FeedWithToken> => (await createFeed(pool, key.id, { search, title: 'x' }))!

@@ -1,21 +1,15 @@
 import t from 'tap'
 import { createKey, makeSecret } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import { createTestPool } from '../database.ts'
 import { createFleet } from '../fleet.ts'
 import { ask } from './api.ts'
 
 t.setTimeout(240_000)
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {}, PATIENT)
+const { database, pool } = await createTestPool(t)
 const fleet = createFleet({ DATABASE_URL: database.url, TRUST_PROXY: '1', DATABASE_POOL: '8', LOG_LEVEL: 'info' })
-t.teardown(async () => {
-  await fleet.stop()
-  await pool.end()
-  await database.drop()
-})
+t.teardown(() => fleet.stop())
 const plan = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 10_000, quota: null }
 const { key, secret } = await createKey(pool, 'known', plan)
 const { token } = (await createFeed(pool, key.id, { search: '', title: 'Bruggen' }))!

@@ -48,8 +48,7 @@ const CATALOG = `
    order by 1`
 
 async function formerDatabase(t: Test): Promise<TestDatabase> {
-  const database = await createTestDatabase()
-  t.teardown(() => database.drop())
+  const database = await createTestDatabase(t)
   // As the account that migrates: what a superuser makes, it may not change.
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
@@ -61,8 +60,7 @@ async function formerDatabase(t: Test): Promise<TestDatabase> {
 const linesOf = async (database: TestDatabase) => (await database.query(CATALOG)).map(({ line }) => line)
 
 t.test('a database at migration 0022, taken over, has the schema of a new one', async t => {
-  const fresh = await createTestDatabase()
-  t.teardown(() => fresh.drop())
+  const fresh = await createTestDatabase(t)
   const former = await formerDatabase(t)
   await former.query(`insert into outlets (domain, name, country, languages, time_zone)
     values ('dagkoerier.example', 'De Dagkoerier', 'NL', '{nl}', 'Europe/Amsterdam')`)

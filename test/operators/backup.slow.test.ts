@@ -11,8 +11,7 @@ import { runScript, startScript } from '../script.ts'
 t.setTimeout(280_000)
 
 const source = await startTestApi(t)
-const target = await createTestDatabase()
-t.teardown(() => target.drop())
+const target = await createTestDatabase(t)
 const file = join(t.testdir(), 'perscope.backup')
 const envOf = (databaseUrl: string) => ({ DATABASE_URL: databaseUrl, REDIS_URL: '', QDRANT_URL: '' })
 const run = (databaseUrl: string, name: string, ...words: string[]) => runScript(name, words, envOf(databaseUrl))
@@ -86,8 +85,7 @@ t.test('nothing is overwritten without consent', async t => {
 })
 
 t.test('a database with tables of another program takes a backup only with consent', async t => {
-  const stranger = await createTestDatabase()
-  t.teardown(() => stranger.drop())
+  const stranger = await createTestDatabase(t)
   await stranger.query('drop table public.installation, public.ingest_clock')
   await stranger.query('create table public.invoices as select 1 as id')
   const refused = await run(stranger.url, 'restore', file)
@@ -96,8 +94,7 @@ t.test('a database with tables of another program takes a backup only with conse
 })
 
 t.test('a backup of another installation is named as such, and can do nothing beyond the database', async t => {
-  const forged = await createTestDatabase()
-  t.teardown(() => forged.drop())
+  const forged = await createTestDatabase(t)
   const trace = join(tmpdir(), `perscope-forged-${process.pid}`)
   await forged.query('update installation set id = gen_random_uuid()')
   // Text of an archive that psql would take for its own commands.

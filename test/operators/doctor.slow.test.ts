@@ -22,8 +22,7 @@ t.setTimeout(300_000)
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
 const STATUS = fileURLToPath(new URL('../../scripts/status.ts', import.meta.url))
 const run = promisify(execFile)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const database = await createTestDatabase(t)
 
 interface Checked {
   code: number

@@ -9,8 +9,7 @@ import { articlePage, settle, storePages } from '../normaliser/stored.ts'
 import { runScript } from '../script.ts'
 
 t.setTimeout(300_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const database = await createTestDatabase(t)
 
 const explain = (words: string[], more: Record<string, string> = {}) =>
   runScript('explain', words, { DATABASE_URL: database.url, ...more })

@@ -1,16 +1,10 @@
 import t from 'tap'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestPool } from '../database.ts'
 import { runScript } from '../script.ts'
 
 t.setTimeout(120_000)
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { database, pool } = await createTestPool(t)
 const pages = (...words: string[]) => runScript('pages', words, { DATABASE_URL: database.url })
 
 await pool.query(`

@@ -8,12 +8,9 @@ t.setTimeout(120_000)
 const KEY = 'a-key-for-operators-of-tests'
 
 t.test('an API whose Redis is away answers, shows all but the queues, and ends in time', async t => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase(t)
   const fleet = createFleet({ DATABASE_URL: database.url, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
-  t.teardown(async () => {
-    await fleet.stop()
-    await database.drop()
-  })
+  t.teardown(() => fleet.stop())
   const api = await fleet.start('api', { OPERATOR_KEY: KEY })
   const { status, json } = await ask(`${fleet.base()}/status/figures`, KEY)
   t.equal(status, 200)

@@ -4,8 +4,7 @@ import { createFleet } from '../fleet.ts'
 import { settle, storePages } from '../normaliser/stored.ts'
 
 t.setTimeout(300_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const database = await createTestDatabase(t)
 
 const OFFER = 'Lees elke dag het laatste nieuws uit uw eigen streek, nu een hele maand lang voor één euro.'
 const pages = Array.from({ length: 14 }, (_, at) => {

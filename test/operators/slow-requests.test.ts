@@ -24,8 +24,7 @@ interface Line {
 }
 
 t.test('the line of a slow request is a warning, and names what the request waited for', async t => {
-  const database = await createTestDatabase()
-  t.teardown(database.drop)
+  const database = await createTestDatabase(t)
   const client = new pg.Client(database.url)
   await client.connect()
   t.teardown(() => client.end())

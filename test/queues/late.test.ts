@@ -7,7 +7,7 @@ import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 
 const log = createLogger('test', 'silent')
-const database = await createTestDatabase()
+const database = await createTestDatabase(t)
 
 t.test(
   'who starts while Postgres does not let anybody in works as soon as it does, and stays alive until then',
@@ -15,10 +15,7 @@ t.test(
     t.setTimeout(240_000)
     const door = await openLinkTo(database.url)
     door.break()
-    t.teardown(async () => {
-      await door.close()
-      await database.drop()
-    })
+    t.teardown(() => door.close())
     const queues = openQueues({ DATABASE_URL: door.url, REDIS_URL: '' }, log)
     const seen: string[] = []
     const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 2 })

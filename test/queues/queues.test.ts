@@ -2,23 +2,13 @@ import t from 'tap'
 import { createLogger } from '../../shared/log/logger.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
 import { createTestDatabase } from '../database.ts'
+import { until } from '../fleet.ts'
 import { startRedis } from './redis.ts'
 
 const log = createLogger('test', 'silent')
-const database = await createTestDatabase()
+const database = await createTestDatabase(t)
 const redis = await startRedis()
-t.teardown(async () => {
-  await redis.stop()
-  await database.drop()
-})
-
-async function until(condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
-  const end = Date.now() + ms
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('waited in vain')
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-}
+t.teardown(() => redis.stop())
 
 for (const store of ['Postgres', 'Redis'] as const) {
   const skip = store === 'Redis' && redis.url === null ? 'no redis-server on this machine' : false
@@ -54,11 +44,11 @@ for (const store of ['Postgres', 'Redis'] as const) {
       )
       for (const expected of [1, 2, 3]) {
         await queues.add('normalise', [{ key: '7', data: { pageNo: '7' } }])
-        await until(() => calls === expected)
+        await until(() => calls === expected, 60_000)
         await until(async () => {
           const { waiting, active, failed } = (await queues.counts()).normalise
           return waiting + active + failed === 0
-        })
+        }, 60_000)
       }
       t.equal(calls, 3)
       await worker.close()
@@ -83,7 +73,7 @@ for (const store of ['Postgres', 'Redis'] as const) {
       { concurrency: 1 },
     )
     await queues.add('embed', [{ key: '1', data: { seqs: ['1'] } }])
-    await until(() => started)
+    await until(() => started, 60_000)
     await worker.close()
     t.ok(told, 'the processor was told')
     t.ok(finished, 'and waited for')
@@ -106,7 +96,7 @@ for (const store of ['Postgres', 'Redis'] as const) {
       { concurrency: 1, lockDuration: 1_000 },
     )
     await queues.add('normalise', [{ key: 'slow', data: { pageNo: 'slow' } }])
-    await until(() => taken.length === 1)
+    await until(() => taken.length === 1, 60_000)
     await first.close(true) // as a killed process would: the lock is no longer renewed
     const second = queues.work('normalise', async () => void taken.push('second'), {
       concurrency: 1,
@@ -128,7 +118,7 @@ t.test(
     const seen: string[] = []
     const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 2 })
     await queues.add('normalise', [{ key: 'one', data: { pageNo: 'one' } }])
-    await until(() => seen.length === 1)
+    await until(() => seen.length === 1, 60_000)
     redis.flush()
     await queues.add('normalise', [{ key: 'two', data: { pageNo: 'two' } }])
     await until(() => seen.includes('two'), 60_000)

@@ -29,7 +29,7 @@ export interface ArchiveIndex {
 /** @param test closes the index when it ends; null: the caller does */
 export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
-  const { pool, standbys, close } = openTestReading(database.url, { settings: SEARCH_SETTINGS })
+  const { pool, standbys, close } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)

@@ -1,11 +1,10 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openIndex } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import { createTestPool } from '../database.ts'
 import { EVERYTHING } from './poller.ts'
 import { shortArticles } from './short-articles.ts'
 
@@ -15,9 +14,8 @@ const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
 type Patiently = <T>(work: () => Promise<T>) => Promise<T>
 
-async function open(test: { teardown(work: () => Promise<void>): unknown }, patiently?: Patiently) {
-  const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
+  const { pool } = await createTestPool(test)
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
@@ -28,11 +26,7 @@ async function open(test: { teardown(work: () => Promise<void>): unknown }, pati
       counts.known += known
     },
   })
-  test.teardown(async () => {
-    await indexer.close()
-    await pool.end()
-    await database.drop()
-  })
+  test.teardown(() => indexer.close())
   return { pool, indexer, writer, importer, counts }
 }
 

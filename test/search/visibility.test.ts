@@ -33,12 +33,8 @@ async function pollWhileWriting(
 }
 
 t.test('decision 23: a poller misses nothing of eight writers, some of them killed', { timeout: 120_000 }, async t => {
-  const database = await createTestDatabase()
-  const { pool, standbys, close } = openTestReading(database.url)
-  t.teardown(async () => {
-    await close()
-    await database.drop()
-  })
+  const database = await createTestDatabase(t)
+  const { pool, standbys } = openTestReading(t, database.url)
   const { missed, all, disorder } = await pollWhileWriting(database.url, { pool, standbys }, 4)
   t.comment(`${all} articles`)
   t.ok(all > 30, `writers write: ${all}`)
@@ -53,12 +49,8 @@ t.test('decision 23: a poller misses nothing of eight writers, some of them kill
 })
 
 t.test('decision 23: a poller misses nothing beside imports, some of them killed', { timeout: 120_000 }, async t => {
-  const database = await createTestDatabase()
-  const { pool, standbys, close } = openTestReading(database.url)
-  t.teardown(async () => {
-    await close()
-    await database.drop()
-  })
+  const database = await createTestDatabase(t)
+  const { pool, standbys } = openTestReading(t, database.url)
   let writing = true
   const flushing = (async () => {
     while (writing) {
@@ -85,16 +77,12 @@ t.test('decision 23: a poller misses nothing beside imports, some of them killed
 })
 
 t.test('decision 23: the same poller misses articles that are stamped with now()', { timeout: 120_000 }, async t => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase(t)
   await database.query(`
     create function stamp_with_now() returns trigger language plpgsql as
       'begin new.ingested_at = date_trunc(''milliseconds'', now()); return new; end'`)
   await database.query('create trigger stamp before insert on articles for each row execute function stamp_with_now()')
-  const { pool, standbys, close } = openTestReading(database.url)
-  t.teardown(async () => {
-    await close()
-    await database.drop()
-  })
+  const { pool, standbys } = openTestReading(t, database.url)
   const { missed, all } = await pollWhileWriting(database.url, { pool, standbys }, 0)
   t.comment(`${missed} of ${all} articles missed`)
   t.ok(missed > 0)
@@ -104,12 +92,8 @@ t.test(
   'decision 22: pages are the set of the start, while writers write and segments are made',
   { timeout: 120_000 },
   async t => {
-    const database = await createTestDatabase()
-    const { pool, standbys, close } = openTestReading(database.url)
-    t.teardown(async () => {
-      await close()
-      await database.drop()
-    })
+    const database = await createTestDatabase(t)
+    const { pool, standbys } = openTestReading(t, database.url)
     const { search } = openTestIndex(pool, standbys)
     const writers = startWriters(database.url, 4, DURATION, 2)
     let writing = true

@@ -1,14 +1,8 @@
 import t from 'tap'
 import { claimDue } from '../../services/embedder/due-dispatcher.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestPool } from '../database.ts'
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await createTestPool(t)
 
 const promise = (count: number) =>
   pool.query(

@@ -1,26 +1,21 @@
 import { createFleet, type Fleet, freePort } from '../fleet.ts'
-import { processorTime } from './usage.ts'
 
 /** API processes that serve the same database. */
 export interface Apis {
   bases: string[]
-  /** Seconds of processor time of all of them. */
-  cpu(): number
   /** Statements of searches by the server that answered, of all of them. */
   statements(): Promise<{ primary: number; standby: number }>
-  /** What they have written since their start. */
-  log(): string
   stop(): Promise<void>
 }
 
 /** Starts API processes, one after another, and waits until each is warm. */
 export async function startApis(count: number, env: Record<string, string>): Promise<Apis> {
-  const started: { fleet: Fleet; metrics: number; pid: number }[] = []
+  const started: { fleet: Fleet; metrics: number }[] = []
   for (let number = 0; number < count; number++) {
     const metrics = await freePort()
     const fleet = createFleet({ LOG_LEVEL: 'warn', WEB_CONCURRENCY: '1', ...env, METRICS_PORT: String(metrics) })
-    const { process: child } = await fleet.start('api')
-    started.push({ fleet, metrics, pid: child.pid ?? 0 })
+    await fleet.start('api')
+    started.push({ fleet, metrics })
   }
   const sumOf = async (server: string) => {
     let sum = 0
@@ -33,9 +28,7 @@ export async function startApis(count: number, env: Record<string, string>): Pro
   }
   return {
     bases: started.map(({ fleet }) => fleet.base()),
-    cpu: () => processorTime(started.map(({ pid }) => pid)),
     statements: async () => ({ primary: await sumOf('primary'), standby: await sumOf('standby') }),
-    log: () => started.flatMap(({ fleet }) => fleet.members.map(member => member.log())).join(''),
     async stop() {
       for (const { fleet } of started) await fleet.stop()
     },

@@ -1,3 +1,4 @@
+import type { Test } from 'tap'
 import type { Standbys } from '../../search/index.ts'
 import { followHistory } from '../../services/api/reading/history.ts'
 import { openStandbys } from '../../services/api/reading/servers.ts'
@@ -26,8 +27,22 @@ export interface TestReading {
   close(): Promise<void>
 }
 
-/** Opens a pool of the primary, and the standbys that the test run reads from. */
-export function openTestReading(databaseUrl: string, options: Parameters<typeof createPool>[3] = {}): TestReading {
+/**
+ * Opens a pool of the primary, and the standbys that the test run reads from.
+ *
+ * @param test closes them when it ends; null: the caller does
+ */
+export function openTestReading(
+  test: Pick<Test, 'teardown'> | null,
+  databaseUrl: string,
+  options: Parameters<typeof createPool>[3] = {},
+): TestReading {
+  const reading = open(databaseUrl, options)
+  test?.teardown(reading.close)
+  return reading
+}
+
+function open(databaseUrl: string, options: Parameters<typeof createPool>[3]): TestReading {
   const urls = readUrlsOf(databaseUrl)
   const own = { ...PATIENT, ...options }
   if (urls.length === 0) {

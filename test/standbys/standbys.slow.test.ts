@@ -74,11 +74,6 @@ async function untilStandbysServe(api: TestApi, secret: string): Promise<void> {
   await until(isRead, 60_000, () => 'the standbys are not read')
 }
 
-t.test('searches read from standbys what these hold', async t => {
-  const { api, secret } = await withApi(t)
-  await untilStandbysServe(api, secret)
-})
-
 t.test('a page never lacks an article that standbys do not show yet', async t => {
   const { api, secret } = await withApi(t)
   await untilStandbysServe(api, secret)

@@ -4,29 +4,6 @@ import { createPermits, NoPermit } from './permits.ts'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('issue 18.11: work of one name takes permits in order, other names do not wait', async t => {
-  const permits = createPermits({ atOnce: 2, waiting: 10, patience: 60_000 })
-  const begun: number[] = []
-  const ends: (() => void)[] = []
-  const work = (number: number) =>
-    permits.take('a', async () => {
-      begun.push(number)
-      await new Promise<void>(resolve => ends.push(resolve))
-    })
-  const all = [1, 2, 3, 4].map(work)
-  await tick()
-  t.strictSame(begun, [1, 2])
-  t.equal(await permits.take('b', async () => 'at once'), 'at once')
-  ends[1]?.()
-  await tick()
-  t.strictSame(begun, [1, 2, 3])
-  for (const end of ends) end()
-  await tick()
-  for (const end of ends) end()
-  await Promise.all(all)
-  t.strictSame(begun, [1, 2, 3, 4])
-})
-
 t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room', async t => {
   const permits = createPermits({ atOnce: 1, waiting: 1, patience: 20 })
   const held = Promise.withResolvers<void>()

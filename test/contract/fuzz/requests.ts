@@ -1,5 +1,6 @@
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../../services/api/contract/parameters.ts'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
+import { createRandom } from '../../search/random.ts'
 
 /** A request as bytes, with the facts that the judge of its answer needs. */
 export interface Shot {
@@ -8,23 +9,12 @@ export interface Shot {
   semantic: boolean
 }
 
-/** A repeatable source of chance (mulberry32). */
+/** A repeatable source of chance. */
 export function chance(seed: number) {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-  const below = (n: number): number => Math.floor(next() * n)
-  return {
-    below,
-    odds: (probability: number): boolean => next() < probability,
-    pick: <T>(items: readonly T[]): T => items[below(items.length)]!,
-  }
+  const { below, chance: odds, one: pick } = createRandom(seed)
+  return { below, odds, pick }
 }
+
 export type Chance = ReturnType<typeof chance>
 
 const NASTY = [
