@@ -57,16 +57,6 @@ t.test('names that begin with the text come first, then words that do, then the 
   t.same(await (await rank([...names, ...others])).find('an', 1, EVER, 10), [4, 2, 3, 1, 5], 'few among many')
 })
 
-t.test('a name is found in the countries that have it, and once however many texts it has', async t => {
-  const ranking = await rank([
-    { ...name(1, 'de krant', 3, 1), texts: ['de krant', 'krant.example'] },
-    name(2, 'krant', 1, 4),
-  ])
-  t.same(await ranking.find('krant', 1, EVER, 10), [1])
-  t.same(await ranking.find('krant', 5, EVER, 10), [2, 1])
-  t.same(await ranking.find('.ex', 5, EVER, 10), [1])
-})
-
 t.test('of equal names, the one with the most articles in those countries is found', async t => {
   const ranking = await rank([name(1, 'krant', 3, 1), name(2, 'krant', 2, 2), name(3, 'de krant', 1, 3)])
   t.same(await ranking.find('krant', 1, EVER, 10), [1, 3])

@@ -15,15 +15,3 @@ t.test('the words with their places are the words of the one tokenizer', async (
     { numRuns: 2_000 },
   )
 })
-
-t.test('a word is marked where it stands, with its accents', async t => {
-  const text = "l'Économie: CO₂ à Liège"
-  const marked = wordRuns(text).map(({ start, end, word }) => [text.slice(start, end), word])
-  t.strictSame(marked, [
-    ['l', 'l'],
-    ['Économie', 'economie'],
-    ['CO₂', 'co2'],
-    ['à', 'a'],
-    ['Liège', 'liege'],
-  ])
-})

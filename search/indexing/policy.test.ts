@@ -39,14 +39,6 @@ t.test('segments cover the articles from the first on, each once, large ones whe
   t.same(makeAll(47n), [...ranges(16n, 2), ...ranges(2n, 7, 33n)])
 })
 
-t.test('a search never has to look at many small segments', async t => {
-  let most = 0
-  makeAll(64n, stored => {
-    most = Math.max(most, stored.filter(one => one.last - one.first + 1n < SIZES.merged).length)
-  })
-  t.equal(most, 8)
-})
-
 t.test('an archive that comes at once goes straight into the largest segments that it fills', async t => {
   t.same(nextRange([], 40n), { first: 1n, last: 16n })
   t.same(nextRange(ranges(16n, 1), 40n), { first: 17n, last: 32n })
@@ -78,13 +70,6 @@ t.test('the next segment takes the articles of one that would be very short, wit
   t.equal(endOfFlush(31n, sizes), 32n, 'no segment crosses a block')
   t.equal(endOfFlush(32n, sizes), 40n)
   t.end()
-})
-
-t.test('what is new and what becomes one never overlap, so that both may be made at once', async t => {
-  const stored = ranges(2n, 10)
-  t.same(mergesDue(stored, SIZES), ranges(16n, 1))
-  t.same(nextFlush(stored, 40n, SIZES), { first: 21n, last: 22n })
-  t.same(mergesDue(stored.slice(0, 7), SIZES), [], 'a block that is not full waits for its articles')
 })
 
 t.test('segments of any length become large ones, and large ones stay as they are', async t => {

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { wordList } from '../analysis/index.ts'
-import { TERMS } from '../terms.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
@@ -36,18 +35,16 @@ function buildSegment(size: number) {
     }
   })
   const builder = createSegmentBuilder(articles, 1n)
-  const truth: Record<'words' | 'titleWords' | 'pairs' | 'titlePairs' | 'triples', Truth> = {
-    ...{ words: new Map(), titleWords: new Map(), pairs: new Map(), titlePairs: new Map(), triples: new Map() },
+  const truth: Record<'pairs' | 'titlePairs' | 'triples', Truth> = {
+    ...{ pairs: new Map(), titlePairs: new Map(), triples: new Map() },
   }
   const word = createWords(2_000)
   for (let doc = 0; doc < size; doc++) {
     const title = Array.from({ length: 3 }, word)
     const body = Array.from({ length: 9 }, word)
     builder.addWords(BigInt(doc + 1), wordList(title), wordList(body))
-    for (const one of title) note(truth.titleWords, one, doc)
     for (const pair of runs(title, 2)) note(truth.titlePairs, pair, doc)
     for (const text of [title, body]) {
-      for (const one of text) note(truth.words, one, doc)
       for (const pair of runs(text, 2)) note(truth.pairs, pair, doc)
       for (const triple of runs(text, 3)) note(truth.triples, triple, doc)
     }
@@ -113,15 +110,13 @@ for (const [size, enough] of [
   [1_000, 4],
   [30_000, 14],
 ] as const) {
-  t.test(`a segment of ${size} documents finds words, and words side by side`, async t => {
+  t.test(`a segment of ${size} documents finds words side by side`, async t => {
     const { truth, list } = buildSegment(size)
     const compare = (what: string, of: Truth, terms: Omit<Terms, 'enough'>) => {
       const { wrong, listed, shared } = compareLists(list, of, { ...terms, enough })
       t.same(wrong, [], `${what}: ${listed} with lists of their own, ${shared} with others'`)
       t.ok(listed > 3 && (terms.shared === undefined || shared > 3), 'enough of either')
     }
-    compare('words', truth.words, { own: TERMS.word })
-    compare('title words', truth.titleWords, { own: TERMS.titleWord })
     compare('pairs', truth.pairs, {
       own: name => SHINGLES.pair(...two(name)),
       shared: name => SHINGLES.sharedPair(...two(name)),

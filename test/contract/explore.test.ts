@@ -132,13 +132,6 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   const limited = await api.issue({ rate: 50, quota: 5 })
   const ask = (init?: RequestInit) => api.ask(limited.secret, '/explore/counts?by=country', init)
   const first = await ask()
-  t.match(Object.fromEntries(first.headers), {
-    'x-ratelimit-limit': '50',
-    'x-ratelimit-remaining': '49',
-    'x-quota-remaining': '4',
-    'cache-control': 'private, no-cache',
-    'content-type': 'application/json; charset=utf-8',
-  })
   const etag = first.headers.get('etag')!
   t.equal((await ask({ headers: { 'If-None-Match': etag } })).status, 304)
   const head = await ask({ method: 'HEAD' })

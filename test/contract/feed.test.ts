@@ -85,19 +85,6 @@ t.test('the contract: the channel', async t => {
   t.match(bare.text, 'xmlns:pc="https://news.example/ns"')
 })
 
-t.test('the contract: errors are error objects, as JSON', async t => {
-  for (const [path, status, code] of [
-    ['/v1/articles.rss?cursor=abc', 422, 'invalid_request'],
-    ['/v1/articles.rss?per_page=101', 422, 'invalid_request'],
-    ['/v1/articles.rss?search=semantic&q=ab', 503, 'semantic_search_unavailable'],
-  ] as const) {
-    const answer = await api.ask(secret, path)
-    t.equal(answer.status, status)
-    t.equal(answer.json.code, code)
-  }
-  t.equal((await api.ask(null, '/v1/articles.rss')).json.code, 'missing_token')
-})
-
 t.test('decision 30: nothing changes, no byte changes', async t => {
   const first = await api.ask(secret, '/v1/articles.rss')
   await new Promise(resolve => setTimeout(resolve, 1_100))

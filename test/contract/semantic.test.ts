@@ -74,24 +74,6 @@ t.test('each new set removes some of those that no cursor can name any more, wit
   t.equal(recent.rowCount, 1, 'what a cursor may still name stays')
 })
 
-t.test('the contract, semantic: every article has its relevance in any order; total_results is exact', async t => {
-  for (const sort of ['', '&sort=relevance', '&sort=published_at', '&sort=ingested_at', '&sort=RELEVANCE&order=ASC']) {
-    const { status, json } = await get(`search=SEMANTIC&q=water&per_page=100${sort}`)
-    t.equal(status, 200)
-    t.equal(json.total_results, 30)
-    t.notOk('total_results_is_estimate' in json)
-    const relevances: number[] = json.articles.map((article: { relevance: number }) => article.relevance)
-    t.ok(relevances.every(value => value >= 0 && value <= 1 && /^[01](\.\d{1,4})?$/.test(String(value))))
-    const sorted = relevances.toSorted((a, b) => (sort.includes('ASC') ? a - b : b - a))
-    if (sort === '' || /relevance/i.test(sort)) t.strictSame(relevances, sorted, sort)
-  }
-  const { json } = await get('q=water&per_page=100')
-  t.notOk(
-    json.articles.some((article: object) => 'relevance' in article),
-    'and none has it elsewhere',
-  )
-})
-
 t.test('the contract, semantic: the feed has the same rows, and their relevance', async t => {
   const query = 'search=semantic&q=storm+kaas&per_page=7'
   const { json } = await get(query)

@@ -39,22 +39,6 @@ t.test('a segment is not used while it is stored ahead', async t => {
   t.equal(index.search.stats().covered, 16n)
 })
 
-t.test('several are made one after the other, each in its turn', async t => {
-  const index = await openArchiveIndex(t)
-  await index.add(shortArticles(0, 150))
-  const made: string[] = []
-  const options = {
-    ahead: 20,
-    onMade: (one: { kind: string; articles: number }) => made.push(`${one.kind} ${one.articles}`),
-  }
-  t.equal(await makeSegments(index.pool, { flushed: 16n, merged: 256n }, options), 9)
-  t.same(made, Array(9).fill('flush 16'))
-  await index.add(shortArticles(150, 120))
-  t.equal(await makeSegments(index.pool, { flushed: 16n, merged: 256n }, options), 8)
-  t.same(made.slice(9), [...Array(7).fill('flush 16'), 'merge 256'])
-  t.equal(await index.search.count(WORD), 270)
-})
-
 t.test('a process that reads ahead has a segment in memory when searches begin to use it', async t => {
   const index = await openArchiveIndex(t)
   await index.add(shortArticles(0, 16))

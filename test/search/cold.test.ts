@@ -97,34 +97,3 @@ t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, a
     t.equal(names.length, asked, `nothing is read after the end (${statements})`)
   }
 })
-
-t.test('a process that joins others runs one search at a time while it warms up', { timeout: 60_000 }, async t => {
-  const index = await openArchiveIndex(t)
-  const { pool } = index
-  // Searches are run with words that a hundred bytes of documents have.
-  const size = 1_200
-  await index.addMany(Array.from({ length: size }, (_, at) => newArticle(at, { body: COMMON.slice(0, 12).join(' ') })))
-  await makeSegments(pool, { flushed: BigInt(size), merged: BigInt(size * 2) })
-  const atOnce = async (gently: boolean) => {
-    let [running, most] = [0, 0]
-    const db: typeof pool = Object.create(pool, {
-      query: {
-        async value(...asked: Parameters<typeof pool.query>) {
-          const isSearch = JSON.stringify(asked[0]).includes('search-snapshot')
-          most = Math.max(most, isSearch ? ++running : 0)
-          try {
-            return await pool.query(...asked)
-          } finally {
-            if (isSearch) running--
-          }
-        },
-      },
-    })
-    const cold = openIndex(db)
-    await cold.warm(() => {}, gently)
-    await cold.close()
-    return most
-  }
-  t.equal(await atOnce(true), 1)
-  t.ok((await atOnce(false)) > 1)
-})

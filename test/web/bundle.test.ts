@@ -75,16 +75,3 @@ t.test('issue 21.7: the first view is below 100 kB compressed', async t => {
     t.equal(await file.body('br'), await file.body('br'), 'made once')
   }
 })
-
-t.test('issue 21.7: files come in the coding that the browser takes', async t => {
-  const [path = ''] = filesIn((await askForPage()).text)
-  for (const [accepts, coding] of [
-    ['gzip, deflate, br, zstd', 'br'],
-    ['gzip', 'gzip'],
-    ['identity', null],
-  ] as const) {
-    const { headers } = await fetch(`${api.base}${path}`, { headers: { 'Accept-Encoding': accepts } })
-    t.equal(headers.get('content-encoding'), coding, accepts)
-    t.match(headers.get('vary'), /Accept-Encoding/)
-  }
-})

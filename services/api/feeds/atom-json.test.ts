@@ -92,19 +92,6 @@ t.test('what is null is left out, and a feed without articles stays the same', a
   t.equal(feed('atom', []).text, feed('atom', []).text)
 })
 
-t.test('an ETag tells formats, titles, searches and articles apart, and not addresses', async t => {
-  const tags = [
-    feed('atom', [{}]),
-    feed('json', [{}]),
-    feed('atom', [{}], 'Tunnels'),
-    feed('atom', [{}], 'Bruggen', 'q=tunnel'),
-    feed('atom', [{ title: 'x' }]),
-    feed('atom', [{}, { id: 'b' }]),
-  ].map(({ tagged }) => tagged)
-  t.equal(new Set(tags).size, tags.length)
-  t.notMatch(tags.join(), IDENTITY.publicUrl)
-})
-
 t.test('whatever texts hold, both formats parse and give them back', async t => {
   const text = fc.string({ unit: 'binary', maxLength: 60 })
   const kept = (raw: string) => raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')

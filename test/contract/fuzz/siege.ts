@@ -34,13 +34,17 @@ export async function besiege(base: string, secret: string, c: Chance, count: nu
   const expected = (await ask(`${base}/v1/articles?per_page=3`, secret)).text
   const over = new AbortController()
   let left = count
+  const cursors: string[] = []
 
   const attacker = async () => {
     while (left-- > 0 && siege.complaints.length < 10) {
-      const one = attack(c, secret)
+      const one = attack(c, secret, cursors)
       const { answer, ended } = await send(port, one)
       siege.connections++
-      const complaint = ended ? judge(answer, siege.answers) : 'the connection stayed open'
+      const cursor = /"next_cursor":"([^"]+)"/.exec(answer)?.[1]
+      if (cursor !== undefined) cursors[cursors.length < 50 ? cursors.length : c.below(50)] = cursor
+      const wrong = judge(answer, siege.answers, one.question?.semantic)
+      const complaint = ended ? (wrong ?? judgeQuestion(one, answer)) : 'the connection stayed open'
       if (complaint === null) continue
       const bytes = Buffer.concat(one.packets).toString('latin1').slice(0, 2_000)
       siege.complaints.push(`${complaint} (${one.kind}, ${one.end})\n${JSON.stringify(bytes)}\n${answer.slice(0, 500)}`)
@@ -89,14 +93,17 @@ function send(port: number, { packets, end }: Attack): Promise<{ answer: string;
     const done = quiet(() => (end === 'reset' ? socket.resetAndDestroy() : socket.end()))
     socket.on('data', part => {
       parts.push(part)
-      done()
+      if (end !== 'wait') done()
     })
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(late)
       resolve({ answer: text(parts), ended: true })
     })
-    void sendAll(socket, packets).then(() => (end === 'reset' ? socket.resetAndDestroy() : done()))
+    void sendAll(socket, packets).then(() => {
+      if (end === 'reset') socket.resetAndDestroy()
+      else if (end === 'close') done()
+    })
   })
 }
 
@@ -119,13 +126,31 @@ async function sendAll(socket: Socket, packets: Buffer[]): Promise<void> {
   }
 }
 
-/** The bytes that came back must be a sequence of the API's answers without a 5xx, or nothing. */
-function judge(answer: string, answers: Record<string, number>): string | null {
+/**
+ * The bytes that came back must be a sequence of the API's answers without a 5xx, or nothing.
+ *
+ * @param semantic semantic search may be asked for: 503 is then an answer
+ */
+function judge(answer: string, answers: Record<string, number>, semantic = false): string | null {
   const statuses = [...answer.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
   for (const status of statuses.length > 0 ? statuses : ['none']) answers[status] = (answers[status] ?? 0) + 1
   if (answer !== '' && !answer.startsWith('HTTP/1.1 ')) return 'an answer that is not HTTP'
-  if (statuses.some(status => status.startsWith('5'))) return 'an answer of 5xx'
+  if (statuses.some(status => status.startsWith('5') && !(status === '503' && semantic))) return 'an answer of 5xx'
   if (statuses.length > 0 && !/\r\nX-Request-Id: /i.test(answer)) return 'no X-Request-Id'
   if (/node_modules|\.ts:\d|at Object\.|HPE_|llhttp|psk_/.test(answer)) return 'an answer that tells too much'
   return null
+}
+
+/** A whole request has one answer: its errors are error objects, and HEAD has no body. */
+function judgeQuestion({ question }: Attack, answer: string): string | null {
+  if (question === undefined) return null
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
+  if (Number.isNaN(status)) return 'no answer'
+  const end = answer.indexOf('\r\n\r\n')
+  const [head, body] = [answer.slice(0, end), answer.slice(end + 4)]
+  // The answer to bytes that are no request does not depend on a method.
+  if (status !== 400 && question.bytes.toString('latin1').startsWith('HEAD '))
+    return body === '' ? null : 'a body for HEAD'
+  const isObject = /^\{"status":"error","code":"[a-z_]+","message":"/.test(body)
+  return status >= 400 && !isObject && !/content-encoding/i.test(head) ? 'an error that is no error object' : null
 }
