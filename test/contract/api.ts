@@ -38,7 +38,8 @@ export interface Answered {
   json: any
 }
 
-const PLAN: Plan = {
+/** What keys of tests have when a test says nothing else. */
+export const PLAN: Plan = {
   countries: ['NL', 'BE', 'LU'],
   history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
   rate: 100_000,

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -30,8 +29,7 @@ const TITLES = ['Brug "A" & <B> geopend ]]>', 'Zonder datum 😀']
 
 const tools = await installPython('feedparser==6.0.11')
 const skip = typeof tools === 'string' ? tools : false
-const folder = await mkdtemp(join(tmpdir(), 'perscope-readers-'))
-t.teardown(() => rm(folder, { recursive: true, force: true }))
+const folder = t.testdir()
 
 /**
  * A key with two feeds without a common article, a folder of its own, and the OPML in it. Readers

@@ -2,17 +2,12 @@ import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
-import { ask } from './api.ts'
+import { ask, PLAN } from './api.ts'
 
 t.setTimeout(180_000)
 const world = await createWorld(t)
-const issue = (quota: number | null) =>
-  createKey(world.pool, 'test', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('2020-01-01') },
-    rate: 100_000,
-    quota,
-  })
+const issue = (quota: number | null) => createKey(world.pool, 'test', { ...PLAN, quota })
+
 await world.index(
   Array.from({ length: 5 }, (_, n) => ({ title: `water ${n}`, outlet: { name: 'De Dag', domain: 'dag.example' } })),
 )

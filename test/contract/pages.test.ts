@@ -66,17 +66,6 @@ t.test('decision 22: next_cursor is null on the page that ends the set, also whe
   t.equal((await pages('per_page=20')).cursors.length, 1)
 })
 
-t.test('decision 14: articles without a publication time come last in both orders', async t => {
-  for (const order of ['asc', 'desc']) {
-    const { json } = await api.ask(secret, `/v1/articles?per_page=100&order=${order}`)
-    const times: (string | null)[] = json.articles.map(
-      (article: { published_at: string | null }) => article.published_at,
-    )
-    t.ok(times.slice(-4).every(time => time === null))
-    t.ok(times.slice(0, -4).every(time => time !== null))
-  }
-})
-
 t.test('decision 21: the same request has the same cursor, byte for byte, in every process', async t => {
   const other = await api.another()
   const query = 'q=brug&per_page=4&order=asc'

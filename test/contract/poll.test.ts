@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { jsonLines, type Ran, startScript } from '../script.ts'
@@ -7,8 +6,7 @@ import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()
-const folder = await mkdtemp(join(tmpdir(), 'perscope-poll-'))
-t.teardown(() => rm(folder, { recursive: true }))
+const folder = t.testdir()
 
 /** Runs a script as a person would. */
 function script(name: string, args: string[], killAfter?: number): Promise<Ran> {

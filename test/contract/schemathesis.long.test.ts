@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createWorld } from '../semantic/world.ts'
+import { PLAN } from './api.ts'
 import { installPython, type PythonTools } from './python.ts'
 
 const timeout = 1_500_000
@@ -29,12 +30,8 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
   if (typeof tools === 'string') return
   t.teardown(tools.remove)
   const world = await createWorld(t, { AUTH_LOCK_FAILURES: '1000000' })
-  const { secret } = await createKey(world.pool, 'test', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('1900-01-01') },
-    rate: 1_000_000,
-    quota: null,
-  })
+  const history = { kind: 'fixed' as const, at: new Date('1900-01-01') }
+  const { secret } = await createKey(world.pool, 'test', { ...PLAN, history, rate: 1_000_000 })
   await world.index(
     Array.from({ length: 200 }, (_, i) => ({
       title: `De brug nummer ${i}`,

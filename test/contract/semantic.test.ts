@@ -2,16 +2,12 @@ import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
-import { ask } from './api.ts'
+import { ask, PLAN } from './api.ts'
 
 t.setTimeout(120_000)
 const world = await createWorld(t)
-const { secret } = await createKey(world.pool, 'test', {
-  countries: ['NL', 'BE', 'LU'],
-  history: { kind: 'fixed', at: new Date('2020-01-01') },
-  rate: 100_000,
-  quota: 1_000,
-})
+const { secret } = await createKey(world.pool, 'test', { ...PLAN, quota: 1_000 })
+
 const words = ['water', 'brug', 'storm', 'kaas', 'fiets']
 await world.index(
   Array.from({ length: 30 }, (_, n) => ({

@@ -221,36 +221,3 @@ t.test('every container has a health check, which tells life from death', async 
     await t.rejects(check(String(await freePort())), `${name} is dead`)
   }
 })
-
-const parsers = [['docker', 'compose'], ['docker-compose']] as const
-const works = async ([program, ...words]: (typeof parsers)[number]) => {
-  const { stdout } = await run(program, [...words, 'version', '--short'])
-  return /^v?\d+\./.test(stdout)
-}
-const parser = (await Promise.all(parsers.map(async one => ((await works(one).catch(() => false)) ? one : null)))).find(
-  one => one !== null,
-)
-
-t.test('Compose itself reads it', { skip: !parser && 'no docker compose (Debian package docker-compose)' }, async t => {
-  const [program = '', ...words] = parser ?? []
-  const config = (passwords: readonly string[]) =>
-    run(program, [...words, '--profile', 'monitoring', '--profile', 'balanced', 'config'], {
-      cwd: at('.'),
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        ...Object.fromEntries(passwords.map(name => [name, 'secret'])),
-      },
-    })
-  const read: Compose = parse((await config(PASSWORDS)).stdout)
-  t.strictSame(Object.keys(read.services).sort(), Object.keys(services).sort())
-  t.match(read.services.crawler?.environment?.DATABASE_URL, 'perscope:secret@postgres')
-  t.match(read.services.crawler?.environment?.REDIS_URL, ':secret@redis')
-  for (const missing of PASSWORDS) {
-    await t.rejects(
-      config(PASSWORDS.filter(name => name !== missing)),
-      new RegExp(`set ${missing}`),
-      `${missing} has to be chosen`,
-    )
-  }
-})

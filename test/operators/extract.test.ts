@@ -1,5 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { articlePage } from '../normaliser/stored.ts'
@@ -64,7 +63,7 @@ t.test('with --together, later pages of an outlet know what earlier ones served'
 
 t.test('feeds give entries, robots.txt gives permissions', async t => {
   const item = `<item><title>${title}</title><link>/a/1</link><description>Kort.</description></item>`
-  const file = join(await mkdtemp(join(tmpdir(), 'extract-')), 'feed.xml')
+  const file = join(t.testdir(), 'feed.xml')
   await writeFile(file, `<rss version="2.0"><channel>${item}</channel></rss>`)
   const entries = [
     { url: 'https://www.dagkoerier.example/a/1', title, summary: 'Kort.', content: null, authors: [], published: null },

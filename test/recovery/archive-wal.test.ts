@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,8 +9,7 @@ const PROGRAM = fileURLToPath(new URL('../../infra/ha/postgres/archive-wal', imp
 const run = promisify(execFile)
 
 t.test('the last segment of a timeline that ended may differ between members; no other file may', async t => {
-  const folder = await mkdtemp(join(tmpdir(), 'perscope-archive-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = t.testdir()
   const kept = (name: string) => join(folder, name)
   const archive = async (contents: string, name: string) => {
     const source = join(folder, 'source')

@@ -8,7 +8,7 @@ import { migrate } from '../../infra/migrations/migrate.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import { ask } from '../contract/api.ts'
+import { ask, PLAN } from '../contract/api.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 import { createMachine, type Server } from './server.ts'
@@ -72,12 +72,7 @@ await migrate(old.url)
 const { secret } = await (async () => {
   const writer = await startWriter(old.url, 'sleutel')
   running.push(writer)
-  const key = await createKey(writer.pool, 'reader', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
-    rate: 100_000,
-    quota: null,
-  })
+  const key = await createKey(writer.pool, 'reader', PLAN)
   await registerServing(writer.pool, { name: COLLECTION, model: 'test', recipe: 1, dimensions: 4 })
   running.pop()
   await writer.stop()

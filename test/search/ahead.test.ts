@@ -2,13 +2,15 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { readSegmentAhead } from '../../search/cache/segment-cache.ts'
 import { type ArticleQuery, openIndex } from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
+import { makeSegments, readIndexSize } from '../../search/indexer.ts'
 import { openSegmentWriter } from '../../search/store/postgres-segment-writer.ts'
 import { openSegmentStore } from '../../search/store/postgres-segments.ts'
 import { openReads, type SegmentMeta, type SegmentStore } from '../../search/store/segment-store.ts'
+import { randomArticles } from './archive.ts'
 import { type ArchiveIndex, FEW, openArchiveIndex, openFlushed } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { createRandom } from './random.ts'
 import { shortArticles } from './short-articles.ts'
 
 t.setTimeout(280_000)
@@ -139,4 +141,14 @@ t.test('of replaced segments nothing stays, and nothing of those that a killed p
   await makeSegments(index.pool, FEW, { ahead: 1 })
   t.same(await numbers(index, 'segment_buckets'), await numbers(index, 'segments'))
   t.same(await numbers(index, 'segments_ahead'), [])
+})
+
+t.test('operators are told how many segments are stored, and how many articles have none', async t => {
+  const index = await openArchiveIndex(t)
+  t.same(await readIndexSize(index.pool), { segments: 0, backlog: 0 })
+  const { length } = await index.add(randomArticles(createRandom(5), 40))
+  t.same(await readIndexSize(index.pool), { segments: 0, backlog: length })
+  await makeSegments(index.pool, { flushed: 16n, merged: 256n })
+  const segments = Math.floor(length / 16)
+  t.same(await readIndexSize(index.pool), { segments, backlog: length - segments * 16 })
 })

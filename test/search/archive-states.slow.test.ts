@@ -12,17 +12,15 @@ import { startTestOpensearch } from '../opensearch.ts'
 import { type Ran, runScript } from '../script.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
-import { difference } from './comparison.ts'
+import { differences } from './comparison.ts'
 import type { Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
-import { randomQuestion } from './questions.ts'
 import { createRandom, type Random } from './random.ts'
 
 const timeout = 240_000
 t.setTimeout(600_000)
 
 const { signal } = new AbortController()
-const SIZES = { cap: 10_000, memory: { segment: 64n, words: 500 }, first: 100, prefetch: 100 }
 const OPTIONS = { size: 100n, recent: 20n, step: 40n, shards: 2, replicas: 0, segment: 64n }
 
 const cluster = await startTestOpensearch()
@@ -60,15 +58,7 @@ async function createWorld(t: Test, prefix: string): Promise<World> {
   })
   return {
     ...{ pool, search, known, random, settings, writer },
-    async differences(asked = search) {
-      const found: string[] = []
-      for (let number = 0; number < 15; number++) {
-        const question = { ...randomQuestion(random, known), perPage: random.one([7, 100]) }
-        const differs = await difference(asked, known, question, SIZES)
-        if (differs !== null) found.push(differs)
-      }
-      return found
-    },
+    differences: (asked = search) => differences(asked, known, random, 15),
     async indices() {
       const { rows } = await pool.query<{ name: string }>('select name from archive_indices order by first_seq, name')
       return rows.map(row => row.name)

@@ -191,18 +191,6 @@ t.test('import: at a rate, articles are shown as they come', async t => {
   }
 })
 
-t.test('import: at a rate, the segments that are due are there at the end', async t => {
-  const database = await createTestDatabase(t)
-  const input = Array.from({ length: 8_200 }, (_, number) =>
-    JSON.stringify({ ...LINE, url: `https://dagkoerier.example/${number}` }),
-  ).join('\n')
-  const { code } = await run(database, 'import', ['-', '--rate', '500'], input)
-  t.equal(code, 0)
-  t.same(await database.query('select first_seq::int as first, last_seq::int as last from segments'), [
-    { first: 1, last: 8_192 },
-  ])
-})
-
 t.test('import: a line of any length takes no more memory than is allowed', async t => {
   const database = await createTestDatabase(t)
   const input = `${'x'.repeat(33 << 20)}\n${JSON.stringify(LINE)}\n`

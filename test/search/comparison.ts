@@ -9,6 +9,8 @@ import {
   type SearchSizes,
 } from '../../search/index.ts'
 import { answer, type Known, type Question } from './oracle.ts'
+import { randomQuestion } from './questions.ts'
+import type { Random } from './random.ts'
 
 /** The query that a question is, or null when its `q` is refused. */
 export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | null {
@@ -58,4 +60,16 @@ export async function difference(
   const missing = expected.ids.filter(id => !found.ids.includes(id))
   const extra = found.ids.filter(id => !expected.ids.includes(id))
   return `differ at ${at} of ${expected.ids.length}; missing ${missing.slice(0, 3)}; too many ${extra.slice(0, 3)}`
+}
+
+/** Asks both so many random questions, and says where they differ. */
+export async function differences(index: SearchIndex, articles: Known[], random: Random, count: number) {
+  const sizes = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
+  const found: string[] = []
+  for (let number = 0; number < count; number++) {
+    const question = randomQuestion(random, articles)
+    const differs = await difference(index, articles, question, sizes)
+    if (differs !== null) found.push(`${differs} ${JSON.stringify(question)}`)
+  }
+  return found
 }

@@ -4,9 +4,8 @@ import { makeSegments } from '../../search/indexer.ts'
 import { startScript } from '../script.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
-import { difference } from './comparison.ts'
+import { differences } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
-import { randomQuestion } from './questions.ts'
 import { createRandom } from './random.ts'
 
 /** The command, on the database of an index. */
@@ -42,18 +41,7 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   t.equal(code, 0, err)
   t.match(err, new RegExp(`Rebuilt the words of ${articles.length} articles\\.`))
   t.same(await index.database.query(rows), before)
-  const differences: string[] = []
-  for (let number = 0; number < 60; number++) {
-    const question = randomQuestion(random, articles)
-    const differs = await difference(index.search, articles, question, {
-      cap: 10_000,
-      memory: { segment: 8n, words: 500 },
-      first: 100,
-      prefetch: 100,
-    })
-    if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
-  }
-  t.same(differences, [])
+  t.same(await differences(index.search, articles, random, 60), [])
   t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
 })
 
@@ -93,18 +81,7 @@ t.test(
     t.match(rest.err, /Going on where it was interrupted/)
     t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
     t.equal(await spoilt(), 0)
-    const differences: string[] = []
-    for (let number = 0; number < 40; number++) {
-      const question = randomQuestion(random, articles)
-      const differs = await difference(index.search, articles, question, {
-        cap: 10_000,
-        memory: { segment: 8n, words: 500 },
-        first: 100,
-        prefetch: 100,
-      })
-      if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
-    }
-    t.same(differences, [])
+    t.same(await differences(index.search, articles, random, 40), [])
     t.equal((await index.database.query('select from reindex_runs')).length, 0, 'what is complete is forgotten')
 
     for (const [wrong, about] of [

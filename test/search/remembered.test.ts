@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { type ArticleQuery, openIndex } from '../../search/index.ts'
+import { type ArticleQuery, INDEX_STATE, type IndexStateRow, indexStateOf, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { createRandom } from './random.ts'
 import { newArticle } from './short-articles.ts'
 
 const MINOR = 16n
@@ -129,4 +131,57 @@ t.test('a query that is asked again is matched only where its page comes from', 
   t.equal((await ask({}, 'woord159')).total, 1)
   t.equal((await ask({}, 'woord159')).total, 1)
   t.equal(reads(), 1, 'no other segment has the word')
+})
+
+const READING = 'search-new'
+
+t.test('new articles are read ahead, so that no search waits for them', { timeout: 60_000 }, async t => {
+  const index = await openArchiveIndex(t)
+  const { db, names } = overheard(index.pool)
+  const failures: unknown[] = []
+  const warm = openIndex(db)
+  void warm.warm(error => failures.push(error))
+  await index.add(randomArticles(createRandom(3), 40))
+  while (names.filter(name => name === READING).length === 0) await setTimeout(20)
+  // Whatever was indexed before a look was read by it, so after two whole looks nothing is left.
+  const looks = () => names.filter(name => name === 'search-snapshot').length
+  for (const before = looks(); looks() < before + 3; ) await setTimeout(20)
+  await warm.close()
+  names.length = 0
+  const page = await warm.search(EVERYTHING)
+  t.ok(page.total > 30)
+  t.equal(page.total, (await index.search.search(EVERYTHING)).total)
+  t.notOk(names.includes(READING), `asked: ${names.join(', ')}`)
+  t.same(failures, [])
+})
+
+t.test('a search takes the state that its caller has read, also when segments have changed since', async t => {
+  const index = await openArchiveIndex(t)
+  const { db, names } = overheard(index.pool)
+  const search = openIndex(db)
+  const readState = async () => {
+    const { rows } = await index.pool.query<IndexStateRow>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+    return indexStateOf(rows[0]!)
+  }
+  const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
+    names.length = 0
+    const { total } = await search.search(EVERYTHING, null, { state })
+    return { total, read: names.includes('search-snapshot') }
+  }
+  const random = createRandom(7)
+  const first = await index.add(randomArticles(random, 40))
+  const before = await readState()
+  const old = await ask(before)
+  t.ok(old.total > 0 && old.total <= first.length)
+  t.notOk(old.read)
+
+  await index.add(randomArticles(random, 40))
+  t.same(await ask(before), old, 'the state decides which articles are seen')
+  const all = await ask()
+  t.ok(all.read && all.total > old.total)
+  t.same(await ask(await readState()), { total: all.total, read: false })
+
+  await makeSegments(index.pool, { flushed: 16n, merged: 256n })
+  await ask()
+  t.same(await ask(before), old, 'the same articles lie in other segments by now')
 })

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { PLAN } from '../contract/api.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFindings, type Findings } from '../faults/findings.ts'
 import { createOutages } from '../faults/outages.ts'
@@ -30,12 +31,8 @@ t.test('three APIs on two standbys: one lags, is paused, dies, and no client not
   const database = await createTestDatabase()
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   t.teardown(() => pool.end())
-  const plan = {
-    history: { kind: 'fixed', at: new Date('1900-01-01T00:00:00Z') },
-    rate: 1_000_000,
-    quota: null,
-  } as const
-  const { secret } = await createKey(pool, 'test', { ...plan, countries: ['NL', 'BE', 'LU'] })
+  const history = { kind: 'fixed' as const, at: new Date('1900-01-01T00:00:00Z') }
+  const { secret } = await createKey(pool, 'test', { ...PLAN, history, rate: 1_000_000 })
   const apis = await startApis(APIS, {
     DATABASE_URL: database.url,
     DATABASE_READ_URL: cluster.standbys.map(standby => standby.in(database.url)).join(),

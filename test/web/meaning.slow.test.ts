@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
+import { PLAN } from '../contract/api.ts'
 import { createWorld } from '../semantic/world.ts'
 import { axe, browserPath, launch, open, overhang } from './browser.ts'
 
@@ -11,12 +12,7 @@ if (browserPath === undefined) {
   const world = await createWorld(t)
   const browser = await launch()
   t.teardown(() => browser.close())
-  const { secret } = await createKey(world.pool, 'test', {
-    countries: ['NL', 'BE', 'LU'],
-    history: { kind: 'fixed', at: new Date('2020-01-01') },
-    rate: 10_000,
-    quota: null,
-  })
+  const { secret } = await createKey(world.pool, 'test', PLAN)
   const at = (day: string) => new Date(`${day}T10:00:00Z`)
   await world.index([
     { title: 'water en brug', publishedAt: at('2026-03-01') },
