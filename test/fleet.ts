@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import type { Test } from 'tap'
 import { createTestDatabase } from './database.ts'
 
 export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'api'
@@ -53,8 +54,9 @@ export const QUICK_CRAWL = {
  * The real services as real processes, configured by environment alone as in the Procfile.
  *
  * @param env at least DATABASE_URL
+ * @param test stops it when it ends; left out: the caller does
  */
-export function createFleet(env: Record<string, string>): Fleet {
+export function createFleet(env: Record<string, string>, test?: Pick<Test, 'teardown'>): Fleet {
   const environment = {
     ...process.env,
     LOG_LEVEL: 'info',
@@ -100,6 +102,7 @@ export function createFleet(env: Record<string, string>): Fleet {
       clearTimeout(late)
     },
   }
+  test?.teardown(() => fleet.stop())
   return fleet
 }
 

@@ -9,8 +9,7 @@ t.setTimeout(240_000)
 
 const { database, pool } = await createTestPool(t)
 const metricsPort = await freePort()
-const fleet = createFleet({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) })
-t.teardown(() => fleet.stop())
+const fleet = createFleet({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) }, t)
 const plan = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 1_000, quota: 9 }
 const { key } = await createKey(pool, 'test', plan)
 const make = async (search: string): Promise<FeedWithToken> => (await createFeed(pool, key.id, { search, title: 'x' }))!

@@ -8,8 +8,7 @@ import { ask } from './api.ts'
 t.setTimeout(240_000)
 
 const { database, pool } = await createTestPool(t)
-const fleet = createFleet({ DATABASE_URL: database.url, TRUST_PROXY: '1', DATABASE_POOL: '8', LOG_LEVEL: 'info' })
-t.teardown(() => fleet.stop())
+const fleet = createFleet({ DATABASE_URL: database.url, TRUST_PROXY: '1', DATABASE_POOL: '8', LOG_LEVEL: 'info' }, t)
 const plan = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 10_000, quota: null }
 const { key, secret } = await createKey(pool, 'known', plan)
 const { token } = (await createFeed(pool, key.id, { search: '', title: 'Bruggen' }))!

@@ -186,8 +186,7 @@ t.test(
     const far = await fromHost('127.0.0.9', primary.url)
     t.teardown(far.close)
     await fleet.start('embedder', { DATABASE_URL: far.url, METRICS_PORT: metrics })
-    const browser = await launch()
-    t.teardown(() => browser.close())
+    const browser = await launch(t)
     const figures = async () => (await ask(`${fleet.base()}/status/figures`, KEY)).json.machines
     await until(async () => (await figures()).hosts.length === 2, 60_000)
     for (const [width, colorScheme] of [

@@ -56,8 +56,7 @@ t.test('a backup is one moment of a database that is written to', async t => {
 })
 
 t.test('the restored API knows the same keys, has the same articles, and refuses cursors from before', async t => {
-  const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' })
-  t.teardown(() => fleet.stop())
+  const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' }, t)
   await fleet.start('api')
   const path = '/v1/articles?q=brug&per_page=40'
   const here = await ask(fleet.base() + path, secret)

@@ -19,8 +19,7 @@ if (browserPath === undefined) {
   t.test('the pages for operators in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
   const api = await startTestApi(t, { OPERATOR_KEY: KEY, REDIS_URL: redis.url ?? '' })
-  const browser = await launch()
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
   await api.pool.query(
     `with o as (
        insert into outlets (domain, name, country, languages, time_zone)

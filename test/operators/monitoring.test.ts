@@ -38,8 +38,7 @@ const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][
 t.test('every figure in rules and dashboard is one that the running services show', async t => {
   const database = await createTestDatabase(t)
   const servers = { DATABASE_URL: database.url, DATABASE_READ_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }
-  const fleet = createFleet({ ...servers, LOG_LEVEL: 'warn' })
-  t.teardown(() => fleet.stop())
+  const fleet = createFleet({ ...servers, LOG_LEVEL: 'warn' }, t)
   const shown = new Set<string>()
   const labels = new Map<string, Set<string>>()
   for (const service of ['api', 'crawler', 'normaliser', 'embedder'] as const satisfies ServiceName[]) {

@@ -9,8 +9,7 @@ const KEY = 'a-key-for-operators-of-tests'
 
 t.test('an API whose Redis is away answers, shows all but the queues, and ends in time', async t => {
   const database = await createTestDatabase(t)
-  const fleet = createFleet({ DATABASE_URL: database.url, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
-  t.teardown(() => fleet.stop())
+  const fleet = createFleet({ DATABASE_URL: database.url, REDIS_URL: `redis://127.0.0.1:${await freePort()}` }, t)
   const api = await fleet.start('api', { OPERATOR_KEY: KEY })
   const { status, json } = await ask(`${fleet.base()}/status/figures`, KEY)
   t.equal(status, 200)

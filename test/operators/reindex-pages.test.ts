@@ -15,8 +15,7 @@ const pages = Array.from({ length: 14 }, (_, at) => {
 })
 
 t.test('stored pages are read again: outlets learn, refused pages return, articles stay', async t => {
-  const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' })
-  t.teardown(() => fleet.stop())
+  const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' }, t)
   const numbers = await storePages(database, pages.slice(0, 7))
   // As an older version would have left them: it refused the first page, and knew no templates.
   await database.query("update pages set state = 'refused', reason = 'language' where page_no = $1", [

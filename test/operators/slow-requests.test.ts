@@ -28,8 +28,7 @@ t.test('the line of a slow request is a warning, and names what the request wait
   const client = new pg.Client(database.url)
   await client.connect()
   t.teardown(() => client.end())
-  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' })
-  t.teardown(fleet.stop)
+  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' }, t)
   const api = await fleet.start('api')
   await until(async () => (await fetch(`${fleet.base()}/readyz`)).ok, 60_000)
   const plan = {

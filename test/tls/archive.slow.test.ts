@@ -26,8 +26,7 @@ t.test('OpenSearch that takes TLS and a password alone, with a private authority
   const env = { ...settings, DATABASE_URL: index.database.url, OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '1' }
 
   await t.test('it is filled, answers searches, and tells its health', async t => {
-    const fleet = createFleet({ ...env, EMBEDDINGS_URL: '', QDRANT_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn' })
-    t.teardown(fleet.stop)
+    const fleet = createFleet({ ...env, EMBEDDINGS_URL: '', QDRANT_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn' }, t)
     const filled = JSON.parse(await fleet.script('reindex', '--archive', '--json'))
     t.same(filled, { what: 'archive', articles: 250, done: true })
     const search = openIndex(index.pool, { archive: archiveSettingsOf(readConfig(env)) })

@@ -32,8 +32,7 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
   const { DATABASE_URL: _, ...withoutDatabase } = settings
 
   await t.test('commands and services work: migrations, queues, vectors, backup', async t => {
-    const fleet = createFleet(settings)
-    t.teardown(fleet.stop)
+    const fleet = createFleet(settings, t)
     await fleet.script('migrate')
     for (const service of ['crawler', 'normaliser', 'embedder'] as const) await fleet.start(service)
     await fleet.start('api')

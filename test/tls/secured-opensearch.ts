@@ -1,12 +1,11 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { request as ask } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Certified, certify } from '../crawler/certificates.ts'
+import type { Certified } from '../crawler/certificates.ts'
 import { startTestOpensearch } from '../opensearch.ts'
+import { HOST, writeCertificates } from './secured.ts'
 
 /**
  * A node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
@@ -20,30 +19,20 @@ export interface SecuredOpensearch {
   stop(): Promise<void>
 }
 
-/** The certificate names this host, and not `localhost`, which leads to the same server. */
-const HOST = '127.0.0.1'
 const [USER, PASSWORD] = ['perscope', 'a pass:word']
 
 /** @returns a sentence that says why OpenSearch cannot run here */
 export async function startSecuredOpensearch(): Promise<SecuredOpensearch | string> {
   const cluster = await startTestOpensearch()
   if (typeof cluster === 'string') return cluster
-  const folder = await mkdtemp(join(tmpdir(), 'perscope-tls-'))
-  // As root the API runs as another user.
-  await chmod(folder, 0o755)
-  const authority = certify({ name: 'Private authority', issuer: null, authority: true })
-  const other = certify({ name: 'Other authority', issuer: null, authority: true })
-  const [ours, otherAuthority] = [join(folder, 'authority.pem'), join(folder, 'other.pem')]
-  await writeFile(ours, authority.certificate)
-  await writeFile(otherAuthority, other.certificate)
-  const server = certify({ name: 'Server', issuer: authority, hosts: [HOST] })
+  const { folder, authority, otherAuthority, server } = await writeCertificates()
   const proxy = await startProxy(cluster.nodes[0]!.url, server)
   return {
     settings: {
       OPENSEARCH_URL: `https://${HOST}:${portOf(proxy)}`,
       OPENSEARCH_USER: USER,
       OPENSEARCH_PASSWORD: PASSWORD,
-      TLS_CA_FILE: ours,
+      TLS_CA_FILE: authority,
     },
     otherAuthority,
     async stop() {

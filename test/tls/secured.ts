@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { qdrantPackage } from '../../infra/embedded/servers.ts'
-import { type Certified, certify } from '../crawler/certificates.ts'
+import { certify } from '../crawler/certificates.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 
@@ -20,23 +20,14 @@ export interface Secured {
 }
 
 /** Certificates name this host, and not `localhost`, which leads to the same servers. */
-const HOST = '127.0.0.1'
+export const HOST = '127.0.0.1'
 const START_MS = 60_000
 
-interface Files {
-  folder: string
-  certificate: string
-  key: string
-  authority: string
-}
+type Files = Awaited<ReturnType<typeof writeCertificates>>
 
 export async function startSecured(): Promise<Secured> {
-  const folder = await mkdtemp(join(tmpdir(), 'perscope-tls-'))
-  await chmod(folder, 0o755)
-  const authority = certify({ name: 'Private authority', issuer: null, authority: true })
-  const files = await writeCertificates(folder, authority)
-  const otherAuthority = join(folder, 'other.pem')
-  await writeFile(otherAuthority, certify({ name: 'Other authority', issuer: null, authority: true }).certificate)
+  const files = await writeCertificates()
+  const { folder, otherAuthority } = files
   const postgres = await startPostgres(files)
   const redis = await startRedis(files)
   const qdrant = await startQdrant(files)
@@ -50,18 +41,20 @@ export async function startSecured(): Promise<Secured> {
   }
 }
 
-async function writeCertificates(folder: string, authority: Certified): Promise<Files> {
-  const server = certify({ name: 'Server', issuer: authority, hosts: [HOST] })
-  const files = {
-    folder,
-    certificate: join(folder, 'server.pem'),
-    key: join(folder, 'server.key'),
-    authority: join(folder, 'authority.pem'),
-  }
-  await writeFile(files.certificate, server.certificate)
-  await writeFile(files.key, server.key, { mode: 0o600 })
-  await writeFile(files.authority, authority.certificate)
-  return files
+/** Makes a folder with the certificate of a server, its authority's, and that of another one. */
+export async function writeCertificates() {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-tls-'))
+  // As root the services run as another user.
+  await chmod(folder, 0o755)
+  const issuer = certify({ name: 'Private authority', issuer: null, authority: true })
+  const server = certify({ name: 'Server', issuer, hosts: [HOST] })
+  const [certificate, key] = [join(folder, 'server.pem'), join(folder, 'server.key')]
+  const [authority, otherAuthority] = [join(folder, 'authority.pem'), join(folder, 'other.pem')]
+  await writeFile(certificate, server.certificate)
+  await writeFile(key, server.key, { mode: 0o600 })
+  await writeFile(authority, issuer.certificate)
+  await writeFile(otherAuthority, certify({ name: 'Other authority', issuer: null, authority: true }).certificate)
+  return { folder, certificate, key, authority, otherAuthority, server }
 }
 
 async function startPostgres({ certificate, key, folder }: Files) {

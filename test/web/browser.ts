@@ -1,12 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
 
 /** Where Debian and others have Chromium; undefined: this machine has none. */
 export const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ ...(browserPath ? { executablePath: browserPath } : {}), args: ['--no-sandbox'] })
+/** A browser until the test ends. */
+export async function launch(test: Pick<Test, 'teardown'>): Promise<Browser> {
+  const executable = browserPath ? { executablePath: browserPath } : {}
+  const browser = await chromium.launch({ ...executable, args: ['--no-sandbox'] })
+  test.teardown(() => browser.close())
+  return browser
+}
 
 /** A page as somebody sees it. */
 export interface Seen {

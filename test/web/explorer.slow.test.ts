@@ -17,8 +17,7 @@ if (browserPath === undefined) {
   t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
   const api = await startTestApi(t)
-  const browser = await launch()
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
   await api.index(sampleNews())
   const { secret } = await api.issue()
   const cards = (page: Page) => page.locator('article.card')

@@ -10,8 +10,7 @@ if (browserPath === undefined) {
   t.test('search by meaning in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
   const world = await createWorld(t)
-  const browser = await launch()
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
   const { secret } = await createKey(world.pool, 'test', PLAN)
   const at = (day: string) => new Date(`${day}T10:00:00Z`)
   await world.index([

@@ -4,14 +4,11 @@ import { readQueryString, type WrittenParameter } from './query-string.ts'
 
 const cases: [about: string, raw: string, written: WrittenParameter[]][] = [
   ['nothing', '', []],
-  ['empty pairs are nothing', '&&', []],
   ['a name alone has an empty value', 'q', [{ name: 'q', value: '' }]],
   ['the first = separates', 'q=a=b', [{ name: 'q', value: 'a=b' }]],
   ['+ is a space', 'q=a+b', [{ name: 'q', value: 'a b' }]],
-  ['%2B is a plus', 'q=a%2Bb', [{ name: 'q', value: 'a+b' }]],
   ['percent-encoded UTF-8', 'q=%C3%A9%F0%9F%98%80', [{ name: 'q', value: 'é😀' }]],
   ['raw UTF-8, as Node hands it on', 'q=\u00c3\u00a9', [{ name: 'q', value: 'é' }]],
-  ['encoded brackets', 'country%5B%5D=NL', [{ name: 'country[]', value: 'NL' }]],
   [
     'order and repetition stay',
     'a=1&b=2&a=3',
@@ -26,12 +23,10 @@ for (const [about, raw, written] of cases) {
 }
 
 const unreadable: [about: string, raw: string, name: string][] = [
-  ['half an escape', 'q=%', 'q'],
   ['an escape that is none', 'q=%zz', 'q'],
   ['IIS escapes', 'q=%u00e9', 'q'],
   ['a NUL', 'q=a%00b', 'q'],
   ['a lone surrogate', 'q=%ED%A0%80', 'q'],
-  ['bytes that are no UTF-8', 'q=%FF', 'q'],
   ['an overlong NUL', 'q=%C0%80', 'q'],
   ['half a character', 'q=%C3', 'q'],
   ['a broken name, read as far as it can be', 'coun%zztry=NL', 'coun'],

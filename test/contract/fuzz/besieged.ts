@@ -19,14 +19,16 @@ export async function startBesieged(t: Test, articles = 20): Promise<Besieged> {
   await api.index(
     Array.from({ length: articles }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water onder le pont.' })),
   )
-  const fleet = createFleet({
-    DATABASE_URL: api.config.DATABASE_URL,
-    LOG_LEVEL: 'fatal',
-    AUTH_LOCK_FAILURES: '1000000',
-    QDRANT_URL: '',
-    EMBEDDINGS_URL: '',
-  })
-  t.teardown(() => fleet.stop())
+  const fleet = createFleet(
+    {
+      DATABASE_URL: api.config.DATABASE_URL,
+      LOG_LEVEL: 'fatal',
+      AUTH_LOCK_FAILURES: '1000000',
+      QDRANT_URL: '',
+      EMBEDDINGS_URL: '',
+    },
+    t,
+  )
   const member = await fleet.start('api')
   const pid = member.process.pid ?? 0
   return {
