@@ -1,4 +1,4 @@
--- The present schema back to that of migration 0022, the last of the former files: what differs
+-- The schema of migration 0028 back to that of 0022, the last of the former files: what differs
 -- between the two, statement for statement against `takeover-of-0022.sql`.
 create table fresh_articles (
   seq          bigint primary key,
@@ -40,5 +40,5 @@ drop table installation;
 alter table articles_p0 drop constraint articles_p0_pkey;
 alter table articles add primary key (seq);
 
-delete from migrations;
+create table migrations (number int primary key, name text not null, applied_at timestamptz not null default now());
 insert into migrations (number, name) select number, 'a former file' from generate_series(1, 22) number;
