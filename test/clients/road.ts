@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { closeServer, listen } from '../fleet.ts'
 
 /** What went over the road. */
 export interface Passage {
@@ -41,11 +42,9 @@ export async function openRoad(target: string): Promise<Road> {
     onward.on('error', () => answer.destroy())
     onward.end()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('The road has no address.')
+  const port = await listen(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     passed,
     next: (...wanted) => {
       fates = wanted
@@ -53,11 +52,7 @@ export async function openRoad(target: string): Promise<Road> {
     always: fate => {
       usual = fate
     },
-    close: () =>
-      new Promise(resolve => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
+    close: () => closeServer(server),
   }
 }
 

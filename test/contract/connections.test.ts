@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createHttpServer, HTTP_LIMITS } from '../../services/api/http/server.ts'
+import { listen } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 import { answersIn, sendRaw } from './raw.ts'
 
@@ -118,10 +119,9 @@ t.test('issue 18.1: a body of any size is not kept', async t => {
 
 t.test('issue 18.1: a connection ends after many requests, announced with the last answer', async t => {
   const server = createHttpServer((_request, response) => void response.end('x'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.teardown(() => server.close())
-  const socket = connect(portOf(server), '127.0.0.1')
+  const socket = connect(port, '127.0.0.1')
   let text = ''
   socket.setEncoding('latin1').on('data', part => {
     text += part
@@ -144,10 +144,9 @@ t.test('issue 18.1: who does not take an answer in its time is cut off', async t
     response.end(Buffer.alloc(64 << 20))
   }
   const server = createHttpServer(listener, { answerTimeout: 1_000 })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.teardown(() => server.close())
-  const socket = connect(portOf(server), '127.0.0.1')
+  const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
   const start = Date.now()
   socket.write(request('/')) // and reads nothing
@@ -161,11 +160,10 @@ t.test('issue 18.1: neither one address nor idle connections can shut others out
     connections: 8,
     connectionsPerAddress: 4,
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.teardown(() => server.close())
   const idle = async (localAddress: string): Promise<Socket> => {
-    const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress })
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
     socket.on('error', () => {})
     socket.write(request('/'))
     await new Promise(resolve => socket.once('data', resolve).once('close', resolve))
@@ -182,9 +180,3 @@ t.test('issue 18.1: neither one address nor idle connections can shut others out
   t.notOk(late.destroyed, 'a newcomer comes in')
   for (const socket of [...greedy, ...others, late]) socket.destroy()
 })
-
-function portOf(server: ReturnType<typeof createHttpServer>): number {
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('The server does not listen.')
-  return address.port
-}

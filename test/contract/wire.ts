@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net'
+import { listen } from '../fleet.ts'
 
 /** A way to Postgres that notes the statements on it. */
 export interface Wire {
@@ -26,10 +27,8 @@ export async function openWire(databaseUrl: string): Promise<Wire> {
       one.on('close', () => other.destroy())
     }
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   const url = new URL(databaseUrl)
-  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  url.host = `127.0.0.1:${await listen(server)}`
   return {
     url: url.href,
     statements() {

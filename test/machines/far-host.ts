@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { listen } from '../fleet.ts'
 
 /**
  * Leads to a server as if from another host: connections arrive there from `address`.
@@ -14,10 +14,7 @@ export async function fromHost(address: string, url: string): Promise<{ url: str
     onward.on('error', () => socket.destroy()).pipe(socket)
   })
   way.unref()
-  way.listen(0, '127.0.0.1')
-  await once(way, 'listening')
-  const place = way.address()
   target.hostname = '127.0.0.1'
-  target.port = typeof place === 'object' && place ? String(place.port) : ''
+  target.port = String(await listen(way))
   return { url: target.href, close: () => way.close() }
 }

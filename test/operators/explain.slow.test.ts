@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { createFleet, listen } from '../fleet.ts'
 import { articlePage, settle, storePages } from '../normaliser/stored.ts'
 import { runScript } from '../script.ts'
 
@@ -88,11 +87,8 @@ t.test('a page that is no longer stored is fetched again, from public addresses 
     if (request.url === '/robots.txt') return response.writeHead(200).end('User-agent: *\nDisallow: /secret')
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.teardown(() => server.close())
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   const url = `http://127.0.0.1:${port}/a/9`
   const open = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_PORTS: String(port), CRAWL_HOST_DELAY: '0' }
   t.match(await explain([url], open), { code: 2, err: /does not know this page; --fetch/ })

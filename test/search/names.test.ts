@@ -73,19 +73,6 @@ t.test('names are read once, and a part that was asked for costs the snapshot al
   t.ok(used > 0 && used < limit)
 })
 
-t.test('names are read ahead', { timeout }, async t => {
-  const index = await openArchiveIndex(t)
-  await index.add(articles(0, people(30)))
-  const { db, names } = overheard(index.pool)
-  const warm = openTestIndex(db)
-  await warm.warm()
-  t.equal(warm.stats().names.count, 32, 'thirty authors, an outlet and its domain')
-  names.length = 0
-  t.equal((await warm.search(by('naam2'))).total, 11)
-  t.notOk(names.some(name => name.includes('-names-')))
-  await warm.close()
-})
-
 t.test('a search fails while names cannot be read, and the next one reads them', { timeout }, async t => {
   const index = await openArchiveIndex(t)
   await index.add(articles(0, people(30)))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { listen } from '../fleet.ts'
 
 /** The endpoint's behaviour. Tests change it while it runs. */
 export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
@@ -55,13 +56,7 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
         const data = asked.input.map((text, index) => ({ index, embedding: wordVector(text) }))
         answer(200, { data, model: asked.model })
       })
-      const listening = server
-      await new Promise<void>((resolve, reject) => {
-        listening.once('error', reject)
-        listening.listen(port, '127.0.0.1', resolve)
-      })
-      const address = listening.address()
-      port = typeof address === 'object' && address ? address.port : 0
+      port = await listen(server, '127.0.0.1', port)
       model.url = `http://127.0.0.1:${port}/v1/embeddings`
     },
     async stop() {

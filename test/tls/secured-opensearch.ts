@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { request as ask } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import type { Certified } from '../crawler/certificates.ts'
+import { listen } from '../fleet.ts'
 import { startTestOpensearch } from '../opensearch.ts'
 import { HOST, writeCertificates } from './secured.ts'
 
@@ -26,10 +26,10 @@ export async function startSecuredOpensearch(): Promise<SecuredOpensearch | stri
   const cluster = await startTestOpensearch()
   if (typeof cluster === 'string') return cluster
   const { folder, authority, otherAuthority, server } = await writeCertificates()
-  const proxy = await startProxy(cluster.nodes[0]!.url, server)
+  const { proxy, port } = await startProxy(cluster.nodes[0]!.url, server)
   return {
     settings: {
-      OPENSEARCH_URL: `https://${HOST}:${portOf(proxy)}`,
+      OPENSEARCH_URL: `https://${HOST}:${port}`,
       OPENSEARCH_USER: USER,
       OPENSEARCH_PASSWORD: PASSWORD,
       TLS_CA_FILE: authority,
@@ -44,7 +44,7 @@ export async function startSecuredOpensearch(): Promise<SecuredOpensearch | stri
   }
 }
 
-async function startProxy(target: string, { certificate, key }: Certified): Promise<Server> {
+async function startProxy(target: string, { certificate, key }: Certified): Promise<{ proxy: Server; port: number }> {
   const expected = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
   const proxy = createServer({ cert: certificate, key }, (request, response) => {
     if (request.headers.authorization !== expected) return void response.writeHead(401).end('Unauthorized')
@@ -56,13 +56,5 @@ async function startProxy(target: string, { certificate, key }: Certified): Prom
     })
     pipeline(request, onward).catch(() => response.destroy())
   })
-  proxy.listen(0, HOST)
-  await once(proxy, 'listening')
-  return proxy
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The proxy listens on no port.')
-  return address.port
+  return { proxy, port: await listen(proxy, HOST) }
 }

@@ -66,14 +66,6 @@ t.test('decision 21: a cursor has one spelling', async t => {
   }
 })
 
-t.test('anything else is no cursor', async t => {
-  fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: 'binary' })), text => {
-      t.equal(readCursor(secret, '', text), null)
-    }),
-  )
-})
-
 const plan: Plan = {
   countries: ['NL', 'BE'],
   history: { kind: 'fixed', at: new Date('2026-01-01T00:00:00Z') },
