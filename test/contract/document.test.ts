@@ -32,7 +32,7 @@ t.test('issue 4.1: the OpenAPI documents of both kinds of operations are 3.1 and
   const { stdout } = await promisify(execFile)(redocly, ['lint', '--extends=recommended', '--format=json', ...files], {
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   })
-  t.strictSame(JSON.parse(stdout).problems, [])
+  t.equal(stdout.match(/"problems": \[\]/g)?.length, 2, stdout)
 })
 
 t.test('issue 4.1: it has both operations, every parameter with its bounds, every code', async t => {
