@@ -47,13 +47,6 @@ t.test('decision 1: a key in the query is no key', async t => {
   t.equal((await from('192.0.2.31', undefined, `/v1/articles?access_token=${secret}`)).json.code, 'missing_token')
 })
 
-t.test('decision 4: without a known plan there are no counters', async t => {
-  for (const authorization of [undefined, 'Bearer x']) {
-    const { headers } = await from('192.0.2.40', authorization)
-    t.notOk([...headers.keys()].some(name => /^x-(ratelimit|quota)/.test(name)))
-  }
-})
-
 t.test('decision 3: the tenth invalid key locks the address for 15 minutes', async t => {
   const address = '198.51.100.1'
   for (let i = 0; i < 10; i++) t.equal((await from(address, `Bearer wrong${i}`)).status, 401)

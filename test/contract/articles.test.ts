@@ -37,20 +37,6 @@ t.test('decision 24: what is indexed again stays as it was, to the byte', async 
   t.equal((await all()).filter(article => article.title === 'Anders').length, 0)
 })
 
-t.test('decision 23: ingested_at has milliseconds, and later batches have later ones', async t => {
-  for (let batch = 0; batch < 5; batch++)
-    await api.index([{ title: `Stempel ${batch}` }, { title: `Stempel ${batch} b` }])
-  const stamps = (await all()).filter(({ title }) => title.startsWith('Stempel'))
-  t.equal(stamps.length, 10)
-  for (const { ingested_at } of stamps) t.match(ingested_at, /\.\d{3}Z$/)
-  const byBatch = [0, 1, 2, 3, 4].map(batch =>
-    stamps.filter(({ title }) => title.startsWith(`Stempel ${batch}`)).map(one => one.ingested_at),
-  )
-  for (let batch = 1; batch < 5; batch++) {
-    t.ok(byBatch[batch]!.every(stamp => byBatch[batch - 1]!.every(earlier => String(stamp) > String(earlier))))
-  }
-})
-
 const snippets: [about: string, body: string | null, snippet: string | null][] = [
   ['none without a text', null, null],
   ['a short text is whole', 'Kort en goed.', 'Kort en goed.'],

@@ -49,14 +49,6 @@ t.test('issue 21.9: export selects by language, country, outlet, dates and query
   t.equal(both.text, '', 'nothing is written')
 })
 
-t.test('issue 21.9: NDJSON has the snippet, and the text with --body', async t => {
-  const [first] = articlesOf((await exported('--country', 'NL')).text)
-  t.match(first, { title: 'De trein', snippet: 'Een lange tekst.' })
-  t.notOk('body' in first!)
-  const [whole] = articlesOf((await exported('--country', 'NL', '--body')).text)
-  t.match(whole, { snippet: 'Een lange tekst.', body: 'Een lange tekst.' })
-})
-
 t.test('issue 21.9: CSV quotes what needs it', async t => {
   const { text } = await exported('--format', 'csv', '--body', '--language', 'fr')
   const [head, ...lines] = text.split('\r\n')

@@ -26,13 +26,7 @@ t.test('the key opens them as a Bearer token and as a password, and is refused e
   t.equal((await api.ask(null, '/status', basic(KEY))).status, 200)
   t.equal((await api.ask(null, '/status', basic(''))).json.code, 'missing_token', 'a dialogue that was left empty')
   t.equal((await api.ask(KEY, '/v1/articles')).json.code, 'invalid_token')
-})
-
-t.test('a client’s key does not open them', async t => {
-  const other = await startTestApi(t, { OPERATOR_KEY: KEY })
-  const client = await other.issue()
-  t.equal((await other.ask(client.secret, '/status')).json.code, 'invalid_token')
-  t.equal((await other.ask(client.secret, '/v1/articles')).status, 200)
+  t.equal((await api.ask(secret, '/status')).json.code, 'invalid_token', 'nor does a client’s key open them')
 })
 
 t.test('wrong keys lock the address as wrong API keys do; the right one still works', async t => {
