@@ -57,13 +57,6 @@ t.test('names that begin with the text come first, then words that do, then the 
   t.same(await (await rank([...names, ...others])).find('an', 1, EVER, 10), [4, 2, 3, 1, 5], 'few among many')
 })
 
-t.test('of equal names, the one with the most articles in those countries is found', async t => {
-  const ranking = await rank([name(1, 'krant', 3, 1), name(2, 'krant', 2, 2), name(3, 'de krant', 1, 3)])
-  t.same(await ranking.find('krant', 1, EVER, 10), [1, 3])
-  t.same(await ranking.find('krant', 2, EVER, 10), [2, 3])
-  t.same(await ranking.find('krant', 3, EVER, 10), [1, 3])
-})
-
 t.test('equal names of the same countries are one, with the articles of all', async t => {
   const ranking = await rank([
     name(1, 'jan berg', 2),

@@ -72,13 +72,3 @@ t.test('names are read once, and a part that was asked for costs the snapshot al
   const { used, limit } = stats().caches.names
   t.ok(used > 0 && used < limit)
 })
-
-t.test('a search fails while names cannot be read, and the next one reads them', { timeout }, async t => {
-  const index = await openArchiveIndex(t)
-  await index.add(articles(0, people(30)))
-  let refused = 1
-  const { db } = overheard(index.pool, text => text.includes('from authors where author_no >') && refused-- > 0)
-  const { search } = openTestIndex(db)
-  await t.rejects(search(by('jan')), /refused/)
-  t.equal((await search(by('jan'))).total, 30)
-})
