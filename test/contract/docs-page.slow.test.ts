@@ -11,8 +11,7 @@ if (browserPath === undefined) {
 } else {
   const api = await startTestApi(t)
   const { secret } = await api.issue()
-  const browser = await launch()
-  t.teardown(() => browser.close())
+  const browser = await launch(t)
 
   const open = async (options: BrowserContextOptions) => {
     const seen = await openPage(browser, api.base, '/docs', options)

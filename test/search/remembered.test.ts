@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { type ArticleQuery, INDEX_STATE, type IndexStateRow, indexStateOf, openIndex } from '../../search/index.ts'
+import { type ArticleQuery, INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { randomArticles } from './archive.ts'
@@ -160,8 +160,8 @@ t.test('a search takes the state that its caller has read, also when segments ha
   const { db, names } = overheard(index.pool)
   const search = openIndex(db)
   const readState = async () => {
-    const { rows } = await index.pool.query<IndexStateRow>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-    return indexStateOf(rows[0]!)
+    const { rows } = await index.pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+    return rows[0]!
   }
   const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
     names.length = 0
