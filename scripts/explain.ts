@@ -21,11 +21,11 @@ const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addre
 
 // $1 article's number.
 const ARTICLE = `
-  select a.id, e.page_no, t.url, t.title, a.published_at, t.body, a.language, p.origins,
+  select a.id, coalesce(e.page_no, r.page_no) as page_no, t.url, t.title, a.published_at, t.body, a.language, p.origins,
          array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
                  join authors using (author_no) order by place) as authors
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
-    left join pages p on p.page_no = e.page_no
+    left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
    where a.seq = $1`
 
 /**
@@ -36,7 +36,11 @@ const RECENT = 262_144n
 
 // No index has ids or numbers of pages. $1 and $2 bound `seq`, which has one.
 const BY_ID = 'select seq from articles where seq > $1 and seq <= $2 and id = $3'
-const BY_PAGE = 'select seq from embeddings where seq > $1 and seq <= $2 and page_no = $3 order by seq limit 1'
+const BY_PAGE = `
+  select seq from embeddings where seq > $1 and seq <= $2 and page_no = $3
+  union all
+  select seq from articles where seq > $1 and seq <= $2 and id in (select id from article_rights where page_no = $3)
+   order by seq limit 1`
 
 await runCommand(
   {

@@ -65,6 +65,7 @@ const readPageLine = readerOf<PageLine>({
         country: { type: 'string', enum: COUNTRIES, nullable: true },
         languages: { type: 'array', items: { type: 'string', enum: LANGUAGES }, nullable: true },
         hosts: { ...texts, nullable: true },
+        licence: optional,
         ...{ feeds: { ...texts, nullable: true }, sitemaps: { ...texts, nullable: true } },
       },
     },
@@ -346,6 +347,7 @@ function outletOf(written: Partial<StoredPage['outlet']>, { hostname }: URL): St
     feeds: [],
     sitemaps: [],
     hosts: written.hosts ?? [],
+    licence: written.licence ?? null,
   }
 }
 

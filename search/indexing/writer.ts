@@ -321,7 +321,9 @@ const insertion = (clock: string) => `
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
   ), scheduled as (
-    insert into embeddings (seq, due_at, page_no) select seq, $15::timestamptz, page_no from numbered order by seq
+    insert into embeddings (seq, due_at, page_no)
+    select seq, $15::timestamptz, page_no from numbered n
+     where not exists (select from article_rights r where r.id = n.id and not r.vector) order by seq
   )
   select base + 1 as first from clock`
 

@@ -123,4 +123,5 @@ async function removeOldMemories(pool: Pool): Promise<void> {
   )
   await removeOldCounts(pool)
   await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
+  await pool.query("update hosts set tdm = null where tdm is not null and tdm_until < now() - interval '1 day'")
 }

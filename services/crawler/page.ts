@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import { printableLine } from '../../shared/log/printable.ts'
 import { noteBlock } from '../../shared/outlets/health.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
+import { TDM_FILE, tdmStated } from '../../shared/outlets/rights.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
@@ -11,6 +12,7 @@ import { gunzipFile } from './fetch/compression.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
 import { asFailure } from './fetch/request-failure.ts'
+import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { Lease } from './hosts/leases.ts'
 import { judge, NO_WORDS, type Verdict } from './verdict.ts'
@@ -32,6 +34,13 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
     await report(crawl, page, named, saved)
     return true
   }
+  // Asked for first, as the protocol wants it, so that no page is fetched in vain.
+  const early = await tdmVerdict(crawl, visit, page, new URL(page.url))
+  if (early.kind === 'interrupted') return false
+  if (early.kind === 'put back') {
+    await report(crawl, page, early, await savePage(pool, page, early, config.CRAWL_RETRY_MIN))
+    return early.host !== visit.host
+  }
   const begun = performance.now()
   const fetched = await unzipped(
     await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
@@ -39,13 +48,45 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   )
   if (fetched.kind === 'interrupted') return false
   const took = performance.now() - begun
-  const verdict = await ofOwnHost(pool, page.outletNo, judge(fetched, page.attempts))
+  const judged = await ofOwnHost(pool, page.outletNo, judge(fetched, page.attempts))
+  const verdict = await withTdm(crawl, visit, page, { judged, early })
+  if (verdict.kind === 'interrupted') return false
   const saved = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
   await spendTry(crawl, page.outletNo, { fetched, kept: saved.bytes, took })
   await report(crawl, page, verdict, saved)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
   return !ownHost && !isHeld
+}
+
+type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
+
+/** The rule of a host's tdmrep.json for an address, or why the page has to wait for it. */
+async function tdmVerdict(
+  crawl: Crawl,
+  visit: Lease,
+  page: WaitingPage,
+  url: URL,
+): Promise<Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string })> {
+  const rules = await tdmRulesOf(crawl, visit, page.outletNo, url)
+  if (Array.isArray(rules)) return { kind: 'rule', host: url.host, rule: ruleFor(rules, url) }
+  if (rules.kind === 'interrupted') return rules
+  return { kind: 'put back', wait: rules.wait, reason: 'host busy', host: rules.host }
+}
+
+/** Adds the rule of a tdmrep.json to what is stored of a page: that of the host that answered. */
+async function withTdm(
+  crawl: Crawl,
+  visit: Lease,
+  page: WaitingPage,
+  { judged, early }: { judged: Verdict; early: Extract<Tdm, { kind: 'rule' }> },
+): Promise<Verdict | { kind: 'interrupted' }> {
+  if (judged.kind !== 'store' && judged.kind !== 'store without body') return judged
+  const url = new URL(judged.url)
+  const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
+  if (late.kind !== 'rule') return late
+  const rule = late.rule ?? early.rule
+  return rule === null ? judged : { ...judged, rights: { ...judged.rights, [TDM_FILE]: tdmStated(rule) } }
 }
 
 /** Counts and logs what became of a page, and notifies the normaliser. */

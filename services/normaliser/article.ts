@@ -6,8 +6,8 @@ import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Origins } from '../../shared/outlets/origins.ts'
 import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
 import {
-  NO_RIGHTS_STATED,
   type Rights,
+  type RightsHeaders,
   type RightsRules,
   readRights,
   refusalInWords,
@@ -63,7 +63,9 @@ interface Refused {
 }
 
 /** For pages that no service reads, with the name of the default user agent. */
-export const DEFAULT_RULES = rightsRules({ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default })
+export const DEFAULT_RULES = rightsRules({
+  ...{ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default, RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default },
+})
 
 /**
  * Makes an article of a stored page and its feed entry. The result depends on the arguments alone.
@@ -217,13 +219,16 @@ export function readStored(
   feedTitle: string | null,
   { repeated, template, now, rules }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
 ): PageReading {
-  const nothing = (interstitial: InterstitialKind | null, rights = NO_RIGHTS_STATED): PageReading => ({
+  const rightsOf = (headers: RightsHeaders | null, metas: PageMetadata['metas'], hasUnshown: boolean) =>
+    readRights({ headers, metas, hasUnshown, isLicensed: Boolean(page.outlet.licence) }, rules, now)
+  const ofHeaders = rightsOf(page.rights, new Map(), false)
+  // An interstitial speaks for itself: what it forbids robots, it forbids of itself. A reservation
+  // of TDM is the outlet's.
+  const ofInterstitial = rightsOf({ ...page.rights, 'x-robots-tag': [] }, new Map(), false)
+  const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
     ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], furniture: [] },
     ...{ rights, unshown: new Map() },
   })
-  const rightsOf = (metas: PageMetadata['metas'], hasUnshown: boolean) =>
-    readRights({ headers: page.rights, metas, hasUnshown }, rules, now)
-  const ofHeaders = rightsOf(new Map(), false)
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
@@ -240,13 +245,12 @@ export function readStored(
     html,
     page: read,
     // An interstitial keeps itself out of indexes by header as often as by meta tag.
-    signs: { ...meta.signs, indexed: meta.signs.indexed && ofHeaders.refusedBy === null },
+    signs: { ...meta.signs, indexed: meta.signs.indexed && !isForbidden(ofHeaders) },
     feedTitle,
     outletDomain: page.outlet.domain,
   })
-  // An interstitial speaks for itself: what it forbids, it forbids of itself.
   if (interstitial !== null) return nothing(interstitial)
-  const rights = rightsOf(meta.metas, read.unshown.size > 0)
+  const rights = rightsOf(page.rights, meta.metas, read.unshown.size > 0)
   if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, walled } = openingOf(read, meta.free)
@@ -256,6 +260,8 @@ export function readStored(
   if (walled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
   return { ...reading, interstitial: null, texts: ranked(text, meta) }
 }
+
+const isForbidden = ({ seen }: Rights) => seen.some(({ signal }) => signal === 'noindex' || signal === 'none')
 
 const shown = (text: string | null): Candidate<string>[] =>
   text === null ? [] : [{ source: 'page', value: text, against: null }]

@@ -26,6 +26,7 @@ t.test('a wrong value is refused with its name and the values that are allowed',
   })
   t.throws(() => readConfig({ PORT: '80a' }), ConfigError)
   t.throws(() => readConfig({ EMBED_DELAY: '2 hours' }), { message: /EMBED_DELAY .* 500ms, 30s, 5m or 2h/ })
+  t.throws(() => readConfig({ RIGHTS_TDM: 'no' }), { message: 'RIGHTS_TDM is "no"; write refuse, index-only, ignore.' })
   t.throws(() => readConfig({ DATABASE_URL: 'localhost' }), { message: /DATABASE_URL/ })
 })
 

@@ -110,8 +110,13 @@ function readSetting(name: string, setting: Setting, text: string): string | num
     case 'list':
       return itemsOf(text)
     default:
-      return text
+      return oneOf(name, setting.values ?? [text], text)
   }
+}
+
+function oneOf(name: string, values: readonly string[], text: string): string {
+  if (values.includes(text)) return text
+  throw new ConfigError(`${name} is "${text}"; write ${values.join(', ')}.`)
 }
 
 function addressesOf(name: string, text: string): string[] {

@@ -270,6 +270,13 @@ export const SETTINGS = {
   },
   POLL_INTERVAL_MIN: { type: 'duration', default: '1m', about: 'Shortest pause between two polls of a feed.' },
   POLL_INTERVAL_MAX: { type: 'duration', default: '1h', about: 'Longest pause between two polls of a feed.' },
+  RIGHTS_TDM: {
+    type: 'text',
+    values: ['refuse', 'index-only', 'ignore'],
+    default: 'refuse',
+    about:
+      'Pages whose outlet reserves text and data mining: `refuse` (not indexed), `index-only` (found by words, never by meaning) or `ignore`. A licence in the catalogue outweighs it.',
+  },
   NORMALISE_THREADS: {
     type: 'integer',
     default: '2',
@@ -341,6 +348,7 @@ export const OWN_PREFIXES = [
   'SEARCH_',
   'QDRANT_',
   'REDIS_SENTINEL',
+  'RIGHTS_',
   'TLS_',
   'WEBSUB_',
 ] as const
@@ -352,6 +360,8 @@ export interface Setting {
   /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number
+  /** The only values of a text. */
+  values?: readonly string[]
   about: string
 }
 

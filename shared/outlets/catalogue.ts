@@ -20,6 +20,8 @@ export interface Outlet {
   timeZone: string
   feeds: string[]
   sitemaps: string[]
+  /** What allows the operator more than the outlet's TDM reservation does; for people. */
+  licence?: string | null
 }
 
 // `readAddress` checks whether it is an address that can be fetched.
@@ -53,6 +55,7 @@ const CATALOGUE_SCHEMA = {
           timeZone: { type: 'string', minLength: 1 },
           feeds: addresses,
           sitemaps: addresses,
+          licence: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
           // For readers of the file: what the feeds cover, and what a check found; null: untried.
           sections: { type: 'array', items: { type: 'string', maxLength: 200 }, maxItems: 200 },
           tried: { type: ['object', 'null'] },
@@ -120,7 +123,7 @@ export function readCatalogue(text: string): Catalogue {
     )) {
       notes.push(`${domain}: the field "${field}" means nothing here.`)
     }
-    const { name, country, languages, timeZone, hosts = [] } = written
+    const { name, country, languages, timeZone, licence, hosts = [] } = written
     return {
       name,
       domain,
@@ -128,6 +131,7 @@ export function readCatalogue(text: string): Catalogue {
       country,
       languages,
       timeZone,
+      ...(licence ? { licence } : {}),
       feeds: unique(written.feeds),
       // An address in both lists is polled once: the crawler recognises the document's type itself.
       sitemaps: unique(written.sitemaps).filter(address => !unique(written.feeds).includes(address)),

@@ -79,7 +79,7 @@ async function readRows(pool: Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
     `select o.domain, o.name, o.country, f.*,
             extract(epoch from clock_timestamp() - coalesce(f."lastNew", f."lastSuccess"))::float8 * 1000 as silence,
-            coalesce(b.blocks, '[]') as blocks, coalesce(p.put_off, 0) as "putOff",
+            coalesce(b.blocks, '[]') as blocks, coalesce(s.rights, '[]') as rights, coalesce(p.put_off, 0) as "putOff",
             json_build_object('hosts', coalesce(l.hosts, 0), 'pages', coalesce(l.pages, 0), 'bytes', coalesce(l.bytes, 0)) as today,
             coalesce(r.failures, 0) as late, case when r.rest_until > now() then r.rest_until end as "restsUntil"
        from outlets o
@@ -102,6 +102,11 @@ async function readRows(pool: Pool): Promise<Row[]> {
          select jsonb_agg(jsonb_build_object('kind', kind, 'pages', pages) order by pages desc, kind) as blocks
            from outlet_blocks where outlet_blocks.outlet_no = o.outlet_no and last_at > now() - interval '1 day'
        ) b on true
+       left join lateral (
+         select jsonb_agg(jsonb_build_object('signal', signal, 'source', source, 'pages', pages, 'lastAt', last_at)
+                  order by signal, source) as rights
+           from outlet_rights where outlet_rights.outlet_no = o.outlet_no and last_at > now() - interval '7 days'
+       ) s on true
       where o.active order by o.domain`,
   )
   return rows

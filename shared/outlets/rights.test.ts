@@ -1,5 +1,5 @@
 import t from 'tap'
-import { productToken, type RightsHeaders, readRights, rightsHeaders } from './rights.ts'
+import { productToken, type RightsHeaders, readRights, rightsHeaders, TDM_FILE } from './rights.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 
@@ -7,16 +7,20 @@ interface Page {
   headers?: Record<string, string | string[]>
   metas?: Record<string, string[]>
   hasUnshown?: boolean
+  isLicensed?: boolean
 }
 
 /** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
-function outcomeOf({ headers = {}, metas = {}, hasUnshown = false }: Page): string {
-  const stated = { headers: rightsHeaders(headers), metas: new Map(Object.entries(metas)), hasUnshown }
-  const { refusedBy, snippet, archive } = readRights(stated, { agent: 'perscopebot' }, NOW)
+function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
+  const { headers = {}, metas = {}, hasUnshown = false, isLicensed = false } = page
+  const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }) }
+  const stated = { headers: kept, metas: new Map(Object.entries(metas)), hasUnshown, isLicensed }
+  const { refusedBy, snippet, archive, vector } = readRights(stated, { agent: 'perscopebot', tdm }, NOW)
   return [
     ...(refusedBy === null ? [] : ['refused']),
     ...(snippet === null ? [] : [`snippet ${snippet}`]),
     ...(archive ? [] : ['unkept']),
+    ...(vector ? [] : ['words alone']),
   ].join(', ')
 }
 
@@ -119,7 +123,11 @@ t.test('of several signals the strictest holds, wherever they stand', async t =>
 t.test('what was seen is told with its source, each once', async t => {
   const headers: RightsHeaders = { 'x-robots-tag': ['noindex, NOINDEX', 'max-snippet:50', 'nofollow'] }
   const metas = new Map([['robots', ['noindex, unavailable_after: 2030-01-01']]])
-  const rights = readRights({ headers, metas, hasUnshown: true }, { agent: 'perscopebot' }, NOW)
+  const rights = readRights(
+    { headers, metas, hasUnshown: true, isLicensed: false },
+    { agent: 'perscopebot', tdm: 'refuse' },
+    NOW,
+  )
   t.same(rights.refusedBy, { signal: 'noindex', source: 'header' })
   t.same(rights.seen, [
     { signal: 'noindex', source: 'header' },
@@ -143,4 +151,60 @@ t.test('only headers that state rights are kept with a page, and not without bou
 t.test('the name by which outlets call us is that of the user agent', async t => {
   t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
   t.equal(productToken('  NewsBot'), 'newsbot')
+})
+
+t.test('a reservation of TDM is refused, indexed for words alone, or ignored, as the operator says', async t => {
+  for (const page of [{ headers: { 'TDM-Reservation': '1' } }, { metas: { 'tdm-reservation': ['1'] } }]) {
+    t.equal(outcomeOf(page), 'refused')
+    t.equal(outcomeOf(page, 'index-only'), 'words alone')
+    t.equal(outcomeOf(page, 'ignore'), '')
+    t.equal(outcomeOf({ ...page, isLicensed: true }), '', 'a licence outweighs it')
+    t.equal(outcomeOf({ ...page, isLicensed: true }, 'index-only'), '')
+  }
+  t.equal(outcomeOf({ headers: { 'x-robots-tag': 'noindex' }, isLicensed: true }), 'refused', 'but not other signals')
+  t.equal(outcomeOf({}, 'refuse', ['1', 'https://x.example/policy']), 'refused')
+})
+
+t.test('of file, header and page the later one wins, and silence changes nothing', async t => {
+  const said = (file: string | null, header: string | null, meta: string | null) =>
+    outcomeOf(
+      {
+        headers: header === null ? {} : { 'tdm-reservation': header },
+        metas: meta === null ? {} : { 'tdm-reservation': [meta] },
+      },
+      'refuse',
+      file === null ? null : [file],
+    )
+  const cases: [file: string | null, header: string | null, meta: string | null, reserved: boolean][] = [
+    ['1', null, null, true],
+    ['1', '0', null, false],
+    ['1', null, '0', false],
+    ['0', '1', null, true],
+    ['0', '1', '0', false],
+    [null, '1', '0', false],
+    [null, '0', '1', true],
+    ['1', '0', '1', true],
+    // Protocol errors are silence: they do not take back what was said before.
+    ['1', 'no', null, true],
+    ['1', '', ' ', true],
+    [null, 'true', null, false],
+    [null, '2', 'yes', false],
+    [null, ' 1 ', null, true],
+    [null, null, null, false],
+  ]
+  for (const [file, header, meta, reserved] of cases)
+    t.equal(said(file, header, meta), reserved ? 'refused' : '', `${file}, ${header}, ${meta}`)
+  t.equal(outcomeOf({ headers: { 'tdm-reservation': ['0', '1'] } }), 'refused', 'two headers: the strictest')
+  t.equal(outcomeOf({ headers: { 'tdm-policy': 'https://x.example/p' } }), '', 'a policy alone reserves nothing')
+  t.equal(outcomeOf({ metas: { 'tdm:reservation': ['1'] } }), '', 'the name is that of another format')
+})
+
+t.test('a reservation is told with its policy, and one that was taken back as well', async t => {
+  const headers = { [TDM_FILE]: ['0'], 'tdm-reservation': ['1'], 'tdm-policy': ['https://x.example/p'] }
+  const stated = { headers, metas: new Map(), hasUnshown: false, isLicensed: false }
+  t.same(readRights(stated, { agent: 'perscopebot', tdm: 'refuse' }, NOW).seen, [
+    { signal: 'tdm-reservation:0', source: TDM_FILE },
+    { signal: 'tdm-reservation:1', source: 'header' },
+    { signal: 'tdm-policy:https://x.example/p', source: 'header' },
+  ])
 })

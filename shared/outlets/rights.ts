@@ -7,10 +7,25 @@ import type { Queryable } from '../postgres/pool.ts'
  *
  * Robots rules: `X-Robots-Tag` and `<meta name="robots">`, as Google and MDN describe them. Of
  * rules for everybody and rules for us the strictest holds.
+ *
+ * TDM: the W3C community group's "TDM Reservation Protocol". Its processing priority is file,
+ * header, page: the later one wins, and silence changes nothing. Other values than 0 and 1 are
+ * silence.
  */
 
-/** The headers of a page that state rights, in lower case. Each element was a header of its own. */
-export type RightsHeaders = Partial<Record<'x-robots-tag' | 'tdm-reservation' | 'tdm-policy', string[]>>
+/** The name under which the rule of a host's file is kept beside the headers. */
+export const TDM_FILE = 'tdmrep.json'
+
+/**
+ * The headers of a page that state rights, in lower case. Each element was a header of its own. The
+ * rule of tdmrep.json is kept with them: its reservation, then its policy.
+ */
+export type RightsHeaders = Partial<
+  Record<'x-robots-tag' | 'tdm-reservation' | 'tdm-policy' | typeof TDM_FILE, string[]>
+>
+
+export const tdmStated = ({ reservation, policy }: { reservation: string; policy: string | null }) =>
+  policy === null ? [reservation] : [reservation, policy]
 
 const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy'] as const
 
@@ -41,7 +56,7 @@ export function productToken(userAgent: string): string {
 export interface Signal {
   /** `noindex`, `max-snippet:50`, `tdm-reservation:1` … */
   signal: string
-  source: 'header' | 'meta' | 'element'
+  source: 'header' | 'meta' | 'element' | typeof TDM_FILE
 }
 
 /** What may be done with a page, by all its signals together. */
@@ -50,6 +65,8 @@ export interface Rights {
   refusedBy: Signal | null
   /** Most characters of the snippet, 0: none. Null: as many as the contract allows. */
   snippet: number | null
+  /** Whether its article may be found by meaning, too. */
+  vector: boolean
   /** Whether the page may be kept once its article is made. */
   archive: boolean
   /** All signals that have a meaning here, also those that change nothing. */
@@ -61,16 +78,19 @@ export const signalInWords = ({ signal, source }: Signal) => `${signal} (${sourc
 /** Why there is no article, as the page's `detail`. */
 export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
-export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, archive: true, seen: [] }
+export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, vector: true, archive: true, seen: [] }
 
 /** How signals are read here. */
 export interface RightsRules {
   /** Our name, as `productToken` gives it. */
   agent: string
+  /** RIGHTS_TDM */
+  tdm: string
 }
 
-export const rightsRules = ({ CRAWL_USER_AGENT }: Pick<Config, 'CRAWL_USER_AGENT'>): RightsRules => ({
-  agent: productToken(CRAWL_USER_AGENT),
+export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>): RightsRules => ({
+  agent: productToken(config.CRAWL_USER_AGENT),
+  tdm: config.RIGHTS_TDM,
 })
 
 /** The signals of one page. */
@@ -80,6 +100,8 @@ interface Stated {
   metas: ReadonlyMap<string, string[]>
   /** The page has parts with `data-nosnippet`. */
   hasUnshown: boolean
+  /** The operator has a licence of the outlet. */
+  isLicensed: boolean
 }
 
 /**
@@ -87,7 +109,8 @@ interface Stated {
  *
  * @param now the moment that `unavailable_after` is compared with
  */
-export function readRights({ headers, metas, hasUnshown }: Stated, { agent }: RightsRules, now: Date): Rights {
+export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Date): Rights {
+  const { headers, metas, hasUnshown, isLicensed } = stated
   const rulesOf = (lists: string[], source: Signal['source']) =>
     lists.flatMap(list => [...rulesIn(list, agent)].map((rule): Rule => ({ ...rule, source })))
   const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
@@ -132,7 +155,33 @@ export function readRights({ headers, metas, hasUnshown }: Stated, { agent }: Ri
     }
   }
   if (hasUnshown) rights.seen.push({ signal: 'data-nosnippet', source: 'element' })
+  const reserved = readTdm(stated, rights.seen)
+  if (reserved !== null && !isLicensed) {
+    if (tdm === 'refuse') rights.refusedBy ??= reserved
+    if (tdm === 'index-only') rights.vector = false
+  }
   return rights
+}
+
+/** The signal that reserves text and data mining in the end; null: none does. */
+function readTdm({ headers, metas }: Stated, seen: Signal[]): Signal | null {
+  const [ofFile, filePolicy] = headers?.[TDM_FILE] ?? []
+  const places: [source: Signal['source'], values: string[], policies: string[]][] = [
+    [TDM_FILE, [ofFile ?? ''], [filePolicy ?? '']],
+    ['header', headers?.['tdm-reservation'] ?? [], headers?.['tdm-policy'] ?? []],
+    ['meta', metas.get('tdm-reservation') ?? [], metas.get('tdm-policy') ?? []],
+  ]
+  let reserved: Signal | null = null
+  for (const [source, values, [policy = '']] of places) {
+    const known = values.map(value => value.trim()).filter(value => value === '0' || value === '1')
+    if (known.length === 0) continue
+    // Of two values in one place the strictest holds.
+    const signal = { signal: `tdm-reservation:${known.includes('1') ? 1 : 0}`, source }
+    seen.push(signal)
+    reserved = known.includes('1') ? signal : null
+    if (reserved !== null && policy !== '') seen.push({ signal: `tdm-policy:${policy.slice(0, LONGEST)}`, source })
+  }
+  return reserved
 }
 
 /** Signals of a page that are kept: there are not so many kinds. */

@@ -63,10 +63,11 @@ export async function readSharedFeeds(db: Queryable): Promise<SharedFeed[]> {
 class DryRun extends Error {}
 
 async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promise<void> {
-  const fields = [outlet.domain, outlet.name, outlet.country, outlet.languages, outlet.timeZone, outlet.hosts ?? []]
+  const { domain, name, country, languages, timeZone, hosts = [], licence = null } = outlet
+  const fields = [domain, name, country, languages, timeZone, hosts, licence]
   const before = await client.query<{ outlet_no: number; same: boolean }>(
     `select outlet_no, active and name = $2 and country = $3 and languages = $4 and time_zone = $5
-            and hosts = $6 as same
+            and hosts = $6 and licence is not distinct from $7 as same
        from outlets where domain = $1`,
     fields,
   )
@@ -75,10 +76,11 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
   // A row that does not change is not written, so that the sync need not wait for crawlers.
   if (outletNo === undefined || !known?.same) {
     const { rows } = await client.query<{ outlet_no: number }>(
-      `insert into outlets (domain, name, country, languages, time_zone, hosts) values ($1, $2, $3, $4, $5, $6)
+      `insert into outlets (domain, name, country, languages, time_zone, hosts, licence) values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (domain) do update
           set name = excluded.name, country = excluded.country, languages = excluded.languages,
-              time_zone = excluded.time_zone, hosts = excluded.hosts, active = true
+              time_zone = excluded.time_zone, hosts = excluded.hosts,
+              licence = excluded.licence, active = true
        returning outlet_no`,
       fields,
     )

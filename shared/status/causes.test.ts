@@ -48,7 +48,15 @@ const around = (changed: Partial<Surroundings>) => texts({ around: { ...AROUND, 
 
 const outletOf = (domain: string, more: Partial<OutletHealth<string>> = {}): OutletHealth<string> => ({
   ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
-  ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
+  ...{
+    feeds: 1,
+    failingFeeds: 0,
+    failures: 0,
+    error: null,
+    blocks: [],
+    rights: [],
+    today: { hosts: 0, pages: 0, bytes: 0 },
+  },
   ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },
   ...more,
 })

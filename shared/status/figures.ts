@@ -219,6 +219,8 @@ export interface OutletHealth<Time = Date> {
    * `cookie wall` …
    */
   blocks: { kind: string; pages: number }[]
+  /** Rights that its pages reserved in the last week, with the number of pages ever. */
+  rights: { signal: string; source: string; pages: number; lastAt: string }[]
   /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
   today: { hosts: number; pages: number; bytes: number }
   /** Pages that wait for another day's budget of new hosts. */

@@ -5,7 +5,8 @@ import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
 // ever removed. Every article has its row in
-// `embeddings`, except the few that an operator gave up (`queues -- drain quarantine`); those
+// `embeddings`, except those whose outlet reserves it (`article_rights`), and the few that an
+// operator gave up (`queues -- drain quarantine`); those
 // without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
 // embeddings_due, embeddings_failed.
 const READ_FLOW = `
@@ -16,7 +17,7 @@ const READ_FLOW = `
            extract(epoch from now() - min(due_at)) as oldest
       from embeddings where embedded_at is null and failed_at is null
   )
-  select known::float8 as articles, newest, greatest(0, known - open.all - failed)::float8 as embedded,
+  select known::float8 as articles, newest, greatest(0, known - open.all - failed - words_alone)::float8 as embedded,
          json_build_object('promised', open.all - open.due, 'due', open.due, 'failed', failed,
                            'oldest', greatest(0, open.oldest)::float8) as embeddings,
          json_build_object('waiting', waiting, 'due', w.due,
@@ -25,6 +26,7 @@ const READ_FLOW = `
                            'oldest', greatest(0, s.oldest)::float8) as pages
     from articles, open,
          (select count(*) as failed from embeddings where failed_at is not null) f,
+         (select count(*) as words_alone from article_rights where not vector) r,
          (select count(*) as waiting, count(*) filter (where next_try_at <= now()) as due
             from pages where state = 'waiting') w,
          (select extract(epoch from now() - min(fetched_at)) as oldest

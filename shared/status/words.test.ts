@@ -5,7 +5,15 @@ import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } f
 const AT = '2026-03-01T12:00:00.000Z'
 const outletOf = (more: Partial<OutletHealth<string>>): OutletHealth<string> => ({
   ...{ domain: 'a.example', name: 'A', country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
-  ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
+  ...{
+    feeds: 1,
+    failingFeeds: 0,
+    failures: 0,
+    error: null,
+    blocks: [],
+    rights: [],
+    today: { hosts: 0, pages: 0, bytes: 0 },
+  },
   ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },
   ...more,
 })

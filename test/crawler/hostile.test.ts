@@ -166,7 +166,7 @@ async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: 
   }
   await run.outlets(feeds)
   await run.poll()
-  await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch'")
+  await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch', tdm_until = 'infinity'")
   const stop = new AbortController()
   const crawl = { ...run.crawl, backlogged: false, stopping: stop.signal }
   const visits = (await claimVisits(crawl, sites.length)).map(visit => visitHost(crawl, visit))

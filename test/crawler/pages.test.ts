@@ -10,7 +10,7 @@ t.setTimeout(280_000)
 
 const site = await startSite()
 const other = await startSite('127.0.0.2')
-const run = await startCrawl()
+const run = await startCrawl({ CRAWL_FROM: 'bot@x.example' })
 t.teardown(async () => {
   await Promise.all([site.close(), other.close(), run.close()])
 })
@@ -33,6 +33,7 @@ t.test('a page is stored with what it was served as, and promised to the normali
   t.equal(rows[0]?.content_type, 'text/html; charset=iso-8859-1')
   t.notOk(site.to('/a.html?utm_source=rss')[0]?.headers.cookie)
   t.match(site.seen[0]?.headers['user-agent'], /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/, 'with a contact')
+  t.equal(site.seen[0]?.headers.from, 'bot@x.example')
 })
 
 t.test('headers that state rights are stored with their page, each for itself', async t => {
@@ -41,6 +42,45 @@ t.test('headers that state rights are stored with their page, each for itself', 
   await crawl('/rights.html')
   const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
   t.same(rows, [{ rights }])
+})
+
+t.test('a host’s tdmrep.json is read once a day, before its pages, and its rule stands with each', async t => {
+  const host = await startSite('127.0.0.7')
+  t.teardown(() => host.close())
+  host.on(
+    '/.well-known/tdmrep.json',
+    JSON.stringify([
+      { location: '/vrij', 'tdm-reservation': 0 },
+      { location: '/', 'tdm-reservation': 1 },
+    ]),
+  )
+  for (const path of ['/vrij/1', '/a', '/b'])
+    host.on(path, (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html(path)))
+  site.on('/way', (_request, response) => response.writeHead(302, { location: `${host.origin}/b` }).end())
+  await crawl(`${host.origin}/vrij/1`, `${host.origin}/a`, '/way')
+  const stored = () =>
+    run.pool.query('select final_url, rights from page_sources where final_url like $1 order by 1', [`${host.origin}%`])
+  const reserved = { 'tdmrep.json': ['1'] }
+  t.same((await stored()).rows, [
+    { final_url: `${host.origin}/a`, rights: reserved },
+    { final_url: `${host.origin}/b`, rights: reserved },
+    { final_url: `${host.origin}/vrij/1`, rights: { 'tdmrep.json': ['0'] } },
+  ])
+  t.equal(host.to('/.well-known/tdmrep.json').length, 1)
+  t.equal(
+    host.seen.findIndex(({ path }) => path === '/robots.txt'),
+    0,
+    'robots.txt comes first',
+  )
+  await run.pool.query("update hosts set tdm_until = 'epoch'")
+  host.on('/.well-known/tdmrep.json', '<html>')
+  host.on('/c', html('c'))
+  await crawl(`${host.origin}/c`)
+  t.same(
+    (await stored()).rows[2],
+    { final_url: `${host.origin}/c`, rights: null },
+    'and a file that is gone reserves nothing',
+  )
 })
 
 t.test('what the outlet refuses goes to the normaliser without a body', async t => {

@@ -103,7 +103,7 @@ t.test('a feed that robots.txt forbids is not read, and the outlet fails', async
 t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
   const { site } = await published(t, 'User-agent: *\nCrawl-delay: 0.4', '/a', '/b')
   await run.workOff()
-  t.equal(site.seen.length, 4)
+  t.equal(site.seen.length, 5)
   for (const [index, { from }] of site.seen.entries()) {
     const before = site.seen[index - 1]?.until ?? null
     if (before !== null) t.ok(from - before >= 399, `${from - before} ms`)

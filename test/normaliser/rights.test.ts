@@ -80,6 +80,43 @@ t.test('no command undoes it', async t => {
   t.match(pages, { returned: 0, different: { title: 0, text: 0 } })
 })
 
+t.test('decision 41: index-only is found by words, and no vector waits for it; a licence outweighs it', async t => {
+  const vectors = () =>
+    database.query(
+      `select right(url, 1) as page, e.seq is not null as promised from articles a join article_texts t using (seq)
+         left join embeddings e using (seq) where url like '%/b/%' order by url`,
+    )
+  const reserved = (path: string) => ({
+    ...page(path),
+    rights: { 'tdm-reservation': ['1'], 'tdm-policy': ['https://x.example/p'] },
+  })
+  await storePages(database, [reserved('/b/1')])
+  await settle(database, 60_000)
+  t.same(await vectors(), [], 'by default it is refused')
+  const settled = await fleet.start('normaliser', { RIGHTS_TDM: 'index-only' })
+  for (const { process } of fleet.members.filter(one => one !== settled)) process.kill('SIGTERM')
+  await Promise.all(fleet.members.filter(one => one !== settled).map(({ exited }) => exited))
+  await storePages(database, [reserved('/b/2'), page('/b/3')])
+  await settle(database, 60_000)
+  await database.query("update outlets set licence = 'Overeenkomst 12' where domain = 'dagkoerier.example'")
+  await storePages(database, [reserved('/b/4')])
+  await settle(database, 60_000)
+  t.same(await vectors(), [
+    { page: '2', promised: false },
+    { page: '3', promised: true },
+    { page: '4', promised: true },
+  ])
+  const open = async () => JSON.parse(await fleet.script('status', '--json'))
+  t.match(await open(), { articles: 6, embedded: 0 })
+  await database.query('update embeddings set embedded_at = now()')
+  t.match(await open(), { embedded: 5, embeddings: { promised: 0, due: 0 } })
+  t.match(await fleet.script('outlets', 'list'), /reserves .*tdm-reservation \(header\)/)
+  t.match(
+    await fleet.script('explain', 'https://www.dagkoerier.example/b/2'),
+    /^Article .*\n.*tdm-policy:https:\/\/x\.example\/p/m,
+  )
+})
+
 t.test('explain tells the signals of a page', async t => {
   t.match(
     await fleet.script('explain', 'https://www.dagkoerier.example/a/2'),

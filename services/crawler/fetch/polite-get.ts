@@ -51,6 +51,7 @@ interface Way {
   headers: Record<string, string>
   ownPatience: number
   refreshOf: RefreshOf
+  beginning: number | undefined
   /** Set for a robots.txt, which no robots.txt forbids: whether it is still to be read. */
   robotsNeeded: (() => Promise<boolean>) | null
   /** Addresses that have redirected us, each with the cookies that it got. */
@@ -68,6 +69,8 @@ interface GetOptions {
   ownPatience?: number
   /** By default, no document sends its reader on. */
   refreshOf?: RefreshOf
+  /** No more bytes than these are read. By default, a longer answer than CRAWL_MAX_BYTES fails. */
+  beginning?: number
 }
 
 /**
@@ -84,12 +87,12 @@ export async function politeGet(
   outletNo: number,
   address: string,
   headers: Record<string, string>,
-  { ownPatience = OWN_PATIENCE, refreshOf = () => null }: GetOptions = {},
+  { ownPatience = OWN_PATIENCE, refreshOf = () => null, beginning }: GetOptions = {},
 ): Promise<Fetched> {
   const url = readAddress(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
   url.hash = ''
-  const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, robotsNeeded: null }
+  const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
   return followAll({ ...way, ...freshTrack(), askedHosts: new Set() }, url)
 }
 
@@ -134,6 +137,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
   const headers = cookie === '' ? way.headers : { ...way.headers, cookie }
   const asked = await askHost(crawl, visit, url, headers, {
     ...{ outletNo, patience },
+    ...(way.beginning === undefined ? {} : { beginning: way.beginning }),
     ...(robotsNeeded === null ? {} : { beginning: ROBOTS_LIMIT, needed: robotsNeeded }),
   })
   if (asked.kind === 'busy') return { ...asked, host }

@@ -162,6 +162,11 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
   return true
 }
 
+/** Whether a pattern of another file that is written as those of robots.txt matches an address. */
+export function matchesPath(pattern: string, url: URL): boolean {
+  return /^[/*]/.test(pattern) && matches(canonical(pattern), canonical(url.pathname + url.search), { left: MOST_WORK })
+}
+
 /** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */
 function writeRules(rules: Rule[]): string {
   return rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`).join('\n')

@@ -54,10 +54,24 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
     finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
   await teach(client, finished)
-  const bounded = finished.flatMap(page => (page.id !== null && page.bounded ? page.id : []))
-  if (bounded.length > 0)
-    await client.query('insert into article_rights (id, snippet) select unnest($1::text[]), true', [bounded])
+  await noteBounds(client, finished)
   return noteRights(client, finished)
+}
+
+/** Notes which articles have less than others. Indexing then makes no promise of a vector. */
+async function noteBounds(client: Client, pages: DonePage[]): Promise<void> {
+  const bounded = pages.filter(({ id, bounded, rights }) => id !== null && (bounded || !rights.vector))
+  if (bounded.length === 0) return
+  await client.query(
+    `insert into article_rights (id, snippet, vector, page_no)
+     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[]) on conflict (id) do nothing`,
+    [
+      bounded.map(({ id }) => id),
+      bounded.map(({ bounded }) => bounded),
+      bounded.map(({ rights }) => rights.vector),
+      bounded.map(({ pageNo }) => pageNo),
+    ],
+  )
 }
 
 /** The signals of a page as its row holds them; null: it has none. */

@@ -35,6 +35,7 @@ interface PageRow {
   country: Country
   languages: Language[]
   time_zone: string
+  licence: string | null
 }
 
 const inflate = promisify(gunzip)
@@ -63,7 +64,7 @@ export async function loadPage(
 ): Promise<LoadedPage | null> {
   const { rows } = await pool.query<PageRow & { template: Template | null; taught: number | null }>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
-            o.name, o.domain, o.country, o.languages, o.time_zone, t.template, t.pages as taught
+            o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
@@ -96,6 +97,7 @@ async function pageOf(row: PageRow): Promise<StoredPage> {
       country: row.country,
       languages: row.languages,
       timeZone: row.time_zone,
+      licence: row.licence,
       feeds: [],
       sitemaps: [],
     },

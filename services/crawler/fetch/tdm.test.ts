@@ -1,0 +1,42 @@
+import t from 'tap'
+import { readTdmFile, ruleFor } from './tdm.ts'
+
+const rulesOf = (file: unknown) => readTdmFile(JSON.stringify(file))
+const at = (path: string) => new URL(path, 'https://dagkoerier.example')
+
+t.test('the first rule of a tdmrep.json whose pattern matches counts', async t => {
+  const rules = rulesOf([
+    { location: '/vrij/*.html$', 'tdm-reservation': 0 },
+    { location: '/vrij/', 'tdm-reservation': 1, 'tdm-policy': 'https://dagkoerier.example/tdm.json' },
+    { location: '/Sport', 'tdm-reservation': '1' },
+    { location: '*caf%C3%A9', 'tdm-reservation': 1 },
+  ])
+  const said = (path: string) => ruleFor(rules, at(path))?.reservation ?? null
+  t.equal(said('/vrij/a.html'), '0')
+  t.equal(said('/vrij/a.html?x=1'), '1')
+  t.equal(ruleFor(rules, at('/vrij/'))?.policy, 'https://dagkoerier.example/tdm.json')
+  t.equal(said('/Sport/uitslagen'), '1')
+  t.equal(said('/sport'), null, 'letters are compared as written')
+  t.equal(said('/nieuws/caf\u00e9'), '1')
+  t.equal(said('/nieuws'), null)
+  t.equal(ruleFor(rulesOf([{ location: '/', 'tdm-reservation': 1 }]), at('/x'))?.reservation, '1')
+})
+
+t.test('what is no rule says nothing, and the others count', async t => {
+  const broken = [
+    null,
+    'x',
+    { location: '/' },
+    { 'tdm-reservation': 1 },
+    { location: 7, 'tdm-reservation': 1 },
+    { location: '/', 'tdm-reservation': 2 },
+    { location: '/', 'tdm-reservation': true },
+    { location: `/${'x'.repeat(3_000)}`, 'tdm-reservation': 1 },
+  ]
+  t.same(rulesOf(broken), [])
+  t.equal(rulesOf([...broken, { location: '/', 'tdm-reservation': 1 }]).length, 1)
+  for (const text of ['', '{', '<html>', '{"location": "/", "tdm-reservation": 1}', 'null', '7'])
+    t.same(readTdmFile(text), [])
+  t.equal(ruleFor(rulesOf([{ location: 'nieuws', 'tdm-reservation': 1 }]), at('/nieuws')), null)
+  t.equal(rulesOf(Array.from({ length: 5_000 }, () => ({ location: '/', 'tdm-reservation': 1 }))).length, 1_000)
+})
