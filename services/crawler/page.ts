@@ -34,6 +34,7 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
     await report(crawl, page, named, saved)
     return true
   }
+  const begun = performance.now()
   // Asked for first, as the protocol wants it, so that no page is fetched in vain.
   const early = await tdmVerdict(crawl, visit, page, new URL(page.url))
   if (early.kind === 'interrupted') return false
@@ -41,7 +42,6 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
     await report(crawl, page, early, await savePage(pool, page, early, config.CRAWL_RETRY_MIN))
     return early.host !== visit.host
   }
-  const begun = performance.now()
   const fetched = await unzipped(
     await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
     config.CRAWL_MAX_BYTES,
