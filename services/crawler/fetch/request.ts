@@ -122,8 +122,8 @@ const USUAL_PIECE = 64
 
 /**
  * The pieces of a body, as long as they are not too small. Each costs time and memory of its own,
- * so
- * that megabytes in frames of one byte would take seconds and hundreds of megabytes.
+ * so that megabytes in frames of one byte would take seconds and hundreds of megabytes. What waits
+ * in the stream comes as one piece.
  *
  * @param read counts the bytes
  */
