@@ -158,7 +158,7 @@ async function operatorPages(parts: OperatorParts) {
  * `npm run migrate`.
  */
 async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
-  let said = ''
+  let said: boolean | null = null
   for (;;) {
     try {
       return await work()
@@ -167,8 +167,9 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
       const sentence = missing
         ? 'The database has no schema of ours yet; run `npm run migrate`. Waiting.'
         : `The database does not answer (${sentenceOf(error)}). Waiting.`
-      if (sentence !== said) log.warn(sentence)
-      said = sentence
+      // One outage has many errors: refused, reset, terminated.
+      if (missing !== said) log.warn(sentence)
+      said = missing
       await new Promise(resolve => setTimeout(resolve, 1_000))
     }
   }
