@@ -54,7 +54,11 @@ export async function openLink(at: End, to: End): Promise<Link> {
     return socket
   }
   const reset = () => {
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of sockets) {
+      // One that is sending its end cannot be reset: Node's own end would wait for it for ever.
+      if (socket.writableEnded) socket.destroy()
+      else socket.resetAndDestroy()
+    }
   }
   server.listen(at.port, at.address)
   await once(server, 'listening')
