@@ -160,7 +160,10 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
-const compress = compression()
+/** But for files, which alone have an ETag here: `pages/files.ts` has compressed them once. */
+const compress = compression({
+  filter: (request, response) => !response.hasHeader('ETag') && compression.filter(request, response),
+})
 
 /** Paths whose answers `http/answer.ts` compresses. */
 const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|matches|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/

@@ -59,6 +59,19 @@ t.test('decision 8: every coding holds the same answer under the same ETag, made
   }
 })
 
+t.test('a file is compressed once, for all who ask', async t => {
+  for (const path of ['/docs/swagger-ui.js', '/v1/openapi.json']) {
+    const plain = await read(path, 'identity')
+    t.match(plain, { status: 200, encoding: undefined, length: String(Buffer.byteLength(plain.text)) })
+    t.strictSame(await read(path, 'deflate'), plain, 'a coding that is not kept')
+    for (const coding of ['br', 'gzip']) {
+      const answer = await read(path, coding)
+      t.match(answer, { encoding: coding, text: plain.text })
+      t.ok(Number(answer.length) < Number(plain.length))
+    }
+  }
+})
+
 t.test('decision 8: a kept answer has the cursor of its own page, though its ETag is another one’s too', async t => {
   const path = '/v1/articles?q=nummer&per_page=5&order=asc'
   const before = await read(path, 'br')
