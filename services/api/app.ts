@@ -88,7 +88,12 @@ export function createApp(parts: Parts): Express {
   // A feed's address brings its key.
   app.get(
     FEED_PATH,
-    timed([checkToken(pool, lock, door), countInMinuteOfKey(pool, counts), ...minute, countFeedRequest(pool, counts)]),
+    timed([
+      checkToken(pool, lock, door, counts),
+      countInMinuteOfKey(pool, counts),
+      ...minute,
+      countFeedRequest(pool, counts),
+    ]),
     operations.searchFeed,
   )
 

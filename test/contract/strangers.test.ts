@@ -2,7 +2,7 @@ import t from 'tap'
 import { createKey, makeSecret } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
 import { createTestPool } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { createFleet, until } from '../fleet.ts'
 import { ask } from './api.ts'
 
 t.setTimeout(240_000)
@@ -47,6 +47,24 @@ t.test('issue 34.9: whoever floods the server with wrong keys takes nothing from
   for (const status of [200, 401, 404, 429]) statuses.delete(status)
   t.strictSame([...statuses], [], 'no request failed')
   t.notMatch(api.log(), /"stack"|"level":"error"/)
+})
+
+t.test('issue 34.9: whoever floods the server with one known token takes nothing from others', async t => {
+  const holder = await pool.connect()
+  await holder.query('set idle_in_transaction_session_timeout = 0')
+  await holder.query('begin')
+  await holder.query('lock table search_feeds in access exclusive mode')
+  const readers = Array.from({ length: 100 }, () => ask(`${base}/feeds/${token}.rss`, null))
+  await until(async () => {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return (rowCount ?? 0) >= 2
+  }, 30_000)
+  for (let round = 0; round < 5; round++) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
+  await holder.query('rollback')
+  holder.release(true)
+  t.strictSame([...new Set((await Promise.all(readers)).map(({ status }) => status))], [200])
 })
 
 t.test('issue 34.9: a flood leaves a short log', async t => {

@@ -18,7 +18,7 @@ import { refuseParameters } from './manage.ts'
  * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header
  * is not looked at.
  */
-export function checkToken(db: Queryable, lock: AddressLock, door: Door): RequestHandler {
+export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits: Permits): RequestHandler {
   return async (request, response, next) => {
     const address = lockAddress(request.ip, request.socket.remoteAddress)
     const { token, format } = partsOf(request.path)
@@ -26,7 +26,8 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door): Reques
       ? await door(
           hashSecret(token),
           () => address,
-          () => findFeed(db, token),
+          // Thousands of requests with one token would take all connections.
+          () => permits.take(`token ${token}`, () => findFeed(db, token)),
         ).catch(refuseStranger)
       : null
     if (!found) {
