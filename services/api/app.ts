@@ -139,7 +139,7 @@ function operationsOf(tools: Tools) {
   const pollable = (name: Asked['operation'], answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {
       if (!searches.state) return answer(searches, query, plan, request, response)
-      const asked = { operation: name, query, plan, state: searches.state }
+      const asked = { operation: name, query, plan, state: searches.state, now: new Date() }
       const known = standing.find(asked, request.headers['if-none-match'])
       return known ?? standing.keep(asked, await answer(searches, query, plan, request, response))
     })

@@ -136,6 +136,8 @@ export interface Asked {
   query: string
   plan: Plan
   state: IndexState
+  /** When it was asked: the search may end after midnight. */
+  now: Date
 }
 
 /**
@@ -186,11 +188,11 @@ export function createStandingAnswers(): StandingAnswers {
   }
 }
 
-function nameOf({ operation, query, plan }: Asked): string {
+function nameOf({ operation, query, plan, now }: Asked): string {
   const { countries, history } = plan
   // A plan that rolls has another start each day, and cursors are bound to its number of days.
   const days = history.kind === 'rolling' ? history.days : ''
-  return `${operation} ${countries} ${days} ${historyStart(history, new Date()).getTime()} ${query}`
+  return `${operation} ${countries} ${days} ${historyStart(history, now).getTime()} ${query}`
 }
 
 const isSame = (a: IndexState, b: IndexState): boolean =>
