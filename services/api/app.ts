@@ -200,9 +200,10 @@ function suggestNames({ index, send }: Tools): RequestHandler {
   }
 }
 
-/** The page itself was paid for, so this costs nothing of the month. */
+/** The page itself was paid for, so this costs nothing of the month. A used-up one has no page. */
 function tellMatches(tools: Tools): RequestHandler {
   return async (request, response) => {
+    checkQuota(response)
     const { plan } = accessOf(response).key
     const rawQuery = rawQueryOf(request.originalUrl)
     const found = await answerMatches(tools.pool, searchesOf(tools, response), tools.cursorSecret, rawQuery, plan)

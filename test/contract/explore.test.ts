@@ -139,6 +139,7 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   await ask()
   await ask()
   t.match((await ask()).json, { code: 'quota_exceeded' })
+  t.match((await api.ask(limited.secret, '/explore/matches')).json, { code: 'quota_exceeded' }, 'there is no page')
 })
 
 async function suggested(query: string, key = secret) {
