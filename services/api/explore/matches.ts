@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import type { Match } from '../../../search/index.ts'
@@ -65,13 +66,16 @@ export async function answerMatches(
   const match = question.search === 'semantic' ? ALL : question.match
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   const texts = isInText ? await searches.withPermit(() => readTexts(pool, found.rows)) : new Map<bigint, string>()
-  const data = found.rows.map(({ seq, pieces }) => {
+  const data = []
+  for (const { seq, pieces } of found.rows) {
+    // A hundred long texts take seconds: other requests are answered between two of them.
+    await setImmediate()
     const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
     const { id, title, snippet, language } = article
     const shown = wordRuns(`${title} ${snippet ?? ''}`.normalize('NFC')).map(({ word }) => word)
     const places = placesIn(wordsOf(texts.get(seq)), match, language)
-    return { id, words: match.kind === 'keyword' ? keywordsIn(shown, match.words, language) : [], places }
-  })
+    data.push({ id, words: match.kind === 'keyword' ? keywordsIn(shown, match.words, language) : [], places })
+  }
   return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
 }
 
