@@ -63,9 +63,17 @@ async function follow(
   // A poller that goes on waits for the API. A single poll reports the failure.
   const retries = own.every === undefined ? 5 : Number.POSITIVE_INFINITY
   let articlesWritten = 0
+  let isNew = place.state === null
   try {
     await withApi(context, retries, async client => {
       for await (const { articles, state } of client.poll(query, { ...own, state: place.state })) {
+        if (isNew) {
+          // After a kill within the first page, the next run knows where the file began.
+          const ingested_after = own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
+          const start = { query: state.query, ingested_after, ids: [], etag: null }
+          await keepPlace(file, { state: start, bytes: await output.write('') })
+          isNew = false
+        }
         const bytes = await output.write(articles.map(article => `${JSON.stringify(article)}\n`).join(''))
         await keepPlace(file, { state, bytes })
         articlesWritten += articles.length
@@ -105,7 +113,10 @@ async function openOutput(path: string | null, place: Place): Promise<Output> {
     }
   }
   const handle = await open(path, 'a')
-  if ((await handle.stat()).size < bytes) {
+  const { size } = await handle.stat()
+  // A new place leaves what stands there already.
+  if (place.state === null) bytes = size
+  if (size < bytes) {
     throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   }
   await handle.truncate(bytes)

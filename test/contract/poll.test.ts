@@ -66,6 +66,17 @@ t.test(
   },
 )
 
+t.test('a new place appends to what the file holds', async t => {
+  const [place, file] = [join(folder, 'appends.json'), join(folder, 'appends.ndjson')]
+  const run = () => script('poll', ['--place', place, '--out', file, '--once'])
+  await writeFile(file, 'mine\n')
+  await run()
+  const whole = await readFile(file, 'utf8')
+  t.match(whole, /^mine\n\{/)
+  await run()
+  t.equal(await readFile(file, 'utf8'), whole, 'and keeps it')
+})
+
 t.test('a place of an earlier version goes on', async t => {
   const place = join(folder, 'earlier.json')
   await script('poll', ['--place', place, '--once', '--language', 'nl', '--country', 'NL'])
