@@ -16,7 +16,8 @@ while :; do
   grep --invert-match --fixed-strings --file=seen page.tsv || true
   if [ -s page.tsv ]; then
     tail -n 1 page.tsv | cut -f 1 >place
-    { cat seen && cut -f 1,2 page.tsv; } | grep --fixed-strings --file=place | sort -u >seen.new
+    { cat seen && awk -F '\t' '{ print $1 FS $2 FS }' page.tsv; } |
+      grep --fixed-strings --file=place | sort -u >seen.new
     mv seen.new seen
   fi
   cursor=$(jq --raw-output '.next_cursor // empty' page.json)
