@@ -22,8 +22,11 @@ export function makeFile(contentType: string, content: string | Buffer): WebFile
     contentType,
     etag,
     body(coding) {
-      const body = made.get(coding) ?? COMPRESS[coding](file)
+      const kept = made.get(coding)
+      if (kept) return kept
+      const body = COMPRESS[coding](file)
       made.set(coding, body)
+      body.catch(() => made.delete(coding))
       return body
     },
   }
