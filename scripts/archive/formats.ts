@@ -1,5 +1,6 @@
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer'
 import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine } from '../../shared/articles/csv.ts'
+import { printable } from '../../shared/log/printable.ts'
 
 export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof FORMATS)[number]
@@ -7,7 +8,8 @@ export type FormatName = (typeof FORMATS)[number]
 export function createFormat(name: FormatName, withBody: boolean): ArchiveFormat {
   switch (name) {
     case 'ndjson':
-      return { add: async lines => `${lines.join('\n')}\n`, end: async () => '' }
+      // As in CSV. In JSON the values stay the same.
+      return { add: async lines => printable(`${lines.join('\n')}\n`), end: async () => '' }
     case 'csv':
       return createCsv(withBody)
     case 'parquet':

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
+import { createFormat } from '../../scripts/archive/formats.ts'
 import { csvLine } from '../../shared/articles/csv.ts'
 import { startTestApi } from '../contract/api.ts'
 
@@ -47,6 +48,14 @@ t.test('issue 21.9: export selects by language, country, outlet, dates and query
   const both = await exported('--json', '--format', 'csv')
   t.match(both.err, /^export: --json and --format csv contradict each other; write one of them\.\n$/)
   t.equal(both.text, '', 'nothing is written')
+})
+
+t.test('NDJSON obeys no control characters on a terminal', async t => {
+  const title = 'Links\u009b2Jrechts \u202etsom'
+  const format = createFormat('ndjson', false)
+  const text = String(await format.add([JSON.stringify({ title })]))
+  t.match(text, /^[^\p{Cc}\u202e]*\n$/u)
+  t.same(JSON.parse(text), { title })
 })
 
 t.test('issue 21.9: CSV quotes what needs it', async t => {
