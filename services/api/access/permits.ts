@@ -72,8 +72,8 @@ const STRANGER_PATIENCE = 2_000
 /**
  * Permits for the statements of requests whose key or token this process has not admitted lately.
  * Anybody can send thousands of them at once. Together they take a quarter of the connections, and
- * one address takes two of these, or fewer, so that one is left for others; none waits longer than
- * two seconds.
+ * one address takes two of these, or fewer, for each of three: keys, locks and failures. None waits
+ * longer than two seconds.
  */
 export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_POOL'>): Permits {
   const limits = { waiting: WAITING, patience: STRANGER_PATIENCE }
