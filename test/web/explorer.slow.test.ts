@@ -160,11 +160,12 @@ if (browserPath === undefined) {
     await offer.getByRole('button', { name: 'Use that key' }).click()
     await cards(page).first().waitFor()
     t.equal(await page.evaluate('sessionStorage.getItem("perscope.key")'), other)
-    await page.goto(`${api.base}/?q=${secret}`)
+    const typed = `${api.base}/?q=${secret}&outlet=${secret}&${secret}`
+    await page.goto(typed)
     await offer.waitFor()
     t.equal(page.url(), `${api.base}/`)
     const leaks = asked.filter(url => url.includes('psk_'))
-    t.same(leaks, [`${api.base}/?q=${secret}`], 'but for the address that was typed')
+    t.same(leaks, [typed], 'but for the address that was typed')
     t.same(
       complaints.filter(text => !text.includes('401')),
       [],

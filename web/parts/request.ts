@@ -176,11 +176,11 @@ export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(te
 export function takeKeyFromAddress(): string | null {
   const fragment = new URLSearchParams(location.hash.slice(1)).get('key')?.trim()
   const parameters = new URLSearchParams(location.search)
-  const written = [...parameters].find(([, value]) => keyIn(value) !== null)
-  const key = fragment || keyIn(written?.[1] ?? '')
+  const written = [...parameters].filter(([name, value]) => keyIn(`${name} ${value}`) !== null)
+  const key = fragment || keyIn(written.flat().join(' '))
   if (!key) return null
-  if (written) parameters.delete(written[0])
-  const query = written ? String(parameters) : location.search.slice(1)
+  for (const [name] of written) parameters.delete(name)
+  const query = written.length > 0 ? String(parameters) : location.search.slice(1)
   history.replaceState(history.state, '', location.pathname + (query === '' ? '' : `?${query}`))
   if (knownKey() === '') rememberKey(key)
   return knownKey() === key ? null : key
