@@ -32,6 +32,8 @@ const CHECKS: Record<string, string> = {
   machines: 'standbys, nodes and archives are well',
 }
 
+const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL' }
+
 interface Row {
   check: string
   level: Cause['level'] | 'ok'
@@ -62,8 +64,6 @@ await runCommand(
     return ok ? 0 : 1
   },
 )
-
-const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL' }
 
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
   const postgres = postgresVersions()

@@ -64,6 +64,8 @@ t.test('a fleet at work passes every check, and a service that is missing is nam
   for (let tries = 0; tries < 20 && !whole.ok; tries++) whole = await doctor({})
   t.match(whole, { code: 0, ok: true })
   t.match(lineOf(whole, 'qdrant'), 'QDRANT_URL and EMBEDDINGS_URL are not set')
+  const { stdout } = await run(process.execPath, [DOCTOR], { env: { ...BASE, DATA_DIR: t.testdirName } })
+  t.match(stdout, /^ok +database +Postgres answers and can be written$/m, 'a table for people')
   await fleet.stop()
 })
 

@@ -126,3 +126,9 @@ t.test('no file imports a command: its import would run it', async t => {
   const launchers = new Set(['scripts/start.mjs', 'scripts/test.mjs'])
   t.same(named(imports.filter(one => commands.has(one.to) && !one.typeOnly && !launchers.has(one.from))), [])
 })
+
+t.test('a command has what it uses before it runs: what follows does not exist yet', async t => {
+  const { readFileSync } = await import('node:fs')
+  const late = files.filter(file => /^await (run|runCommand)\(.*^(const|let|class) /ms.test(readFileSync(file, 'utf8')))
+  t.same(late, [])
+})
