@@ -18,6 +18,7 @@ import { reply, startSite } from './site.ts'
 const PORTS = ['80', '443', '8080', '8443']
 /** The default takes seconds for zeros. */
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
+const GZIP_HEADER = gzipSync('').subarray(0, 10)
 const TEXT = 'een artikel '.repeat(500)
 const site = await startSite()
 t.teardown(() => site.close())
@@ -137,7 +138,10 @@ t.test('no more is read than the limit, before and after decompression', async t
     }
     more()
   })
-  for (const path of ['/long', '/bomb-of-bombs', '/endless'])
+  // Empty blocks: megabytes of gzip without a byte of text, and the rest of the member.
+  const empty = Buffer.concat([GZIP_HEADER, Buffer.alloc(5_000_000, Buffer.from([0, 0, 0, 255, 255]))])
+  site.on('/bomb-of-nothing', reply(200, { 'content-encoding': 'gzip, gzip' }, gzipSync(empty)))
+  for (const path of ['/long', '/bomb-of-bombs', '/bomb-of-nothing', '/endless'])
     t.equal(await failing(get(site.origin + path)), 'too-large', path)
 })
 

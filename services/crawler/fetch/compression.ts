@@ -38,9 +38,13 @@ export function codingsOf(contentEncoding: string): string[] {
   return codings.reverse()
 }
 
-/** Decompresses a body piece by piece. A body that was never compressed stays as it is. */
-export function decompressing(body: AsyncIterable<Buffer>, codings: string[]): AsyncIterable<Buffer> {
-  return codings.reduce(undoing, body)
+/**
+ * Decompresses a body piece by piece. A body that was never compressed stays as it is.
+ *
+ * @param maxBytes of the text. A compressed form that is twice as long is refused.
+ */
+export function decompressing(body: AsyncIterable<Buffer>, codings: string[], maxBytes: number): AsyncIterable<Buffer> {
+  return codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
 }
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
@@ -61,17 +65,29 @@ export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffe
 export const tooLarge = (maxBytes: number) =>
   new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
 
-async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncIterable<Buffer> {
+/** Bytes of a compressed form that are taken beyond twice the text: the stream reads ahead. */
+const READ_AHEAD = 262_144
+
+async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: number): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
+  let taken = 0
+  // Empty blocks make a form as long as they like, without a byte of text.
+  const take = async (): Promise<Buffer | undefined> => {
+    const { done, value } = await pieces.next()
+    if (done) return undefined
+    taken += value.length
+    if (taken > 2 * maxBytes + READ_AHEAD) throw tooLarge(maxBytes)
+    return value
+  }
   let start = Buffer.alloc(0)
   while (start.length < BEGINNING) {
-    const { done, value } = await pieces.next()
-    if (done) break
-    start = Buffer.concat([start, value])
+    const piece = await take()
+    if (piece === undefined) break
+    start = Buffer.concat([start, piece])
   }
   const read: Buffer[] = []
   async function* whole() {
-    for (let piece: Buffer | undefined = start; piece !== undefined; piece = (await pieces.next()).value) {
+    for (let piece: Buffer | undefined = start; piece !== undefined; piece = await take()) {
       read.push(piece)
       yield piece
     }
@@ -89,7 +105,7 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncItera
     if (form !== 'gzip' || !hasBytesBehind(error)) throw error
     // The output beside the error is lost, less than a buffer of it.
     yield (await membersOf(Buffer.concat(read), told + 65_536)).subarray(told)
-    while (!(await pieces.next()).done);
+    while ((await take()) !== undefined);
   }
 }
 
@@ -100,7 +116,10 @@ const hasBytesBehind = (error: unknown) => error instanceof Error && error.messa
 async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   let length = 0
+  let members = 0
   for (let rest = bytes; isGzip(rest); ) {
+    members += 1
+    if (members > MOST_MEMBERS) throw new RequestFailure('protocol', `more than ${MOST_MEMBERS} gzip members`)
     const data = rest.subarray(headerLength(rest))
     const inflate = zlib.createInflateRaw()
     inflate.end(data)
@@ -114,6 +133,8 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
+/** Each costs a stream of its own, however short it is. */
+const MOST_MEMBERS = 1_000
 /** Bytes behind the data of a member: its checksum and length. */
 const TRAILER = 8
 

@@ -92,7 +92,8 @@ export async function request(
     }
     if (answer.status < 200 || answer.status > 299) return answer
     const pieces = inFewPieces(response.body, read, limits)
-    const body = await readBody(decompressing(pieces, codingsOf(answer.headers['content-encoding'] ?? '')), limits)
+    const codings = codingsOf(answer.headers['content-encoding'] ?? '')
+    const body = await readBody(decompressing(pieces, codings, limits.maxBytes), limits)
     if (!limits.cut || body.length < limits.maxBytes) refuseShort(answer.headers, read.bytes)
     return { ...answer, body }
   } catch (error) {
