@@ -84,8 +84,9 @@ async function withTdm(
   if (judged.kind !== 'store' && judged.kind !== 'store without body') return judged
   const url = new URL(judged.url)
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
-  if (late.kind !== 'rule') return late
-  const rule = late.rule ?? early.rule
+  if (late.kind === 'interrupted') return late
+  // A page that was fetched is kept: its host may be as busy behind every fetch.
+  const rule = late.kind === 'rule' ? (late.rule ?? early.rule) : early.rule
   return rule === null ? judged : { ...judged, rights: { ...judged.rights, [TDM_FILE]: tdmStated(rule) } }
 }
 

@@ -179,7 +179,8 @@ function readTdm({ headers, metas }: Stated, seen: Signal[]): Signal | null {
     const signal = { signal: `tdm-reservation:${known.includes('1') ? 1 : 0}`, source }
     seen.push(signal)
     reserved = known.includes('1') ? signal : null
-    if (reserved !== null && policy !== '') seen.push({ signal: `tdm-policy:${policy.slice(0, LONGEST)}`, source })
+    if (reserved !== null && policy !== '')
+      seen.push({ signal: `tdm-policy:${policy.slice(0, LONGEST).toWellFormed()}`, source })
   }
   return reserved
 }

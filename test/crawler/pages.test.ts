@@ -73,11 +73,20 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     'robots.txt comes first',
   )
   await run.pool.query("update hosts set tdm_until = 'epoch'")
+  host.on('/.well-known/tdmrep.json', reply(500, {}, ''))
+  host.on('/d', html('d'))
+  await crawl(`${host.origin}/d`)
+  t.match(
+    (await stored()).rows.find(row => row.final_url.endsWith('/d')),
+    { rights: reserved },
+    'a failure keeps the last rules',
+  )
+  await run.pool.query("update hosts set tdm_until = 'epoch'")
   host.on('/.well-known/tdmrep.json', '<html>')
   host.on('/c', html('c'))
   await crawl(`${host.origin}/c`)
   t.same(
-    (await stored()).rows[2],
+    (await stored()).rows.find(row => row.final_url.endsWith('/c')),
     { final_url: `${host.origin}/c`, rights: null },
     'and a file that is gone reserves nothing',
   )

@@ -162,9 +162,14 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
   return true
 }
 
-/** Whether a pattern of another file that is written as those of robots.txt matches an address. */
-export function matchesPath(pattern: string, url: URL): boolean {
-  return /^[/*]/.test(pattern) && matches(canonical(pattern), canonical(url.pathname + url.search), { left: MOST_WORK })
+/**
+ * Whether patterns of another file, written as those of robots.txt, match an address. When they
+ * need more than `MOST_WORK` together, the others do not.
+ */
+export function pathMatcher(url: URL): (pattern: string) => boolean {
+  const path = canonical(url.pathname + url.search)
+  const work = { left: MOST_WORK }
+  return pattern => /^[/*]/.test(pattern) && work.left >= 0 && matches(canonical(pattern), path, work)
 }
 
 /** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */

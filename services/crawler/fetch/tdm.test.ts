@@ -22,6 +22,22 @@ t.test('the first rule of a tdmrep.json whose pattern matches counts', async t =
   t.equal(ruleFor(rulesOf([{ location: '/', 'tdm-reservation': 1 }]), at('/x'))?.reservation, '1')
 })
 
+t.test('rules that need much work are given up together, not each', async t => {
+  const costly = Array.from({ length: 300 }, () => ({ location: `/*${'a'.repeat(980)}b`, 'tdm-reservation': 1 }))
+  const url = at(`/${'a'.repeat(1_950)}`)
+  const last = { location: '/', 'tdm-reservation': 1 }
+  t.equal(ruleFor(rulesOf([...costly, last]), url), null)
+  t.equal(ruleFor(rulesOf([last]), url)?.reservation, '1')
+})
+
+t.test('rules hold nothing that Postgres refuses', async t => {
+  const policy = `\0\ud800${'x'.repeat(1_997)}\u{1f600}`
+  const [rule] = rulesOf([{ location: '/\0*', 'tdm-reservation': 1, 'tdm-policy': policy }])
+  t.equal(rule?.location, '/*')
+  t.ok(rule?.policy?.isWellFormed())
+  t.notMatch(rule?.policy, /\0/)
+})
+
 t.test('what is no rule says nothing, and the others count', async t => {
   const broken = [
     null,

@@ -3,7 +3,7 @@ import type { Crawl } from '../crawl.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { type Fetched, politeGet } from './polite-get.ts'
-import { matchesPath } from './robots.ts'
+import { pathMatcher } from './robots.ts'
 
 /** One rule of a host's tdmrep.json (W3C community group, "TDM Reservation Protocol"). */
 export interface TdmRule {
@@ -23,8 +23,10 @@ const KEEP = 86_400_000
 const TRY_AGAIN = 3_600_000
 
 /** The rule for an address; null: none. Of several that match, the first in the file counts. */
-export const ruleFor = (rules: TdmRule[], url: URL): TdmRule | null =>
-  rules.find(({ location }) => matchesPath(location, url)) ?? null
+export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
+  const isMatched = pathMatcher(url)
+  return rules.find(({ location }) => isMatched(location)) ?? null
+}
 
 /**
  * The rules of a tdmrep.json; none for a file that is not of this form. A rule without a location
@@ -43,13 +45,18 @@ export function readTdmFile(text: string): TdmRule[] {
     const reservation = String(rule['tdm-reservation'])
     if (typeof location !== 'string' || location.length > LONGEST) return []
     if (reservation !== '0' && reservation !== '1') return []
-    return [{ location, reservation, policy: typeof policy === 'string' ? policy.slice(0, LONGEST) : null }]
+    const kept = typeof policy === 'string' ? storable(policy.slice(0, LONGEST)) : null
+    return [{ location: storable(location), reservation, policy: kept }]
   })
 }
 
+/** A text that the database takes: without NUL, and without half a character. */
+const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
+
 /**
  * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that gives no such file has no rules.
+ * permit, the outlet's budget. A host that gives no such file has no rules. Where its server fails,
+ * its last rules hold.
  *
  * @returns rules, or why the page has to wait
  */
@@ -59,22 +66,30 @@ export async function tdmRulesOf(
   outletNo: number,
   { origin, host }: URL,
 ): Promise<TdmRule[] | Extract<Fetched, { kind: 'busy' | 'interrupted' }>> {
-  const known = await crawl.pool.query<{ tdm: TdmRule[] | null }>(
-    'select tdm from hosts where host = $1 and tdm_until > clock_timestamp()',
+  const known = await crawl.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
+    'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
     [host],
   )
-  if (known.rows[0] !== undefined) return known.rows[0].tdm ?? []
+  const last = known.rows[0]?.tdm ?? []
+  if (known.rows[0]?.fresh === true) return last
   const headers = { accept: 'application/json,*/*;q=0.5' }
   const fetched = await politeGet(crawl, visit, outletNo, origin + FILE, headers, { beginning: LIMIT })
-  if (fetched.kind === 'busy' || fetched.kind === 'interrupted') return fetched
+  const isOwn = 'host' in fetched && fetched.host === host
+  // A redirect to another host that is busy must not hold up the page.
+  if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return fetched
   // The page has the same trouble, and tells it.
-  if (fetched.kind === 'robots unreachable' || (fetched.kind === 'failure' && fetched.reason === 'held')) return []
-  const answer = fetched.kind === 'answer' && fetched.answer.status < 500 ? fetched.answer : null
-  const rules = answer !== null && answer.status === 200 ? readTdmFile(answer.body.toString('utf8')) : []
+  if (fetched.kind === 'robots unreachable' && isOwn) return last
+  if (fetched.kind === 'failure' && fetched.reason === 'held') return last
+  const failed = fetched.kind !== 'answer' || fetched.answer.status >= 500 || fetched.answer.status === 429
+  const answer = failed ? null : fetched.answer
   if (answer !== null) await spend(crawl.pool, outletNo, { hosts: 0, bytes: answer.body.length })
   const isSettled = answer !== null || fetched.kind === 'disallowed'
+  const read = answer?.status === 200 ? readTdmFile(answer.body.toString('utf8')) : []
+  const rules = isSettled ? read : last
+  // Counted from when the host may be asked for the page: it may rest for longer than an hour.
   await crawl.pool.query(
-    "update hosts set tdm = $2, tdm_until = clock_timestamp() + $3 * interval '1 ms' where host = $1",
+    `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
+      where host = $1`,
     [host, rules.length === 0 ? null : JSON.stringify(rules), isSettled ? KEEP : TRY_AGAIN],
   )
   return rules
