@@ -197,6 +197,17 @@ interface Rule {
 
 /** Rules with a value behind a colon. Any other word before a colon is the name of an agent. */
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
+const DIRECTIVES = new Set([
+  ...VALUED,
+  'noindex',
+  'none',
+  'nosnippet',
+  'noarchive',
+  'nofollow',
+  'index',
+  'follow',
+  'all',
+])
 /** The first half of a date that a comma divides: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */
 const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{1,2})$/
 
@@ -207,13 +218,15 @@ const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{
  */
 function* rulesIn(list: string, agent: string): Generator<Omit<Rule, 'source'>> {
   let isOurs = true
+  const isOurName = (name: string) => name === '*' || name === 'robots' || productToken(name) === agent
   const parts = list.slice(0, LONGEST).toLowerCase().split(/[,;]/)
   for (let at = 0; at < parts.length; at += 1) {
     let part = halvesOf(parts[at]!)
     for (; part.name !== '' && !VALUED.has(part.name); part = halvesOf(part.rest)) {
-      isOurs = part.name === '*' || part.name === 'robots' || productToken(part.name) === agent
+      isOurs = isOurName(part.name)
     }
     const { name, rest } = part
+    if (name === '' && rest.includes(':')) isOurs = addressed(rest, isOurs, isOurName)
     const isHalf = name === 'unavailable_after' && HALF_A_DATE.test(rest)
     if (isHalf) at += 1
     if (!isOurs) continue
@@ -222,14 +235,22 @@ function* rulesIn(list: string, agent: string): Generator<Omit<Rule, 'source'>> 
   }
 }
 
+/** `Google Bot: noindex` names an agent, too. `noindex max-snippet:20` names none. */
+function addressed(rest: string, isOurs: boolean, isOurName: (name: string) => boolean): boolean {
+  const words = rest.split(':', 1)[0]!.split(/[\s|]+/)
+  return words.join('') === '' || words.some(word => DIRECTIVES.has(word)) ? isOurs : words.some(isOurName)
+}
+
 /** What stands before the first colon, where that is one word; and the rest. */
 function halvesOf(part: string): { name: string; rest: string } {
-  const [, name = '', rest = ''] = /^\s*([a-z*][\w.*/-]*)\s*:(.*)$/s.exec(part) ?? ['', '', part]
+  const [, name = '', rest = ''] = /^\s*(\d*[a-z*][\w.*/-]*)\s*:(.*)$/s.exec(part) ?? ['', '', part]
   return { name, rest: rest.trim() }
 }
 
 const DATE = /^(?:\d{4}-\d{2}-\d{2}|(?:[a-z]+ )?\d{1,2}[- ][a-z]{3,9}[- ]\d{2,4}|[a-z]{3,9}\.? \d{1,2} \d{4})/
 const ZONED = /\d:\d{2}(?:\.\d+)?\s*(?:z|gmt|utc?|[ecmp][sd]t|[+-]\d{2}:?\d{2})$/
+
+const EARLIEST = Date.UTC(1990, 0)
 
 /** A date of RFC 822, RFC 850 or ISO 8601, in UTC where no zone is given; null: another. */
 function instantOf(written: string): Date | null {
@@ -239,7 +260,8 @@ function instantOf(written: string): Date | null {
     .replace(/\bcet$/, '+0100')
     .replace(/\bcest$/, '+0200')
   const time = Date.parse((ZONED.test(zoned) ? zoned : `${zoned} utc`).toUpperCase())
-  return Number.isNaN(time) ? null : new Date(time)
+  // Software writes the year 1970 where it knows no date.
+  return time >= EARLIEST ? new Date(time) : null
 }
 
 /** A signal that an outlet did not have before, for the operator. */
