@@ -44,7 +44,10 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     shown,
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
-    unshown: new Map(all.flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]]))),
+    // A paragraph is a block without its pruned parts, and may have another text.
+    unshown: new Map(
+      [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
+    ),
   }
 }
 
