@@ -218,15 +218,14 @@ const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{
  */
 function* rulesIn(list: string, agent: string): Generator<Omit<Rule, 'source'>> {
   let isOurs = true
-  const isOurName = (name: string) => name === '*' || name === 'robots' || productToken(name) === agent
   const parts = list.slice(0, LONGEST).toLowerCase().split(/[,;]/)
   for (let at = 0; at < parts.length; at += 1) {
     let part = halvesOf(parts[at]!)
     for (; part.name !== '' && !VALUED.has(part.name); part = halvesOf(part.rest)) {
-      isOurs = isOurName(part.name)
+      isOurs = isOurName(part.name, agent)
     }
     const { name, rest } = part
-    if (name === '' && rest.includes(':')) isOurs = addressed(rest, isOurs, isOurName)
+    if (name === '') isOurs = addressed(rest, isOurs, agent)
     const isHalf = name === 'unavailable_after' && HALF_A_DATE.test(rest)
     if (isHalf) at += 1
     if (!isOurs) continue
@@ -235,10 +234,15 @@ function* rulesIn(list: string, agent: string): Generator<Omit<Rule, 'source'>> 
   }
 }
 
+const isOurName = (name: string, agent: string) => name === '*' || name === 'robots' || productToken(name) === agent
+
 /** `Google Bot: noindex` names an agent, too. `noindex max-snippet:20` names none. */
-function addressed(rest: string, isOurs: boolean, isOurName: (name: string) => boolean): boolean {
+function addressed(rest: string, isOurs: boolean, agent: string): boolean {
+  if (!rest.includes(':')) return isOurs
   const words = rest.split(':', 1)[0]!.split(/[\s|]+/)
-  return words.join('') === '' || words.some(word => DIRECTIVES.has(word)) ? isOurs : words.some(isOurName)
+  return words.join('') === '' || words.some(word => DIRECTIVES.has(word))
+    ? isOurs
+    : words.some(word => isOurName(word, agent))
 }
 
 /** What stands before the first colon, where that is one word; and the rest. */
