@@ -103,6 +103,14 @@ t.test('decision 41: parts with data-nosnippet never stand in the snippet', asyn
       ],
       'De brug blijft zeker tot vrijdag dicht voor zwaar verkeer.',
     ],
+    [
+      [
+        `<p>De brug <span data-nosnippet>over de Schelde in Temse</span> <span class="share-buttons">Deel</span> blijft zeker tot vrijdag dicht voor zwaar verkeer.</p>`,
+        SECOND,
+        THIRD,
+      ],
+      'De brug blijft zeker tot vrijdag dicht voor zwaar verkeer.',
+    ],
     [[`<section data-nosnippet>${WHOLE.map(text => `<p>${text}</p>`).join('')}</section>`], null],
   ]
   for (const [paragraphs, first] of parts) {
