@@ -8,7 +8,7 @@ buildah() { command buildah --root "$storage/root" --runroot "$storage/run" --st
 
 mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/debian.sources 2>/dev/null || true)
 rm -rf "$storage/rootfs"
-debootstrap --variant=minbase --include=ca-certificates bookworm "$storage/rootfs" "${mirror:-http://deb.debian.org/debian}" >"$storage/debootstrap.log" 2>&1
+debootstrap --variant=minbase --include=ca-certificates bookworm "$storage/rootfs" ${mirror:+"$mirror"} >"$storage/debootstrap.log" 2>&1
 cd "$storage/rootfs"
 rm -rf var/cache/apt/archives/*.deb var/lib/apt/lists/*
 install -m 755 "$node" usr/local/bin/node
