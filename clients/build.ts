@@ -98,7 +98,7 @@ async function buildWheel(): Promise<Buffer> {
   return zipOf(files)
 }
 
-/** What asyncio asks for, and what stands there in a program that waits. */
+/** Words of the client for asyncio, and the words that replace them in the client that waits. */
 const WAITING = [
   ['The client for asyncio. The build makes `_sync.py` of it, the client', 'Made of `_async.py`: the client'],
   ['import asyncio\n', ''],

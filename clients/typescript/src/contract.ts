@@ -1,5 +1,6 @@
-// What the API and this package take and return. Of the API, the OpenAPI document says the same.
-// Fields may be added within /v1. Nothing but types stands here: the package ships this file as it is.
+// The shapes that the API and this package take and return. The OpenAPI document states those of
+// the API too. Fields may be added within /v1. This file holds types alone: the package ships it
+// unchanged.
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'

@@ -13,7 +13,7 @@ export interface SampleOutlet {
   colour: string
   /** Path of an article. */
   address: (text: SampleText) => string
-  /** How a page names its title, authors and date to machines. `none`: only in words, for people. */
+  /** The form in which a page tells machines its title, authors and date. `none`: in words alone. */
   metadata: 'json-ld' | 'open-graph' | 'none'
   feed: { path: string; format: 'rss' | 'atom' | 'json' | 'sitemap'; whole: boolean }
   /** The folder that robots.txt forbids. */

@@ -18,7 +18,7 @@ const origin = ({ domain }: SampleOutlet) => `http://127.0.0.1:${ports.get(domai
 const get = (outlet: SampleOutlet, path: string, headers: Record<string, string> = {}) =>
   fetch(origin(outlet) + path, { headers, redirect: 'manual' })
 
-// What the feeds and pages hold is compared with what a start stores (test/start/hang.slow.test.ts).
+// test/start/hang.slow.test.ts compares the feeds and pages with the articles that a start stores.
 
 t.test('robots.txt forbids something, and an unchanged feed is 304', async t => {
   for (const outlet of SAMPLE_OUTLETS) {

@@ -22,8 +22,7 @@ interface SampleSites {
 /**
  * Starts all sites.
  *
- * @param portOf an article's address holds its port, so the articles are the same only with the same
- *   ports
+ * @param portOf the address of an article holds the port: with other ports the articles are others
  */
 export async function startSampleSites(portOf: (domain: string) => Promise<number>): Promise<SampleSites> {
   await using servers = new AsyncDisposableStack()
@@ -63,7 +62,7 @@ interface Answer {
 
 const html = (status: number, body: string): Answer => ({ status, type: 'text/html', body })
 
-/** What a site answers, by path. */
+/** The answers of a site, by path. */
 function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer {
   const texts = textsOf(outlet)
   const robots = `User-agent: *\nDisallow: ${outlet.forbidden}\n`
@@ -146,7 +145,7 @@ ${entries.join('\n')}
 `
 }
 
-/** What stands around an article, in its language. An extractor has to leave all of it out. */
+/** Texts around an article, in its language. An extractor leaves all of them out. */
 const PHRASES = {
   nl: {
     by: 'Door',

@@ -8,7 +8,7 @@ import { escapeHtml } from './reference.ts'
 
 export const BOT_PATH = '/bot'
 
-/** What publishers read in one language. */
+/** The texts for publishers in one language. */
 interface Words {
   language: string
   title: string
