@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../shared/log/printable.ts'
 import { noteBlock } from '../../shared/outlets/health.ts'
-import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
+import { CALLED_AT_ONCE, NO_WORDS } from '../../shared/outlets/page.ts'
 import { TDM_FILE, tdmStated } from '../../shared/outlets/rights.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
@@ -15,7 +15,7 @@ import { asFailure } from './fetch/request-failure.ts'
 import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { Lease } from './hosts/leases.ts'
-import { judge, NO_WORDS, type Verdict } from './verdict.ts'
+import { judge, type Verdict } from './verdict.ts'
 
 const PAGE_HEADERS = {
   accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
@@ -48,7 +48,7 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   )
   if (fetched.kind === 'interrupted') return false
   const took = performance.now() - begun
-  const judged = await ofOwnHost(pool, page.outletNo, judge(fetched, page.attempts))
+  const judged = await ofOwnHost(pool, page, judge(fetched, page.attempts))
   const verdict = await withTdm(crawl, visit, page, { judged, early })
   if (verdict.kind === 'interrupted') return false
   const saved = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
@@ -107,18 +107,20 @@ async function refusedAsAnothers(pool: Pool, outletNo: number, address: string):
 
 /**
  * A verdict as it holds for the host that answered. A feed's own words count for hosts of its
- * outlet:
- * on a foreign one only a page that was fetched says what the article is.
+ * outlet only: for its consent page on a foreign host too, because the article stands under the
+ * address that the feed named (`composeArticle`).
  */
-async function ofOwnHost(pool: Pool, outletNo: number, verdict: Verdict): Promise<Verdict> {
+async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
-  const url = new URL(verdict.url)
-  const owner = await readOwnership(pool, outletNo, url)
-  if (owner.of === 'outlet') return verdict
+  const [named, answered] = [new URL(page.url), new URL(verdict.url)]
+  const owner = await readOwnership(pool, page.outletNo, answered)
   if (owner.of === 'another outlet')
-    return refusedAsAnothers(pool, outletNo, verdict.url).then(refused => refused ?? verdict)
-  if (verdict.kind === 'store') return { ...verdict, foreign: true }
-  const detail = `${url.host} shows no page (${verdict.block}), and is no host of the outlet; see "hosts" in the catalogue`
+    return refusedAsAnothers(pool, page.outletNo, verdict.url).then(refused => refused ?? verdict)
+  const ofNamed = named.host === answered.host ? owner : await readOwnership(pool, page.outletNo, named)
+  if (ofNamed.of !== 'nobody') return owner.of === 'outlet' ? verdict : { ...verdict, foreign: 'answered' }
+  if (owner.of === 'outlet') return { ...verdict, foreign: 'named' }
+  if (verdict.kind === 'store') return { ...verdict, foreign: 'both' }
+  const detail = `${answered.host} shows no page (${verdict.block}), and is no host of the outlet; see "hosts" in the catalogue`
   return { kind: 'refuse', reason: 'foreign host', detail }
 }
 
@@ -266,25 +268,25 @@ async function store(
   verdict: Extract<Verdict, { status: number }>,
   body: Buffer | null,
 ): Promise<Pick<Saved, 'many'> | null> {
-  const { url, status, contentType, rights } = verdict
+  const { url, status, contentType, rights, foreign } = verdict
   // Index pages_stored_turns.
   const { rows } = await db.query<{ many: boolean }>(
     `with page as (
        update pages
-          set state = 'stored', entry = case when $8 then entry || $9::jsonb else entry end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
+          set state = 'stored', entry = case when $8::jsonb is null then entry - 'foreign' else coalesce(entry, '{}') || $8 end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
               first_tried_at = coalesce(first_tried_at, clock_timestamp())
         where page_no = $1 and state = 'waiting'
        returning page_no
      )
      insert into page_sources (page_no, final_url, status, content_type, body, fetched_at, rights)
-     select page_no, $2, $3, $4, $5, clock_timestamp(), $10::jsonb from page
+     select page_no, $2, $3, $4, $5, clock_timestamp(), $9::jsonb from page
      on conflict (page_no) do update
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
             body = excluded.body, fetched_at = excluded.fetched_at, rights = excluded.rights
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
     [
       ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
-      ...[verdict.kind === 'store' && verdict.foreign === true, JSON.stringify(NO_WORDS)],
+      foreign === undefined ? null : JSON.stringify({ foreign, ...(foreign === 'both' ? NO_WORDS : {}) }),
       rights === null ? null : JSON.stringify(rights),
     ],
   )

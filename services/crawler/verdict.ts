@@ -1,14 +1,13 @@
-import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { Fetched } from './fetch/polite-get.ts'
 import type { FetchedResponse } from './fetch/request.ts'
 
 /** What is stored of an answer beside its body. */
-type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights'> & { url: string }
+type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights' | 'foreign'> & { url: string }
 
 /** The decision about a page after a try. */
 export type Verdict =
-  /** `foreign`: on a host of nobody in the catalogue, where the feed's words count nothing. */
-  | ({ kind: 'store'; body: Buffer; foreign?: boolean } & Head)
+  | ({ kind: 'store'; body: Buffer } & Head)
   /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
   | ({ kind: 'store without body'; block: string } & Head)
   /** Never indexed. */
@@ -34,11 +33,6 @@ export type Verdict =
 
 /** ms until a feed or page that is held is looked at again. Nothing is asked meanwhile. */
 export const HELD_FOR = 60_000
-
-/** What is left of a feed's words about a page on a foreign host. */
-export const NO_WORDS = {
-  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
-} satisfies Partial<FeedEntry>
 
 /**
  * The number of tries after which a page without a length is accepted without `</html>`: some pages

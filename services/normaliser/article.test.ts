@@ -69,6 +69,36 @@ t.test('a page that the outlet refuses (401, 403, 451) becomes an article from i
   }
 })
 
+t.test('a feed’s words count for its own outlet’s addresses, whichever host answers', async t => {
+  const wall = { finalUrl: 'https://consent.uitgever.example/vraag', foreign: 'answered' as const }
+  const asks = '<html><head><title>Privacy</title></head><body><p>Accepteer alle cookies.</p></body></html>'
+  const kept = articleOf(await compose({ ...wall, body: Buffer.from(asks) }))
+  t.same([kept.url, kept.title, kept.body], [ANNOUNCED_AT, ANNOUNCED, LEAD], 'the consent page of a publisher')
+  t.equal(articleOf(await compose({ ...wall, status: 403, body: null })).url, ANNOUNCED_AT)
+  const guest = 'https://gast.example/artikel/brug-over-de-schelde-dicht'
+  const invented = { ...ENTRY, title: 'Verzonnen', summary: 'Verzonnen tekst', published: null }
+  const shown = articleOf(await compose({ finalUrl: guest, foreign: 'answered', entry: invented }))
+  t.same([shown.url, shown.title], [guest, `${ANNOUNCED}`], 'an article on a foreign host says itself what it is')
+})
+
+t.test('an address on a foreign host that is merely named is no article’s', async t => {
+  const named = 'https://grote-krant.example/redirect/brug-over-de-schelde'
+  for (const foreign of ['named', 'both'] as const) {
+    const { url, addresses } = articleOf(await compose({ url: named, finalUrl: 'https://boos.example/tekst', foreign }))
+    t.equal(url, 'https://boos.example/tekst', foreign)
+    t.notOk(
+      addresses.some(address => address.includes('grote-krant')),
+      foreign,
+    )
+  }
+  const short = { url: 'https://kort.example/x1', foreign: 'named' as const }
+  const blocked = { ...short, finalUrl: ANNOUNCED_AT, status: 403, body: null }
+  t.equal(articleOf(await compose(blocked)).url, ANNOUNCED_AT, 'a short address of a page that is refused')
+  const root = { ...short, finalUrl: 'https://dagkoerier.example/' }
+  for (const answer of [root, { ...root, status: 403, body: null }])
+    t.match(await compose(answer), { kind: 'refused', reason: 'not-an-article' })
+})
+
 t.test('without a title from page or feed there is no article', async t => {
   const composition = await compose({ status: 403, body: null, entry: { ...ENTRY, title: null } })
   t.match(composition, { kind: 'refused', reason: 'no-title' })

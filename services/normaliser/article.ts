@@ -4,7 +4,7 @@ import { SNIPPET_LENGTH, snippetOf } from '../../shared/articles/snippet.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Origins } from '../../shared/outlets/origins.ts'
-import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
+import { type FeedEntry, NO_WORDS, type StoredPage } from '../../shared/outlets/page.ts'
 import {
   type Rights,
   type RightsHeaders,
@@ -16,7 +16,7 @@ import {
 import { authorChoice } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
 import { dateChoice } from './dates/published.ts'
-import { type Identity, identify } from './identity.ts'
+import { type Identity, identify, isNoArticle } from './identity.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials/interstitials.ts'
 import { openingOf } from './interstitials/paywall.ts'
 import { isRelated } from './interstitials/phrases.ts'
@@ -80,8 +80,7 @@ export async function composeArticle(
   now: Date,
   options: { repeated?: boolean; template?: Template | null; rules?: RightsRules } = {},
 ): Promise<Composition> {
-  const { entry, outlet } = page
-  const fed = entry?.title ? plainText(entry.title) : null
+  const fed = page.entry?.title ? plainText(page.entry.title) : null
   const { repeated = false, template = null, rules = DEFAULT_RULES } = options
   const reading = readStored(page, fed, { now, rules, repeated, template })
   const { interstitial, meta, texts, rights } = reading
@@ -89,7 +88,8 @@ export async function composeArticle(
     ...{ kind: 'refused', reason, detail, interstitial, rights },
   })
   if (rights.refusedBy !== null) return refused('rights', refusalInWords(rights.refusedBy))
-
+  if (isNowhere(page, meta)) return refused('not-an-article', NOWHERE)
+  const { outlet, entry } = believedPage(page, meta)
   const title = titleChoice(meta, entry, outlet)
   if (title === null) return refused(...withoutTitle(interstitial))
   const own = bestOf(texts)
@@ -165,10 +165,31 @@ function snippetWithin(
   return { snippet: isSilent ? null : snippetOf(text.value, most) }
 }
 
-function identityOf({ url, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
+/**
+ * Whether a page has no address that can be its article's: its feed named one on a foreign host,
+ * and that leads to no article of the outlet.
+ */
+function isNowhere({ foreign, body, url, finalUrl }: StoredPage, meta: PageMetadata): boolean {
+  if (foreign !== 'named') return false
+  return body === null ? isNoArticle(new URL(finalUrl)) : meta.url === url
+}
+const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
+
+/** A page without its feed's words where a foreign host shows it, for which they do not count. */
+export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
+  const { entry, foreign, url } = page
+  return entry !== null && foreign === 'answered' && meta.url !== url
+    ? { ...page, entry: { ...entry, ...NO_WORDS } }
+    : page
+}
+
+function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
+  // An address on a foreign host that is merely named is no article's: whoever names it could put
+  // his own words under it.
+  const isElsewhere = foreign === 'named' || foreign === 'both'
   return identify({
-    url,
-    finalUrl: meta.url,
+    url: isElsewhere ? finalUrl : url,
+    finalUrl: isElsewhere ? finalUrl : meta.url,
     canonical: meta.canonical,
     amp: meta.amp,
     languages: { own: language, twins: meta.twins },

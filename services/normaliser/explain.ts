@@ -2,7 +2,7 @@ import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Field, Origin, Source } from '../../shared/outlets/origins.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { RightsRules, Signal } from '../../shared/outlets/rights.ts'
-import { composeArticle, type PageReading, readStored } from './article.ts'
+import { believedPage, composeArticle, type PageReading, readStored } from './article.ts'
 import { authorCandidates } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from './candidate.ts'
 import { dateCandidates, type Moment, readingOf } from './dates/published.ts'
@@ -65,9 +65,10 @@ export async function explainPage(
       fields: null,
     }
   }
-  const { entry, outlet } = page
   const options = { repeated: false, template, now, rules }
-  const reading = readStored(page, entry?.title ? plainText(entry.title) : null, options)
+  const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
+  const believed = believedPage(page, reading.meta)
+  const { entry, outlet } = believed
   const { article } = composition
   const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
     const origin = composition.origins[field]
@@ -88,12 +89,12 @@ export async function explainPage(
       date: explain(
         'date',
         article.publishedAt?.toISOString() ?? null,
-        shown(datesOf(reading, page, now), momentInWords),
+        shown(datesOf(reading, believed, now), momentInWords),
       ),
       authors: explain(
         'authors',
         article.authors.join(', ') || null,
-        shown(authorsOf(reading, page), names => names.join(', ')),
+        shown(authorsOf(reading, believed), names => names.join(', ')),
       ),
       text: explain(
         'text',

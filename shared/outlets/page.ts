@@ -20,6 +20,11 @@ export interface FeedEntry {
   language: string | null
 }
 
+/** What is left of a feed's words about a page on a foreign host. */
+export const NO_WORDS = {
+  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
+} satisfies Partial<FeedEntry>
+
 /**
  * Pages of one outlet for which the normaliser is called at a time, by the crawler or by its own
  * sweeper. The others wait in Postgres, so that the queue has room for all outlets.
@@ -43,5 +48,10 @@ export interface StoredPage {
   body: Uint8Array | null
   fetchedAt: Date
   entry: FeedEntry | null
+  /**
+   * Which address is on a host that belongs to nobody in the catalogue: the one that the feed
+   * `named`, the one that `answered` after redirects, or both. Without it: none.
+   */
+  foreign?: 'named' | 'answered' | 'both' | undefined
   outlet: Outlet
 }

@@ -85,11 +85,15 @@ t.test('a feed’s words count for hosts of its outlet alone, and pages of other
   t.same(await has(`${guest.origin}/page`), ['stored', null], 'the page itself says what it is')
   t.same(await has(`${guest.origin}/wall`), ['refused', 'foreign host'])
   t.same(await has(`${guest.origin}/to-own`), ['stored', 'Verzonnen'], 'services that shorten addresses')
-  t.same(await has(`${own.origin}/to-guest`), ['stored', null])
-  t.same(await has(`${own.origin}/to-guests-wall`), ['refused', 'foreign host'])
+  t.same(await has(`${own.origin}/to-guest`), ['stored', 'Verzonnen'], 'the normaliser tells consent pages apart')
+  t.same(await has(`${own.origin}/to-guests-wall`), ['stored', 'Verzonnen'], 'under the address of the outlet')
   t.same(await has(`${own.origin}/to-other`), ['refused', 'other outlet'])
   t.same(await has(`${other.origin}/named`), ['refused', 'other outlet'])
   t.equal(other.to('/named').length, 0, 'it is not even asked for')
+  const foreign = async (url: string) => (await run.page(url))?.entry as { foreign?: string } | null
+  t.match(await foreign(`${own.origin}/to-guest`), { foreign: 'answered' })
+  t.match(await foreign(`${guest.origin}/to-own`), { foreign: 'named' })
+  t.equal((await foreign(`${own.origin}/page`))?.foreign, undefined)
   const { entry } = (await run.page(`${guest.origin}/page`)) ?? {}
   t.match(entry, { url: `${guest.origin}/page`, summary: null, content: null, published: null, authors: [] })
 })

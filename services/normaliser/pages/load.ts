@@ -23,7 +23,7 @@ interface PageRow {
   page_no: bigint
   outlet_no: number
   url: string
-  entry: Partial<FeedEntry> | null
+  entry: (Partial<FeedEntry> & Pick<StoredPage, 'foreign'>) | null
   final_url: string | null
   status: number | null
   content_type: string | null
@@ -91,6 +91,7 @@ async function pageOf(row: PageRow): Promise<StoredPage> {
     body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
     fetchedAt: row.fetched_at ?? new Date(),
     entry: row.entry === null ? null : wholeEntry(row.entry, row.url),
+    foreign: row.entry?.foreign,
     outlet: {
       name: row.name,
       domain: row.domain,
