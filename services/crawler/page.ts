@@ -61,17 +61,21 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
 
 type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
 
-/** The rule of a host's tdmrep.json for an address, or why the page has to wait for it. */
+/**
+ * The rule of a host's tdmrep.json for an address, or why the page has to wait for it, with the
+ * rule that is known.
+ */
 async function tdmVerdict(
   crawl: Crawl,
   visit: Lease,
   page: WaitingPage,
   url: URL,
-): Promise<Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string })> {
+): Promise<Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string; rule: TdmRule | null })> {
   const rules = await tdmRulesOf(crawl, visit, page.outletNo, url)
   if (Array.isArray(rules)) return { kind: 'rule', host: url.host, rule: ruleFor(rules, url) }
   if (rules.kind === 'interrupted') return rules
-  return { kind: 'put back', wait: rules.wait, reason: 'host busy', host: rules.host }
+  const { wait, host, last } = rules
+  return { kind: 'put back', wait, reason: 'host busy', host, rule: ruleFor(last, url) }
 }
 
 /** Adds the rule of a tdmrep.json to what is stored of a page: that of the host that answered. */
@@ -86,7 +90,7 @@ async function withTdm(
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
   if (late.kind === 'interrupted') return late
   // A page that was fetched is kept: its host may be as busy behind every fetch.
-  const rule = late.kind === 'rule' ? (late.rule ?? early.rule) : early.rule
+  const rule = late.rule ?? early.rule
   return rule === null ? judged : { ...judged, rights: { ...judged.rights, [TDM_FILE]: tdmStated(rule) } }
 }
 

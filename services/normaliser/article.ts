@@ -22,7 +22,7 @@ import { openingOf } from './interstitials/paywall.ts'
 import { isRelated } from './interstitials/phrases.ts'
 import { textFingerprint } from './interstitials/served.ts'
 import { detectLanguage, type LanguageQuestion, languageOrigin } from './languages/detection.ts'
-import { oneLine } from './markup/plain.ts'
+import { fold } from './markup/plain.ts'
 import { MAX_TEXT, parsePage } from './markup/tree.ts'
 import { type PageMetadata, readMetadata } from './metadata/metadata.ts'
 import { titleChoice } from './metadata/title.ts'
@@ -160,9 +160,24 @@ function snippetWithin(
     return { snippet: snippetOf(quotable.join('\n\n'), most) }
   }
   // In another text nobody knows where the parts end that are not to be shown.
-  const value = oneLine(text.value)
-  const isSilent = marked || [...unshown.keys()].some(part => value.includes(oneLine(part)))
-  return { snippet: isSilent ? null : snippetOf(text.value, most) }
+  return { snippet: marked || reveals(text.value, unshown) ? null : snippetOf(text.value, most) }
+}
+
+/** Words in a row that tell a part of a page in another text, which may divide it otherwise. */
+const TELLING = 4
+
+/** Whether the beginning of another text holds words of a part that is not to be shown. */
+function reveals(text: string, unshown: PageReading['unshown']): boolean {
+  const spaced = (words: string) => ` ${words} `
+  const beginning = spaced(fold(text.slice(0, 2 * SNIPPET_LENGTH)))
+  return [...unshown].some(([whole, quotable]) => {
+    const words = fold(whole).split(' ')
+    const allowed = spaced(fold(quotable))
+    return words.slice(0, Math.max(1, words.length - TELLING + 1)).some((_, at) => {
+      const run = spaced(words.slice(at, at + TELLING).join(' '))
+      return run.trim() !== '' && beginning.includes(run) && !allowed.includes(run)
+    })
+  })
 }
 
 /**
@@ -271,7 +286,7 @@ export function readStored(
     outletDomain: page.outlet.domain,
   })
   if (interstitial !== null) return nothing(interstitial)
-  const rights = rightsOf(page.rights, meta.metas, read.unshown.size > 0)
+  const rights = rightsOf(page.rights, meta.named, read.unshown.size > 0)
   if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, walled } = openingOf(read, meta.free)

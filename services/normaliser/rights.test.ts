@@ -39,6 +39,8 @@ t.test('decision 41: a page that is kept out of indexes gives no article, not ev
   })
   const past = tagged('unavailable_after: 24 Nov 2026 15:00:00 GMT')
   t.equal(outcomeOf(await compose(page('', ...WHOLE), past)), 'rights')
+  const inBody = page('', ...WHOLE).replace('</article>', '</article><meta name="robots" content="noindex">')
+  t.equal(outcomeOf(await compose(inBody)), 'rights', 'the rule of a tag in the body holds')
   const text = { ...tagged('noindex'), contentType: 'text/plain' }
   t.equal(outcomeOf(await compose(WHOLE.join('\n\n'), text)), 'rights', 'a page without markup has headers, too')
 })
@@ -47,6 +49,10 @@ t.test('what is no signal for us changes nothing', async t => {
   const heads = [
     '<meta name="robots" content="index, follow, max-snippet:-1, max-image-preview:large">',
     '<meta name="googlebot" content="noindex">',
+    '<meta property="robots" content="noindex">',
+    '<meta itemprop="robots" content="noindex">',
+    '<meta http-equiv="robots" content="noindex">',
+    '<meta property="tdm-reservation" content="1">',
     '<meta name="description" content="noindex">',
     '<!-- <meta name="robots" content="noindex"> -->',
     '<noscript><meta name="robots" content="noindex"></noscript>',
@@ -132,6 +138,8 @@ t.test('a text that is not the page’s shows nothing of a marked part', async t
   const stated = (marked: string) => compose(page(head, `<p data-nosnippet>${marked}</p>`))
   t.equal(snippetOf(await stated(FIRST)), null)
   t.match(snippetOf(await stated('Foto: Belga')), /^De brug over/)
+  const divided = head.replaceAll('over de Schelde', 'over\u2019 de <br><br> Schelde')
+  t.equal(snippetOf(await compose(page(divided, `<p data-nosnippet>${FIRST}</p>`))), null, 'divided otherwise')
   const entry = { ...ENTRY, summary: null, content: `<p>${SECOND}</p><p data-nosnippet>${FIRST}</p>` }
   t.equal(snippetOf(await compose(null, { entry, status: 403 })), null)
 })

@@ -81,7 +81,17 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     { rights: reserved },
     'a failure keeps the last rules',
   )
-  await run.pool.query("update hosts set tdm_until = 'epoch'")
+  site.on('/way-2', (_request, response) => response.writeHead(302, { location: `${host.origin}/e` }).end())
+  host.on('/e', html('e'))
+  const pace = "update hosts set tdm_until = 'epoch', crawl_delay = $2, free_at = now() where host = $1"
+  await run.pool.query(pace, [host.host, 120_000])
+  await crawl('/way-2')
+  t.match(
+    (await stored()).rows.find(row => row.final_url.endsWith('/e')),
+    { rights: reserved },
+    'and so does a host that may not be asked yet',
+  )
+  await run.pool.query(pace, [host.host, null])
   host.on('/.well-known/tdmrep.json', '<html>')
   host.on('/c', html('c'))
   await crawl(`${host.origin}/c`)

@@ -47,6 +47,8 @@ t.test('what is no rule says nothing, and the others count', async t => {
     { location: 7, 'tdm-reservation': 1 },
     { location: '/', 'tdm-reservation': 2 },
     { location: '/', 'tdm-reservation': true },
+    { location: '/', 'tdm-reservation': [1] },
+    { location: '/', 'tdm-reservation': ' 1' },
     { location: `/${'x'.repeat(3_000)}`, 'tdm-reservation': 1 },
   ]
   t.same(rulesOf(broken), [])

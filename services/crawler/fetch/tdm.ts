@@ -42,9 +42,9 @@ export function readTdmFile(text: string): TdmRule[] {
   return (Array.isArray(file) ? file : []).slice(0, MOST_RULES).flatMap((rule: unknown): TdmRule[] => {
     if (!isRecord(rule)) return []
     const { location, 'tdm-policy': policy } = rule
-    const reservation = String(rule['tdm-reservation'])
-    if (typeof location !== 'string' || location.length > LONGEST) return []
-    if (reservation !== '0' && reservation !== '1') return []
+    const stated = rule['tdm-reservation']
+    const reservation = stated === 0 || stated === '0' ? '0' : stated === 1 || stated === '1' ? '1' : null
+    if (typeof location !== 'string' || location.length > LONGEST || reservation === null) return []
     const kept = typeof policy === 'string' ? storable(policy.slice(0, LONGEST)) : null
     return [{ location: storable(location), reservation, policy: kept }]
   })
@@ -58,14 +58,14 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
  * permit, the outlet's budget. A host that gives no such file has no rules. Where its server fails,
  * its last rules hold.
  *
- * @returns rules, or why the page has to wait
+ * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
 export async function tdmRulesOf(
   crawl: Crawl,
   visit: Lease,
   outletNo: number,
   { origin, host }: URL,
-): Promise<TdmRule[] | Extract<Fetched, { kind: 'busy' | 'interrupted' }>> {
+): Promise<TdmRule[] | (Extract<Fetched, { kind: 'busy' | 'interrupted' }> & { last: TdmRule[] })> {
   const known = await crawl.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
     'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
     [host],
@@ -76,7 +76,7 @@ export async function tdmRulesOf(
   const fetched = await politeGet(crawl, visit, outletNo, origin + FILE, headers, { beginning: LIMIT })
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another host that is busy must not hold up the page.
-  if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return fetched
+  if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
   // The page has the same trouble, and tells it.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last

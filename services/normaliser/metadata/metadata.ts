@@ -23,6 +23,11 @@ export interface PageMetadata extends MarkedText {
   /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
   metas: ReadonlyMap<string, string[]>
   /**
+   * Those with a `name` alone, in head or body: only they state rules for robots (HTML Standard,
+   * 4.2.5; Google's "Robots meta tag specifications").
+   */
+  named: ReadonlyMap<string, string[]>
+  /**
    * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
    */
   canonical: string | null
@@ -56,7 +61,8 @@ export interface Twin {
 /** Reads what a page says about itself. Never throws. */
 export function readMetadata(page: Page, url: string): PageMetadata {
   const { $ } = page
-  const metas = metasIn($)
+  const tags = $<Element, string>('meta:is([content], [value])').toArray()
+  const metas = metasIn(tags, ['property', 'name', 'itemprop', 'http-equiv'])
   const title = $('title').length === 0 ? null : lineOf($('title').first().text())
   const canonical =
     oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? named(metas, ['og:url'])[0] ?? null
@@ -76,7 +82,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
   const dateMarks = text.marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
   return {
     ...text,
-    ...{ url, metas, canonical },
+    ...{ url, metas, named: metasIn(tags, ['name']), canonical },
     amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null,
     twins: twinsIn($, url),
     languages: [
@@ -115,12 +121,12 @@ const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
 const TWINS = 100
 const META_VALUES = 50
 
-/** Content of meta tags by name, property, itemprop or http-equiv, in lower case. */
-function metasIn($: Page['$']): Map<string, string[]> {
+/** Content of meta tags by what some of their attributes name, in lower case. */
+function metasIn(tags: Element[], attributes: string[]): Map<string, string[]> {
   const metas = new Map<string, string[]>()
-  for (const { attribs } of $('meta:is([content], [value])').toArray()) {
+  for (const { attribs } of tags) {
     const content = (attribs.content ?? attribs.value ?? '').trim()
-    for (const attribute of ['property', 'name', 'itemprop', 'http-equiv']) {
+    for (const attribute of attributes) {
       const name = attribs[attribute]?.trim().toLowerCase()
       if (!name || content === '') continue
       const values = metas.get(name) ?? []
