@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
 import { type Explanation, explainPage, type FieldExplanation } from '../services/normaliser/explain.ts'
-import { loadPage } from '../services/normaliser/pages/load.ts'
+import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
 import type { Template } from '../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../shared/articles/address.ts'
 import type { Config } from '../shared/config/config.ts'
 import { describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
-import { rightsRules, signalInWords } from '../shared/outlets/rights.ts'
+import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { openTrial } from './outlets/trial.ts'
@@ -75,8 +75,10 @@ await runCommand(
     const page = await pageToRead(context, word ?? null, found)
     const explanation = await explainPage(page, new Date(), found?.template ?? null, rightsRules(context.config))
     const stored = found?.stored ?? null
-    if (options.json === true) print(JSON.stringify({ url: page.url, page: found?.id ?? null, ...explanation, stored }))
-    else print(explanationInWords(page.url, explanation, stored))
+    const { url, fetchedAt } = page
+    if (options.json === true)
+      print(JSON.stringify({ url, page: found?.id ?? null, fetchedAt, ...explanation, stored }))
+    else print(explanationInWords(page, explanation, stored))
   },
 )
 
@@ -103,7 +105,9 @@ async function pageToRead(
   throw new UsageError(
     found === null
       ? 'The crawler does not know this page; --fetch asks the outlet for it.'
-      : 'The page is no longer stored (PAGES_KEEP); --fetch asks the outlet for it again, --file reads a file.',
+      : `The page is no longer stored (PAGES_KEEP, or noarchive); --fetch asks the outlet for it again, --file reads a file.${
+          found.stated === null ? '' : ` ${rightsInWords(found.stated.seen, found.stated.at)}`
+        }`,
   )
 }
 
@@ -142,13 +146,13 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
 }
 
 /** An explanation for people: a paragraph for each field. */
-function explanationInWords(url: string, explanation: Explanation, stored: StoredArticle | null): string {
+function explanationInWords(page: StoredPage, explanation: Explanation, stored: StoredArticle | null): string {
   const { outcome, interstitial, rights, furniture, fields } = explanation
   const lines = [
-    printableLine(url),
+    printableLine(page.url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
     ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
-    ...(rights.length === 0 ? [] : [`Rights that its outlet reserves: ${rights.map(signalInWords).join(', ')}.`]),
+    ...(rights.length === 0 ? [] : [rightsInWords(rights, page.fetchedAt)]),
   ]
   if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
   const left = furniture.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
@@ -158,6 +162,11 @@ function explanationInWords(url: string, explanation: Explanation, stored: Store
     ...(field === 'text' ? left : []),
   ])
   return [...lines, ...paragraphs].join('\n')
+}
+
+function rightsInWords(seen: Signal[], at: Date): string {
+  const signals = seen.map(signalInWords).join(', ')
+  return printableLine(`Rights that its outlet states: ${signals}; seen at ${at.toISOString()}.`)
 }
 
 /** An article of an archive: no page was read, so nothing chose between candidates. */
@@ -240,6 +249,7 @@ interface FoundPage {
   isKept: boolean
   /** The lines that pages of its outlet have in common; null: none was read before. */
   template: Template | null
+  stated: LoadedPage['stated']
   stored: StoredArticle | null
 }
 
@@ -278,6 +288,7 @@ async function pageOf(
     page: loaded?.page ?? null,
     isKept: loaded?.isKept ?? false,
     template: loaded?.template ?? null,
+    stated: loaded?.stated ?? null,
     stored: 'id' in stored ? stored : null,
   }
 }

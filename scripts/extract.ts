@@ -3,7 +3,8 @@ import { Ajv, type JSONSchemaType } from 'ajv'
 import { prepareText } from '../search/indexing/article.ts'
 import { openFeedParser } from '../services/crawler/feeds/parsing/parser.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
-import { isAllowed, readRobots } from '../services/crawler/fetch/robots.ts'
+import { isAllowed, readRobots, statedOf } from '../services/crawler/fetch/robots.ts'
+import { readTdmFile, ruleFor } from '../services/crawler/fetch/tdm.ts'
 import { judge } from '../services/crawler/verdict.ts'
 import type { Composition } from '../services/normaliser/article.ts'
 import { composerOptions, openComposer } from '../services/normaliser/composer.ts'
@@ -13,7 +14,7 @@ import { readAddress } from '../shared/articles/address.ts'
 import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
 import { type FeedEntry, NO_WORDS, type StoredPage } from '../shared/outlets/page.ts'
-import { productToken, rightsHeaders } from '../shared/outlets/rights.ts'
+import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { type Line, readLines } from './archive/groups.ts'
 
@@ -46,6 +47,7 @@ const readPageLine = readerOf<PageLine>({
     file: optional,
     status: { type: 'integer', minimum: 100, maximum: 599, nullable: true },
     headers: { type: 'object', required: [], additionalProperties: { anyOf: [text, texts] }, nullable: true },
+    ...{ robots: optional, tdmrep: optional },
     entry: {
       type: 'object',
       nullable: true,
@@ -79,11 +81,12 @@ await runCommand(
     about: [
       'Makes of pages, feeds or robots.txt what the product makes of them, without a database or a network.',
       'Reads one JSON object a line from standard input and prints one a line, in order:',
-      '  {"url", "html"|"file", "status"?, "headers"?, "entry"?, "outlet"?, "now"?}',
+      '  {"url", "html"|"file", "status"?, "headers"?, "robots"?, "tdmrep"?, "entry"?, "outlet"?, "now"?}',
       '    the article’s fields and their origins, or {"refused": reason}',
       '  --feeds   {"url", "file"|"text", "contentType"?}   {"entries": [ … ]}, or {"entries": null}',
       '  --robots  {"file"|"text", "agent", "urls"}         {"allowed": [true, … ], "crawlDelay": seconds}',
       '"entry" is the feed’s: {"title", "summary", "content", "authors", "published", "guid", "language"}.',
+      '"robots" and "tdmrep" are texts: the robots.txt and the tdmrep.json of the host, for the rights that they state.',
       '"outlet" is the catalogue’s: {"name", "domain", "country", "languages", "timeZone", "hosts"}.',
       'A line that cannot be read gives {"error": sentence}, and the next one goes on.',
     ].join('\n'),
@@ -198,6 +201,8 @@ interface PageLine {
   file?: string | null
   status?: number | null
   headers?: Record<string, string | string[]> | null
+  robots?: string | null
+  tdmrep?: string | null
   entry?: Partial<FeedEntry> | null
   outlet?: Partial<StoredPage['outlet']> | null
   now?: string | null
@@ -296,7 +301,11 @@ async function pageOf(
     body: bytes ?? Buffer.alloc(0),
     framed: true,
     cookies: [],
-    rights: rightsHeaders(line.headers ?? {}),
+    rights: withFiles(
+      rightsHeaders(line.headers ?? {}),
+      ruleFor(readTdmFile(line.tdmrep ?? ''), address),
+      statedOf(readRobots(line.robots ?? '', productToken(config.CRAWL_USER_AGENT)).stated, address),
+    ),
   }
   const verdict = judge({ kind: 'answer', answer, url: address }, 0)
   const own = isOwnHost(address, page.outlet)

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import { printableLine } from '../../shared/log/printable.ts'
 import { noteBlock } from '../../shared/outlets/health.ts'
 import { CALLED_AT_ONCE, NO_WORDS } from '../../shared/outlets/page.ts'
-import { TDM_FILE, tdmStated } from '../../shared/outlets/rights.ts'
+import { withFiles } from '../../shared/outlets/rights.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
@@ -12,6 +12,7 @@ import { gunzipFile } from './fetch/compression.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
 import { asFailure } from './fetch/request-failure.ts'
+import { recallStated } from './fetch/robots.ts'
 import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { Lease } from './hosts/leases.ts'
@@ -78,7 +79,7 @@ async function tdmVerdict(
   return { kind: 'put back', wait, reason: 'host busy', host, rule: ruleFor(last, url) }
 }
 
-/** Adds the rule of a tdmrep.json to what is stored of a page: that of the host that answered. */
+/** Adds what files of the host that answered say to what is stored of a page. */
 async function withTdm(
   crawl: Crawl,
   visit: Lease,
@@ -90,8 +91,8 @@ async function withTdm(
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
   if (late.kind === 'interrupted') return late
   // A page that was fetched is kept: its host may be as busy behind every fetch.
-  const rule = late.rule ?? early.rule
-  return rule === null ? judged : { ...judged, rights: { ...judged.rights, [TDM_FILE]: tdmStated(rule) } }
+  const rights = withFiles(judged.rights, late.rule ?? early.rule, await recallStated(crawl.pool, url))
+  return { ...judged, rights }
 }
 
 /** Counts and logs what became of a page, and notifies the normaliser. */

@@ -255,12 +255,13 @@ export function readStored(
   feedTitle: string | null,
   { repeated, template, now, rules }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
 ): PageReading {
-  const rightsOf = (headers: RightsHeaders | null, metas: PageMetadata['metas'], hasUnshown: boolean) =>
-    readRights({ headers, metas, hasUnshown, isLicensed: Boolean(page.outlet.licence) }, rules, now)
-  const ofHeaders = rightsOf(page.rights, new Map(), false)
+  const isLicensed = Boolean(page.outlet.licence)
+  const ofHeader = (headers: RightsHeaders | null) =>
+    readRights({ headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }, rules, now)
+  const ofHeaders = ofHeader(page.rights)
   // An interstitial speaks for itself: what it forbids robots, it forbids of itself. A reservation
   // of TDM is the outlet's.
-  const ofInterstitial = rightsOf({ ...page.rights, 'x-robots-tag': [] }, new Map(), false)
+  const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
   const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
     ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], furniture: [] },
     ...{ rights, unshown: new Map() },
@@ -286,7 +287,8 @@ export function readStored(
     outletDomain: page.outlet.domain,
   })
   if (interstitial !== null) return nothing(interstitial)
-  const rights = rightsOf(page.rights, meta.named, read.unshown.size > 0)
+  const stated = { headers: page.rights, metas: meta.named, licences: meta.licences }
+  const rights = readRights({ ...stated, hasUnshown: read.unshown.size > 0, isLicensed }, rules, now)
   if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, walled } = openingOf(read, meta.free)

@@ -2,7 +2,7 @@ import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
-import type { NewSignal } from '../../shared/outlets/rights.ts'
+import { warnOfSignals } from '../../shared/outlets/rights.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './article.ts'
@@ -141,12 +141,6 @@ async function bringToEnd(
   } finally {
     if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
   }
-}
-
-/** A signal that an outlet never sent before is the operator's business: articles may end. */
-export function warnOfSignals(log: Logger, signals: NewSignal[]): void {
-  for (const { domain, ...signal } of signals)
-    log.warn({ outlet: domain, ...signal }, 'an outlet reserves rights that it did not reserve before')
 }
 
 const messageOf = (error: unknown) => describe(error)

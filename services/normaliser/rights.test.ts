@@ -45,6 +45,18 @@ t.test('decision 41: a page that is kept out of indexes gives no article, not ev
   t.equal(outcomeOf(await compose(WHOLE.join('\n\n'), text)), 'rights', 'a page without markup has headers, too')
 })
 
+t.test('uses that are not allowed end an article or its vector, and a licence is told', async t => {
+  const usage = (...statements: string[]) => ({ rights: { 'content-usage': statements } })
+  t.equal(outcomeOf(await compose(page('', ...WHOLE), usage('search=n'))), 'rights')
+  const licence = '<link rel="license" href="https://krant.example/licentie">'
+  t.match(await compose(page(licence, ...WHOLE), usage('search=y, ai-use=n, train-ai=n')), {
+    rights: {
+      wordsAloneBy: { signal: 'ai-use=n', source: 'header' },
+      seen: [{}, {}, {}, { signal: 'licence:https://krant.example/licentie', source: 'link' }],
+    },
+  })
+})
+
 t.test('what is no signal for us changes nothing', async t => {
   const heads = [
     '<meta name="robots" content="index, follow, max-snippet:-1, max-image-preview:large">',

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import type { KeptPages, OutletHealth } from '../status/figures.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
+import { SHOWN_FOR } from './rights.ts'
 
 /** The pages of an outlet by state, over all of its pages, and the hosts where they may be. */
 export interface OutletPages {
@@ -77,7 +78,7 @@ function keptOf(latest: LatestPages | undefined, blocks: OutletHealth['blocks'])
 
 async function readRows(pool: Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
-    `select o.domain, o.name, o.country, f.*,
+    `select o.domain, o.name, o.country, o.licence, f.*,
             extract(epoch from clock_timestamp() - coalesce(f."lastNew", f."lastSuccess"))::float8 * 1000 as silence,
             coalesce(b.blocks, '[]') as blocks, coalesce(s.rights, '[]') as rights, coalesce(p.put_off, 0) as "putOff",
             json_build_object('hosts', coalesce(l.hosts, 0), 'pages', coalesce(l.pages, 0), 'bytes', coalesce(l.bytes, 0)) as today,
@@ -103,9 +104,10 @@ async function readRows(pool: Pool): Promise<Row[]> {
            from outlet_blocks where outlet_blocks.outlet_no = o.outlet_no and last_at > now() - interval '1 day'
        ) b on true
        left join lateral (
-         select jsonb_agg(jsonb_build_object('signal', signal, 'source', source, 'pages', pages, 'lastAt', last_at)
+         select jsonb_agg(jsonb_build_object('signal', concat_ws(':', signal, value), 'source', source, 'pages', pages,
+                                    'firstAt', first_at, 'lastAt', last_at)
                   order by signal, source) as rights
-           from outlet_rights where outlet_rights.outlet_no = o.outlet_no and last_at > now() - interval '7 days'
+           from outlet_rights where outlet_rights.outlet_no = o.outlet_no and last_at > now() - interval '${SHOWN_FOR}'
        ) s on true
       where o.active order by o.domain`,
   )

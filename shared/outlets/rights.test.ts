@@ -1,26 +1,28 @@
 import t from 'tap'
-import { productToken, type RightsHeaders, readRights, rightsHeaders, TDM_FILE } from './rights.ts'
+import { productToken, type RightsHeaders, ROBOTS_FILE, readRights, rightsHeaders, TDM_FILE } from './rights.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 
 interface Page {
   headers?: Record<string, string | string[]>
   metas?: Record<string, string[]>
+  /** What robots.txt states of uses. */
+  robots?: string[]
   hasUnshown?: boolean
   isLicensed?: boolean
 }
 
 /** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
 function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
-  const { headers = {}, metas = {}, hasUnshown = false, isLicensed = false } = page
-  const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }) }
-  const stated = { headers: kept, metas: new Map(Object.entries(metas)), hasUnshown, isLicensed }
-  const { refusedBy, snippet, archive, vector } = readRights(stated, { agent: 'perscopebot', tdm }, NOW)
+  const { headers = {}, metas = {}, robots = [], hasUnshown = false, isLicensed = false } = page
+  const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
+  const stated = { headers: kept, metas: new Map(Object.entries(metas)), licences: [], hasUnshown, isLicensed }
+  const { refusedBy, snippet, archive, wordsAloneBy } = readRights(stated, { agent: 'perscopebot', tdm }, NOW)
   return [
     ...(refusedBy === null ? [] : ['refused']),
     ...(snippet === null ? [] : [`snippet ${snippet}`]),
     ...(archive ? [] : ['unkept']),
-    ...(vector ? [] : ['words alone']),
+    ...(wordsAloneBy === null ? [] : ['words alone']),
   ].join(', ')
 }
 
@@ -131,7 +133,7 @@ t.test('what was seen is told with its source, each once', async t => {
   const headers: RightsHeaders = { 'x-robots-tag': ['noindex, NOINDEX', 'max-snippet:50', 'nofollow'] }
   const metas = new Map([['robots', ['noindex, unavailable_after: 2030-01-01']]])
   const rights = readRights(
-    { headers, metas, hasUnshown: true, isLicensed: false },
+    { headers, metas, licences: [], hasUnshown: true, isLicensed: false },
     { agent: 'perscopebot', tdm: 'refuse' },
     NOW,
   )
@@ -206,9 +208,53 @@ t.test('of file, header and page the later one wins, and silence changes nothing
   t.equal(outcomeOf({ metas: { 'tdm:reservation': ['1'] } }), '', 'the name is that of another format')
 })
 
+t.test('uses that an outlet does not allow, in robots.txt or a header: the strictest statement holds', async t => {
+  const uses: [statement: string, outcome: string][] = [
+    ['search=n', 'refused'],
+    ['search=no', 'refused'],
+    ['ai-input=no', 'words alone'],
+    ['train-ai=y, ai-use=n', 'words alone'],
+    ['search=n, ai-input=n', 'refused, words alone'],
+    // What Cloudflare writes into the file of millions of sites.
+    ['search=yes,ai-train=no', ''],
+    ['search=yes,ai-train=no,use=reference', ''],
+    ['train-ai=n', ''],
+    ['search=y, ai-input=y', ''],
+    ['search=n;exceptions=x', 'refused'],
+    // Broken forms.
+    ['search', ''],
+    ['search=0', ''],
+    ['search=never', ''],
+    ['search=N', ''],
+    ['search:n', ''],
+    ['research=n', ''],
+    ['constructor=n', ''],
+    ['', ''],
+    ['nonsense, search=n', 'refused'],
+  ]
+  const headers = (...lists: string[]) => ({ 'Content-Usage': lists })
+  for (const [statement, outcome] of uses) {
+    t.equal(outcomeOf({ headers: headers(statement) }), outcome, statement)
+    t.equal(outcomeOf({ robots: [statement] }), outcome, `robots.txt: ${statement}`)
+    t.equal(outcomeOf({ robots: [statement] }, 'index-only'), outcome)
+    t.equal(outcomeOf({ robots: [statement] }, 'ignore'), '')
+    t.equal(outcomeOf({ robots: [statement], isLicensed: true }), '')
+  }
+  t.equal(outcomeOf({ headers: headers('search=y'), robots: ['search=n'] }), 'refused')
+  t.equal(outcomeOf({ headers: headers('search=y', 'search=n') }), 'refused')
+  t.equal(outcomeOf({ metas: { 'content-usage': ['search=n'] } }), '', 'no place of the specification')
+  const stated = { headers: { [ROBOTS_FILE]: ['ai-train=no', 'https://x.example/l.xml'] }, metas: new Map() }
+  const rest = { licences: ['/licence'], hasUnshown: false, isLicensed: false }
+  t.same(readRights({ ...stated, ...rest }, { agent: 'perscopebot', tdm: 'refuse' }, NOW).seen, [
+    { signal: 'train-ai=n', source: ROBOTS_FILE },
+    { signal: 'licence:https://x.example/l.xml', source: ROBOTS_FILE },
+    { signal: 'licence:/licence', source: 'link' },
+  ])
+})
+
 t.test('a reservation is told with its policy, and one that was taken back as well', async t => {
   const headers = { [TDM_FILE]: ['0'], 'tdm-reservation': ['1'], 'tdm-policy': ['https://x.example/p'] }
-  const stated = { headers, metas: new Map(), hasUnshown: false, isLicensed: false }
+  const stated = { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed: false }
   t.same(readRights(stated, { agent: 'perscopebot', tdm: 'refuse' }, NOW).seen, [
     { signal: 'tdm-reservation:0', source: TDM_FILE },
     { signal: 'tdm-reservation:1', source: 'header' },

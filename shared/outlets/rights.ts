@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/logger.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
 /*
@@ -11,23 +12,37 @@ import type { Queryable } from '../postgres/pool.ts'
  * TDM: the W3C community group's "TDM Reservation Protocol". Its processing priority is file,
  * header, page: the later one wins, and silence changes nothing. Other values than 0 and 1 are
  * silence.
+ *
+ * Uses: `Content-Usage` of robots.txt and header (draft-ietf-aipref-attach and -vocab), and
+ * `Content-Signal` of robots.txt (contentsignals.org), which calls itself a reservation of TDM. Of
+ * several statements the strictest holds, as -vocab asks.
  */
 
-/** The name under which the rule of a host's file is kept beside the headers. */
+/** The names under which the rules of a host's files are kept beside the headers. */
 export const TDM_FILE = 'tdmrep.json'
+export const ROBOTS_FILE = 'robots.txt'
+
+const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'content-usage'] as const
 
 /**
- * The headers of a page that state rights, in lower case. Each element was a header of its own. The
- * rule of tdmrep.json is kept with them: its reservation, then its policy.
+ * The headers of a page that state rights, in lower case. Each element was a header of its own.
+ * What the host's files say of the page is kept with them: the reservation of tdmrep.json, then its
+ * policy; statements of uses in robots.txt, and addresses of licences.
  */
-export type RightsHeaders = Partial<
-  Record<'x-robots-tag' | 'tdm-reservation' | 'tdm-policy' | typeof TDM_FILE, string[]>
->
+export type RightsHeaders = Partial<Record<(typeof HEADERS)[number] | typeof TDM_FILE | typeof ROBOTS_FILE, string[]>>
 
-export const tdmStated = ({ reservation, policy }: { reservation: string; policy: string | null }) =>
-  policy === null ? [reservation] : [reservation, policy]
-
-const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy'] as const
+/** Adds what the files of its host say of a page to its headers. */
+export function withFiles(
+  headers: RightsHeaders | null,
+  rule: { reservation: string; policy: string | null } | null,
+  stated: string[],
+): RightsHeaders | null {
+  const files: RightsHeaders = {
+    ...(rule !== null && { [TDM_FILE]: rule.policy === null ? [rule.reservation] : [rule.reservation, rule.policy] }),
+    ...(stated.length > 0 && { [ROBOTS_FILE]: stated }),
+  }
+  return headers === null && Object.keys(files).length === 0 ? null : { ...headers, ...files }
+}
 
 /** Of each header. Longer and more ones are cut: they are kept with the page. */
 const MOST_HEADERS = 20
@@ -54,9 +69,9 @@ export function productToken(userAgent: string): string {
 
 /** A signal that was seen, for operators: what it says, and where. */
 export interface Signal {
-  /** `noindex`, `max-snippet:50`, `tdm-reservation:1` … */
+  /** `noindex`, `max-snippet:50`, `tdm-reservation:1`, `search=n`, `licence:https://…` … */
   signal: string
-  source: 'header' | 'meta' | 'element' | typeof TDM_FILE
+  source: 'header' | 'meta' | 'element' | 'link' | 'feed' | typeof TDM_FILE | typeof ROBOTS_FILE
 }
 
 /** What may be done with a page, by all its signals together. */
@@ -65,8 +80,8 @@ export interface Rights {
   refusedBy: Signal | null
   /** Most characters of the snippet, 0: none. Null: as many as the contract allows. */
   snippet: number | null
-  /** Whether its article may be found by meaning, too. */
-  vector: boolean
+  /** The signal because of which words alone find its article; null: meaning does, too. */
+  wordsAloneBy: Signal | null
   /** Whether the page may be kept once its article is made. */
   archive: boolean
   /** All signals that have a meaning here, also those that change nothing. */
@@ -78,7 +93,7 @@ export const signalInWords = ({ signal, source }: Signal) => `${signal} (${sourc
 /** Why there is no article, as the page's `detail`. */
 export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
-export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, vector: true, archive: true, seen: [] }
+export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, archive: true, seen: [] }
 
 /** How signals are read here. */
 export interface RightsRules {
@@ -98,6 +113,8 @@ interface Stated {
   headers: RightsHeaders | null
   /** Content of its meta tags, by name in lower case. */
   metas: ReadonlyMap<string, string[]>
+  /** Addresses of `<link rel="license">`. */
+  licences: string[]
   /** The page has parts with `data-nosnippet`. */
   hasUnshown: boolean
   /** The operator has a licence of the outlet. */
@@ -110,79 +127,111 @@ interface Stated {
  * @param now the moment that `unavailable_after` is compared with
  */
 export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Date): Rights {
-  const { headers, metas, hasUnshown, isLicensed } = stated
-  const rulesOf = (lists: string[], source: Signal['source']) =>
-    lists.flatMap(list => [...rulesIn(list, agent)].map((rule): Rule => ({ ...rule, source })))
-  const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
-  const rules = [...rulesOf(headers?.['x-robots-tag'] ?? [], 'header'), ...rulesOf(named, 'meta')]
-  const rights: Rights = { ...NO_RIGHTS_STATED, seen: [] }
-  const limitTo = (most: number) => {
-    rights.snippet = Math.min(rights.snippet ?? most, most)
-  }
-  for (const { name, value, source } of rules) {
-    const seen = (signal: string): Signal => {
-      const known = rights.seen.find(one => one.signal === signal && one.source === source)
-      if (known === undefined && rights.seen.length < MOST_SEEN) rights.seen.push({ signal, source })
-      return known ?? { signal, source }
-    }
-    switch (name) {
-      case 'noindex':
-      case 'none': {
-        const signal = seen(name)
-        rights.refusedBy ??= signal
-        break
-      }
-      case 'unavailable_after': {
-        const until = instantOf(value)
-        if (until === null) break
-        const signal = seen(`${name}:${until.toISOString()}`)
-        if (until.getTime() <= now.getTime()) rights.refusedBy ??= signal
-        break
-      }
-      case 'nosnippet':
-        seen(name)
-        limitTo(0)
-        break
-      case 'max-snippet':
-        // -1 is "no limit", which very many pages say. What is no number says nothing.
-        if (!/^\d{1,9}$/.test(value)) break
-        seen(`${name}:${value}`)
-        limitTo(Number(value))
-        break
-      case 'noarchive':
-        seen(name)
-        rights.archive = false
-    }
-  }
-  if (hasUnshown) rights.seen.push({ signal: 'data-nosnippet', source: 'element' })
-  const reserved = readTdm(stated, rights.seen)
-  if (reserved !== null && !isLicensed) {
-    if (tdm === 'refuse') rights.refusedBy ??= reserved
-    if (tdm === 'index-only') rights.vector = false
-  }
-  return rights
+  const signals = new Map<string, Signal>()
+  for (const one of [...robotsSignals(stated, agent), ...tdmSignals(stated), ...usageSignals(stated)])
+    signals.set(signalInWords(one), one)
+  return rightsOf([...signals.values()], tdm, stated.isLicensed, now)
 }
 
-/** The signal that reserves text and data mining in the end; null: none does. */
-function readTdm({ headers, metas }: Stated, seen: Signal[]): Signal | null {
+/**
+ * What follows from signals. A licence, and RIGHTS_TDM `ignore`, outweigh reservations of TDM and
+ * of uses, not robots rules.
+ *
+ * @param tdm RIGHTS_TDM
+ */
+function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, now: Date): Rights {
+  const first = (test: (signal: string) => boolean) => signals.find(({ signal }) => test(signal)) ?? null
+  const isOver = (signal: string) => {
+    const [, until] = /^unavailable_after:(.*)$/.exec(signal) ?? []
+    return until !== undefined && Date.parse(until) <= now.getTime()
+  }
+  const limits = signals.flatMap(({ signal }) => {
+    if (signal === 'nosnippet') return [0]
+    return signal.startsWith('max-snippet:') ? [Number(signal.slice('max-snippet:'.length))] : []
+  })
+  const last = signals.findLast(({ signal }) => signal.startsWith('tdm-reservation:'))
+  const reserved = last?.signal === 'tdm-reservation:1' ? last : null
+  const isOutweighed = isLicensed || tdm === 'ignore'
+  const unsearched = first(signal => signal === 'search=n') ?? (tdm === 'refuse' ? reserved : null)
+  const unread = first(signal => /^ai-(?:input|use)=n$/.test(signal)) ?? (tdm === 'index-only' ? reserved : null)
+  return {
+    refusedBy:
+      first(signal => signal === 'noindex' || signal === 'none' || isOver(signal)) ??
+      (isOutweighed ? null : unsearched),
+    snippet: limits.length === 0 ? null : Math.min(...limits),
+    wordsAloneBy: isOutweighed ? null : unread,
+    archive: first(signal => signal === 'noarchive') === null,
+    seen: signals.slice(0, MOST_SEEN),
+  }
+}
+
+/** Robots rules that have a meaning here. */
+function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): Generator<Signal> {
+  const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
+  for (const [source, lists] of [['header', headers?.['x-robots-tag'] ?? []] as const, ['meta', named] as const]) {
+    for (const { name, value } of lists.flatMap(list => [...rulesIn(list, agent)])) {
+      const until = name === 'unavailable_after' ? instantOf(value) : null
+      if (PLAIN.has(name)) yield { signal: name, source }
+      if (until !== null) yield { signal: `${name}:${until.toISOString()}`, source }
+      // -1 is "no limit", which very many pages say. What is no number says nothing.
+      if (name === 'max-snippet' && /^\d{1,9}$/.test(value)) yield { signal: `${name}:${value}`, source }
+    }
+  }
+  if (hasUnshown) yield { signal: 'data-nosnippet', source: 'element' }
+}
+
+const PLAIN = new Set(['noindex', 'none', 'nosnippet', 'noarchive'])
+
+/** Reservations of text and data mining, in the order in which a later one wins. */
+function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {
   const [ofFile, filePolicy] = headers?.[TDM_FILE] ?? []
   const places: [source: Signal['source'], values: string[], policies: string[]][] = [
     [TDM_FILE, [ofFile ?? ''], [filePolicy ?? '']],
     ['header', headers?.['tdm-reservation'] ?? [], headers?.['tdm-policy'] ?? []],
     ['meta', metas.get('tdm-reservation') ?? [], metas.get('tdm-policy') ?? []],
   ]
-  let reserved: Signal | null = null
   for (const [source, values, [policy = '']] of places) {
     const known = values.map(value => value.trim()).filter(value => value === '0' || value === '1')
     if (known.length === 0) continue
     // Of two values in one place the strictest holds.
-    const signal = { signal: `tdm-reservation:${known.includes('1') ? 1 : 0}`, source }
-    seen.push(signal)
-    reserved = known.includes('1') ? signal : null
-    if (reserved !== null && policy !== '')
-      seen.push({ signal: `tdm-policy:${policy.slice(0, LONGEST).toWellFormed()}`, source })
+    const reserved = known.includes('1')
+    yield { signal: `tdm-reservation:${reserved ? 1 : 0}`, source }
+    if (reserved && policy !== '') yield valued('tdm-policy', policy, source)
   }
-  return reserved
+}
+
+/** Preferences of uses, and licences: information for the operator. */
+function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
+  for (const [source, statements] of [
+    [ROBOTS_FILE, headers?.[ROBOTS_FILE] ?? []] as const,
+    ['header', headers?.['content-usage'] ?? []] as const,
+  ])
+    for (const one of statements) {
+      if (/^https?:/i.test(one)) yield valued('licence', one, source)
+      else for (const use of usesIn(one)) yield { signal: use, source }
+    }
+  for (const one of licences) yield valued('licence', one, 'link')
+}
+
+/** A signal with a text of its outlet. */
+export const valued = (name: string, text: string, source: Signal['source']): Signal => ({
+  ...{ signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`, source },
+})
+
+/** Uses that are told from others, each with its name here. */
+const USES: Record<string, string> = {
+  ...{ search: 'search', 'ai-input': 'ai-input', 'ai-use': 'ai-use', 'train-ai': 'train-ai', 'ai-train': 'train-ai' },
+}
+
+/**
+ * The uses that a statement as `search=y, train-ai=n` allows or not. `yes` and `no` are those of
+ * Content-Signal. Members that are not understood say nothing.
+ */
+function usesIn(statement: string): string[] {
+  return statement.split(',').flatMap(member => {
+    const [, name = '', value = ''] = /^\s*([a-z-]+)\s*=\s*(y|n|yes|no)\s*(?:;.*)?$/.exec(member) ?? []
+    return Object.hasOwn(USES, name) ? [`${USES[name]}=${value[0]}`] : []
+  })
 }
 
 /** Signals of a page that are kept: there are not so many kinds. */
@@ -192,7 +241,6 @@ interface Rule {
   name: string
   /** Behind the colon; empty without one. */
   value: string
-  source: Signal['source']
 }
 
 /** Rules with a value behind a colon. Any other word before a colon is the name of an agent. */
@@ -216,7 +264,7 @@ const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{
  * name of an agent holds for all that follows in its list. Blanks and semicolons separate as
  * commas do: sites write them, and nothing else can be meant.
  */
-function* rulesIn(list: string, agent: string): Generator<Omit<Rule, 'source'>> {
+function* rulesIn(list: string, agent: string): Generator<Rule> {
   let isOurs = true
   const parts = list.slice(0, LONGEST).toLowerCase().split(/[,;]/)
   for (let at = 0; at < parts.length; at += 1) {
@@ -275,25 +323,43 @@ export interface NewSignal {
   source: string
 }
 
+/** Signals whose value is told apart: they have few. Of the others the latest value is kept. */
+const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
+
 /**
  * Counts the signals of pages for their outlets. Call it in the transaction that finishes the
  * pages. Rows are written in the order of the key, so that two writers cannot deadlock.
  *
- * @returns signals that their outlet had never sent before
+ * @returns signals that their outlet had not sent for a week, or never
  */
-export async function noteSignals(db: Queryable, pages: { outletNo: number; rights: Rights }[]): Promise<NewSignal[]> {
-  const all = pages.flatMap(({ outletNo, rights }) => rights.seen.map(signal => ({ outletNo, ...signal })))
+export async function noteSignals(db: Queryable, pages: { outletNo: number; seen: Signal[] }[]): Promise<NewSignal[]> {
+  const all = pages.flatMap(({ outletNo, seen }) => seen.map(signal => ({ outletNo, ...signal })))
   if (all.length === 0) return []
   const { rows } = await db.query<NewSignal & { is_new: boolean }>(
-    `insert into outlet_rights as r (outlet_no, signal, source, pages)
-     select outlet_no, signal, source, count(*)
-       from unnest($1::int[], $2::text[], $3::text[]) as n (outlet_no, signal, source)
+    `insert into outlet_rights as r (outlet_no, signal, source, value, pages)
+     select outlet_no, signal, source, max(value), count(*)
+       from unnest($1::int[], $2::text[], $3::text[], $4::text[]) as n (outlet_no, signal, source, value)
       group by 1, 2, 3 order by 1, 2, 3
-     on conflict (outlet_no, signal, source) do update set pages = r.pages + excluded.pages, last_at = now()
+     on conflict (outlet_no, signal, source) do update
+        set pages = r.pages + excluded.pages, value = excluded.value, last_at = now(),
+            first_at = case when r.last_at < now() - interval '${SHOWN_FOR}' then now() else r.first_at end
      returning (select domain from outlets o where o.outlet_no = r.outlet_no) as domain, signal, source,
-               xmax = 0 as is_new`,
-    // Of `max-snippet:50` the name alone: an outlet has few rows, whatever it writes.
-    [all.map(one => one.outletNo), all.map(one => one.signal.split(':', 1)[0]), all.map(one => one.source)],
+               first_at = now()::timestamptz(3) as is_new`,
+    [
+      all.map(one => one.outletNo),
+      all.map(({ signal }) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0])),
+      all.map(one => one.source),
+      all.map(({ signal }) => (FEW_VALUES.test(signal) ? null : signal.slice(signal.indexOf(':') + 1))),
+    ],
   )
   return rows.filter(row => row.is_new)
+}
+
+/** SQL: an outlet that has not sent a signal for so long sends it no more. */
+export const SHOWN_FOR = '7 days'
+
+/** A signal that an outlet did not send before is the operator's business: articles may end. */
+export function warnOfSignals(log: Logger, signals: NewSignal[]): void {
+  for (const { domain, ...signal } of signals)
+    log.warn({ outlet: domain, ...signal }, 'an outlet states rights that it did not state before')
 }

@@ -55,6 +55,7 @@ const outletOf = (domain: string, more: Partial<OutletHealth<string>> = {}): Out
     error: null,
     blocks: [],
     rights: [],
+    licence: null,
     today: { hosts: 0, pages: 0, bytes: 0 },
   },
   ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },

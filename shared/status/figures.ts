@@ -198,6 +198,8 @@ export interface OutletHealth<Time = Date> {
   domain: string
   name: string
   country: string
+  /** The operator's with it, which outweighs its reservations. */
+  licence: string | null
   /**
    * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`:
    * nothing
@@ -219,8 +221,8 @@ export interface OutletHealth<Time = Date> {
    * `cookie wall` …
    */
   blocks: { kind: string; pages: number }[]
-  /** Rights that its pages reserved in the last week, with the number of pages ever. */
-  rights: { signal: string; source: string; pages: number; lastAt: string }[]
+  /** Signals of rights that it sent in the last week, with the number of pages ever. */
+  rights: { signal: string; source: string; pages: number; firstAt: string; lastAt: string }[]
   /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
   today: { hosts: number; pages: number; bytes: number }
   /** Pages that wait for another day's budget of new hosts. */

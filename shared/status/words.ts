@@ -39,17 +39,23 @@ const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** What an operator should know about an outlet. */
 export function troublesOf(outlet: OutletHealth<string | Date>, now: number): string[] {
-  const { feeds, failingFeeds, failures, error, blocks, rights, putOff, late, restsUntil, gaps, origins } = outlet
+  const { feeds, failingFeeds, failures, error, blocks, rights, licence, putOff, late, restsUntil, gaps, origins } =
+    outlet
   return [
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : '',
     blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', '),
-    rights.length === 0 ? '' : `reserves ${rights.map(({ signal, source }) => `${signal} (${source})`).join(', ')}`,
+    rights.length === 0 ? '' : `states ${rights.map(right => rightInWords(right, now)).join(', ')}`,
+    licence === null || rights.length === 0 ? '' : `licensed: ${licence}`,
     gaps === null ? '' : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`,
     late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : '',
     putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : '',
     origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', '),
   ].filter(trouble => trouble !== '')
 }
+
+/** `noindex (meta, 12 min ago)` */
+const rightInWords = ({ signal, source, lastAt }: OutletHealth['rights'][number], now: number) =>
+  `${signal} (${source}, ${ago(lastAt, now)})`
 
 /** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
 const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>

@@ -57,6 +57,7 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
   for (const path of ['/vrij/1', '/a', '/b'])
     host.on(path, (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html(path)))
   site.on('/way', (_request, response) => response.writeHead(302, { location: `${host.origin}/b` }).end())
+  host.on('/robots.txt', 'User-agent: *\nContent-Usage: /vrij train-ai=n')
   await crawl(`${host.origin}/vrij/1`, `${host.origin}/a`, '/way')
   const stored = () =>
     run.pool.query('select final_url, rights from page_sources where final_url like $1 order by 1', [`${host.origin}%`])
@@ -64,7 +65,7 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
   t.same((await stored()).rows, [
     { final_url: `${host.origin}/a`, rights: reserved },
     { final_url: `${host.origin}/b`, rights: reserved },
-    { final_url: `${host.origin}/vrij/1`, rights: { 'tdmrep.json': ['0'] } },
+    { final_url: `${host.origin}/vrij/1`, rights: { 'tdmrep.json': ['0'], 'robots.txt': ['train-ai=n'] } },
   ])
   t.equal(host.to('/.well-known/tdmrep.json').length, 1)
   t.equal(

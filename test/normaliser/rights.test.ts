@@ -61,14 +61,14 @@ t.test('decision 41: what outlets reserve is obeyed, kept and counted', async t 
       },
     ],
   )
-  t.same(await database.query('select signal, source, pages from outlet_rights order by 1, 2'), [
-    { signal: 'max-snippet', source: 'header', pages: 1 },
-    { signal: 'noarchive', source: 'header', pages: 2 },
-    { signal: 'noindex', source: 'header', pages: 1 },
-    { signal: 'noindex', source: 'meta', pages: 1 },
-    { signal: 'nosnippet', source: 'header', pages: 1 },
+  t.same(await database.query('select signal, source, pages, value from outlet_rights order by 1, 2'), [
+    { signal: 'max-snippet', source: 'header', pages: 1, value: '12' },
+    { signal: 'noarchive', source: 'header', pages: 2, value: null },
+    { signal: 'noindex', source: 'header', pages: 1, value: null },
+    { signal: 'noindex', source: 'meta', pages: 1, value: null },
+    { signal: 'nosnippet', source: 'header', pages: 1, value: null },
   ])
-  t.match(normaliser.log(), 'an outlet reserves rights that it did not reserve before')
+  t.match(normaliser.log(), 'an outlet states rights that it did not state before')
 })
 
 t.test('no command undoes it', async t => {
@@ -110,7 +110,7 @@ t.test('decision 41: index-only is found by words, and no vector waits for it; a
   t.match(await open(), { articles: 6, embedded: 0 })
   await database.query('update embeddings set embedded_at = now()')
   t.match(await open(), { embedded: 5, embeddings: { promised: 0, due: 0 } })
-  t.match(await fleet.script('outlets', 'list'), /reserves .*tdm-reservation \(header\)/)
+  t.match(await fleet.script('outlets', 'list'), /states .*tdm-reservation:1 \(header, \d+ (?:s|min) ago\)/)
   t.match(
     await fleet.script('explain', 'https://www.dagkoerier.example/b/2'),
     /^Article .*\n.*tdm-policy:https:\/\/x\.example\/p/m,
@@ -120,6 +120,8 @@ t.test('decision 41: index-only is found by words, and no vector waits for it; a
 t.test('explain tells the signals of a page', async t => {
   t.match(
     await fleet.script('explain', 'https://www.dagkoerier.example/a/2'),
-    /^Rights that its outlet reserves: noindex \(meta\)\.\nToday it would make no article \(refused: rights\./m,
+    /^Rights that its outlet states: noindex \(meta\); seen at 20\d\d-\S+Z\.\nToday it would make no article \(refused: rights\./m,
   )
+  const gone = fleet.script('explain', 'https://www.dagkoerier.example/a/4').catch(String)
+  t.match(await gone, /noarchive \(header\), max-snippet:12 \(header\); seen at 20/, 'of one that is not kept, too')
 })

@@ -99,5 +99,18 @@ t.test('rights that a page’s headers or tags reserve are obeyed and told', asy
   t.match(refused, { refused: 'rights', rights: [{ signal: 'noindex', source: 'header' }] })
   t.match(another, { title, snippet: /^Over de brug is dinsdag/, rights: [] })
   t.match(short, { snippet: 'Over de', rights: [{ signal: 'max-snippet:8', source: 'header' }] })
+  const page = { url, html, entry, outlet: OUTLET }
+  const tdmrep = JSON.stringify([{ location: '/', 'tdm-reservation': 1 }])
+  const [reserved, unsearched, taken] = await extract([
+    { ...page, tdmrep },
+    { ...page, robots: 'User-agent: *\nContent-Signal: search=no' },
+    { ...page, tdmrep, headers: { 'tdm-reservation': '0' } },
+  ])
+  t.match(reserved, { refused: 'rights', rights: [{ signal: 'tdm-reservation:1', source: 'tdmrep.json' }] })
+  t.match(unsearched, { refused: 'rights', rights: [{ signal: 'search=n', source: 'robots.txt' }] })
+  t.match(taken, {
+    title,
+    rights: [{ signal: 'tdm-reservation:1' }, { signal: 'tdm-reservation:0', source: 'header' }],
+  })
   t.match(none, { title, snippet: null, rights: [{ signal: 'nosnippet', source: 'meta' }] })
 })

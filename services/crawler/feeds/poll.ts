@@ -1,3 +1,4 @@
+import { noteSignals, valued, warnOfSignals } from '../../../shared/outlets/rights.ts'
 import type { Crawl } from '../crawl.ts'
 import { pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
@@ -87,6 +88,11 @@ async function saveSuccess(
   const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
   pagesDiscovered.inc(discovered - parts.discovered)
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
+  const licence = unchanged ? null : document.feed.licence
+  if (licence !== null) {
+    const seen = [valued('licence', licence, 'feed')]
+    warnOfSignals(crawl.log, await noteSignals(crawl.pool, [{ outletNo: feed.outletNo, seen }]))
+  }
   reportGap(crawl, feed, gap)
   return older
 }

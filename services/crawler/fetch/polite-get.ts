@@ -182,7 +182,7 @@ async function robotsOf(
     return unreachable(` answers ${status}`, readRetryAfter(answered['retry-after'], answered.date) ?? 0)
   }
   if (status < 200 || status > 299)
-    return rememberRobots(pool, host, { rules: [], crawlDelay: null }, config.CRAWL_HOST_DELAY)
+    return rememberRobots(pool, host, { rules: [], crawlDelay: null, stated: [] }, config.CRAWL_HOST_DELAY)
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
   const rules = readRobots(wholeLines(body).toString('utf8'), productToken(config.CRAWL_USER_AGENT))
   return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { introduction } from './connector.ts'
-import { isAllowed, readRobots } from './robots.ts'
+import { isAllowed, readRobots, statedOf } from './robots.ts'
 
 // Its types name an export that it does not have.
 const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =
@@ -48,6 +48,24 @@ t.test('RFC 9309 §2.2.4: only a rule ends the names of a group', async t => {
   t.equal(may(between('Disallow:'), '/prive'), true, 'an empty rule is a rule')
   t.equal(readRobots(between('Crawl-delay: 10'), 'perscopebot').crawlDelay, 10_000)
   t.equal(readRobots(between('Crawl-delay: 10'), 'gptbot').crawlDelay, null, 'a delay holds for the names above it')
+})
+
+t.test('of what a file states of uses, our group and the longest path count, and every licence', async t => {
+  const file = [
+    'License: https://x.example/l.xml',
+    'License: not an address',
+    ...['User-agent: *', 'Content-Signal: search=no', 'Disallow: /x'],
+    ...['User-agent: PerscopeBot', 'Content-Usage: train-ai=n \0\u00e9 # note', 'content-usage : /ai/ search=n'],
+    ...['Content-Usage: /ai/ ai-use=n', 'Content-Usage: /*.pdf$ search=n', 'Allow: /'],
+  ].join('\n')
+  const said = (path: string, token = 'perscopebot') =>
+    statedOf(readRobots(file, token).stated, new URL(path, 'https://x.example'))
+  const licence = 'https://x.example/l.xml'
+  t.same(said('/a'), [licence, 'train-ai=n'])
+  t.same(said('/ai/1'), [licence, 'search=n', 'ai-use=n'])
+  t.same(said('/a.pdf'), [licence, 'search=n'])
+  t.same(said('/a', 'someone'), [licence, 'search=no'])
+  t.equal(readRobots('User-agent: *\nContent-Signal: search=no\n'.repeat(5_000), 'x').stated.length, 100)
 })
 
 t.test('an agent that is named with anything behind it is meant, and so are several in a line', async t => {

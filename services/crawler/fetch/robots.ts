@@ -10,6 +10,15 @@ export interface RobotsRules {
   rules: Rule[]
   /** ms between two requests; null: the file does not say. */
   crawlDelay: number | null
+  stated: Statement[]
+}
+
+/** What the file says of uses (`Content-Usage`, `Content-Signal`) or licences (RSL's `License`). */
+interface Statement {
+  /** A pattern as in a rule; empty: all addresses. */
+  pattern: string
+  /** `search=y, train-ai=n`, or the address of a licence. */
+  text: string
 }
 
 interface Rule {
@@ -29,16 +38,22 @@ type Line =
   | { kind: 'rule'; allow: boolean; path: string }
   /** `delay` null: the line has no number. */
   | { kind: 'crawl-delay'; delay: number | null }
+  /** `isForAll`: not for the agents of its group alone. */
+  | { kind: 'stated'; statement: Statement; isForAll: boolean }
   | { kind: 'other' }
+
+/** Statements, and characters of one, that are kept with every page of the host. */
+const MOST_STATED = 100
+const LONGEST_STATED = 500
 
 /**
  * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
  * read; lines that are not understood say nothing. Only a rule ends the names of a group: other
- * records between them do not (RFC 9309 §2.2.4).
+ * records between them do not (RFC 9309 §2.2.4). A licence is for everybody.
  */
 export function readRobots(text: string, token: string): RobotsRules {
-  const own: RobotsRules = { rules: [], crawlDelay: null }
-  const all: RobotsRules = { rules: [], crawlDelay: null }
+  const own: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
+  const all: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
   let isNamed = false
   // The groups that hold the present line. A set: a group may name us a thousand times, and each of
   // its rules counts once.
@@ -53,11 +68,11 @@ export function readRobots(text: string, token: string): RobotsRules {
       if (namesUs) current.add(own)
       else if (line.names.some(name => name.startsWith('*'))) current.add(all)
       isNamed ||= namesUs
-    } else addTo(current, line)
+    } else addTo(line.kind === 'stated' && line.isForAll ? new Set([own, all]) : current, line)
     hasRules ||= line.kind === 'rule'
   }
-  const { rules, crawlDelay } = isNamed ? own : all
-  return { rules: inOrder(rules), crawlDelay }
+  const { rules, crawlDelay, stated } = isNamed ? own : all
+  return { rules: inOrder(rules), crawlDelay, stated: stated.slice(0, MOST_STATED) }
 }
 
 /**
@@ -103,6 +118,16 @@ function readLine(line: string): Line {
       const delay = value === '' ? Number.NaN : Number(value) * 1_000
       return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
     }
+    case 'content-usage':
+    case 'content-signal': {
+      const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
+      const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
+      return { kind: 'stated', statement: { pattern: canonical(pattern), text }, isForAll: false }
+    }
+    case 'license':
+      return /^https?:\/\/[\u0021-\u007e]+$/i.test(value) && value.length <= LONGEST_STATED
+        ? { kind: 'stated', statement: { pattern: '', text: value }, isForAll: true }
+        : { kind: 'other' }
     default:
       return { kind: 'other' }
   }
@@ -118,7 +143,11 @@ const namesOf = (value: string) =>
     .split(/[\s,;|"'()]+/)
     .filter(name => name !== '')
 
-function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
+function addTo(groups: Set<RobotsRules>, line: Exclude<Line, { kind: 'user-agent' | 'other' }>): void {
+  if (line.kind === 'stated') {
+    for (const { stated } of groups) stated.push(line.statement)
+    return
+  }
   if (line.kind === 'crawl-delay') {
     for (const group of groups) group.crawlDelay = line.delay ?? group.crawlDelay
     return
@@ -172,15 +201,42 @@ export function pathMatcher(url: URL): (pattern: string) => boolean {
   return pattern => /^[/*]/.test(pattern) && work.left >= 0 && matches(canonical(pattern), path, work)
 }
 
-/** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */
-function writeRules(rules: Rule[]): string {
-  return rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`).join('\n')
+/**
+ * What a file says of an address beside its rules. Of statements about uses those with the longest
+ * pattern count (draft-ietf-aipref-attach); all licences do.
+ */
+export function statedOf(stated: Statement[], url: URL): string[] {
+  const isMatched = pathMatcher(url)
+  const meant = stated.filter(({ pattern }) => pattern === '' || isMatched(pattern))
+  const isLicence = ({ text }: Statement) => /^https?:/i.test(text)
+  const longest = Math.max(...meant.map(one => (isLicence(one) ? 0 : one.pattern.length)))
+  return meant.filter(one => isLicence(one) || one.pattern.length === longest).map(({ text }) => text)
+}
+
+/** What the robots.txt of a host that was read last says of an address beside its rules. */
+export async function recallStated(pool: Pool, url: URL): Promise<string[]> {
+  const { rows } = await pool.query<{ robots: string | null }>('select robots from hosts where host = $1', [url.host])
+  const lines = (rows[0]?.robots ?? '').split('\n').filter(line => line.startsWith('='))
+  return statedOf(
+    lines.map(line => ({ pattern: line.slice(1, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) })),
+    url,
+  )
+}
+
+/**
+ * Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows, `=/c search=n` says
+ * what that is.
+ */
+function writeRules({ rules, stated }: Omit<RobotsRules, 'crawlDelay'>): string {
+  return [
+    ...rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`),
+    ...stated.map(({ pattern, text }) => `=${pattern} ${text}`),
+  ].join('\n')
 }
 
 function readRules(written: string): Rule[] {
-  return written === ''
-    ? []
-    : inOrder(written.split('\n').map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) })))
+  const lines = written.split('\n').filter(line => /^[+-]/.test(line))
+  return inOrder(lines.map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) })))
 }
 
 /**
@@ -279,7 +335,7 @@ interface Row {
 export async function rememberRobots(
   pool: Pool,
   host: string,
-  { rules, crawlDelay }: RobotsRules,
+  { rules, crawlDelay, stated }: RobotsRules,
   delay: number,
 ): Promise<RobotsKnown> {
   await pool.query(
@@ -288,7 +344,7 @@ export async function rememberRobots(
             robots_blocked = false, robots_failures = 0,
             free_at = greatest(free_at, clock_timestamp() + (1 + $5::int) * interval '1 ms')
       where host = $1`,
-    [host, writeRules(rules), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0)],
+    [host, writeRules({ rules, stated }), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0)],
   )
   return { kind: 'known', rules }
 }

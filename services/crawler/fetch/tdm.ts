@@ -86,6 +86,8 @@ export async function tdmRulesOf(
   const isSettled = answer !== null || fetched.kind === 'disallowed'
   const read = answer?.status === 200 ? readTdmFile(answer.body.toString('utf8')) : []
   const rules = isSettled ? read : last
+  if (last.length > 0 && inOneLine(rules) !== inOneLine(last))
+    crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
   await crawl.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
@@ -94,3 +96,7 @@ export async function tdmRulesOf(
   )
   return rules
 }
+
+/** The database keeps the fields of a rule in another order. */
+const inOneLine = (rules: TdmRule[]) =>
+  rules.map(({ location, reservation, policy }) => `${location} ${reservation} ${policy}`).join('\n')

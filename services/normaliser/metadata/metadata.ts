@@ -35,6 +35,8 @@ export interface PageMetadata extends MarkedText {
   amp: string | null
   /** The page in several languages, itself included (`hreflang`). Addresses likewise. */
   twins: Twin[]
+  /** `<link rel="license">`. Addresses likewise. */
+  licences: string[]
   /** Language tags, the most specific statement first. */
   languages: string[]
   /** Names that the site gives itself. They are neither title nor author. */
@@ -61,8 +63,7 @@ export interface Twin {
 /** Reads what a page says about itself. Never throws. */
 export function readMetadata(page: Page, url: string): PageMetadata {
   const { $ } = page
-  const tags = $<Element, string>('meta:is([content], [value])').toArray()
-  const metas = metasIn(tags, ['property', 'name', 'itemprop', 'http-equiv'])
+  const { metas, named: byName } = metasIn($)
   const title = $('title').length === 0 ? null : lineOf($('title').first().text())
   const canonical =
     oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? named(metas, ['og:url'])[0] ?? null
@@ -82,9 +83,9 @@ export function readMetadata(page: Page, url: string): PageMetadata {
   const dateMarks = text.marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
   return {
     ...text,
-    ...{ url, metas, named: metasIn(tags, ['name']), canonical },
-    amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null,
-    twins: twinsIn($, url),
+    ...{ url, metas, named: byName, canonical },
+    ...{ amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null, twins: twinsIn($, url) },
+    licences: hrefsOf($, 'link[rel~="license" i]', url).slice(0, LICENCES),
     languages: [
       ...($('html').attr('lang') ?? $('html').attr('xml:lang') ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
@@ -119,21 +120,27 @@ export function readMetadata(page: Page, url: string): PageMetadata {
 
 const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
 const TWINS = 100
+const LICENCES = 3
 const META_VALUES = 50
 
-/** Content of meta tags by what some of their attributes name, in lower case. */
-function metasIn(tags: Element[], attributes: string[]): Map<string, string[]> {
+/** Content of meta tags by all that names them, and by name alone, in lower case. */
+function metasIn($: Page['$']): { metas: Map<string, string[]>; named: Map<string, string[]> } {
   const metas = new Map<string, string[]>()
-  for (const { attribs } of tags) {
+  const byName = new Map<string, string[]>()
+  const add = (to: Map<string, string[]>, name: string, content: string) => {
+    const values = to.get(name) ?? []
+    if (values.length < META_VALUES) to.set(name, [...values, content])
+  }
+  for (const { attribs } of $('meta:is([content], [value])').toArray()) {
     const content = (attribs.content ?? attribs.value ?? '').trim()
-    for (const attribute of attributes) {
+    for (const attribute of ['property', 'name', 'itemprop', 'http-equiv']) {
       const name = attribs[attribute]?.trim().toLowerCase()
       if (!name || content === '') continue
-      const values = metas.get(name) ?? []
-      if (values.length < META_VALUES) metas.set(name, [...values, content])
+      add(metas, name, content)
+      if (attribute === 'name') add(byName, name, content)
     }
   }
-  return metas
+  return { metas, named: byName }
 }
 
 /** The page in several languages, itself included. */

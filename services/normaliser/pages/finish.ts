@@ -60,7 +60,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
 
 /** Notes which articles have less than others. Indexing then makes no promise of a vector. */
 async function noteBounds(client: Client, pages: DonePage[]): Promise<void> {
-  const bounded = pages.filter(({ id, bounded, rights }) => id !== null && (bounded || !rights.vector))
+  const bounded = pages.filter(({ id, bounded, rights }) => id !== null && (bounded || rights.wordsAloneBy !== null))
   if (bounded.length === 0) return
   await client.query(
     `insert into article_rights (id, snippet, vector, page_no)
@@ -68,7 +68,7 @@ async function noteBounds(client: Client, pages: DonePage[]): Promise<void> {
     [
       bounded.map(({ id }) => id),
       bounded.map(({ bounded }) => bounded),
-      bounded.map(({ rights }) => rights.vector),
+      bounded.map(({ rights }) => rights.wordsAloneBy === null),
       bounded.map(({ pageNo }) => pageNo),
     ],
   )
@@ -84,7 +84,10 @@ async function noteRights(
 ): Promise<NewSignal[]> {
   const unkept = pages.filter(({ rights }) => !rights.archive).map(({ pageNo }) => pageNo)
   if (unkept.length > 0) await client.query('delete from page_sources where page_no = any ($1)', [unkept])
-  return noteSignals(client, pages)
+  return noteSignals(
+    client,
+    pages.map(({ outletNo, rights }) => ({ outletNo, seen: rights.seen })),
+  )
 }
 
 /**

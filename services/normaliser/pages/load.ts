@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
-import type { RightsHeaders } from '../../../shared/outlets/rights.ts'
+import type { RightsHeaders, Signal } from '../../../shared/outlets/rights.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template.ts'
 
@@ -16,6 +16,8 @@ export interface LoadedPage {
   template: Template | null
   /** How many pages have taught it. */
   taught: number
+  /** Its signals of rights and when it was finished; null: it had none, or was not read yet. */
+  stated: { seen: Signal[]; at: Date } | null
 }
 
 /** A page's columns, with those of its source and its outlet. */
@@ -36,6 +38,8 @@ interface PageRow {
   languages: Language[]
   time_zone: string
   licence: string | null
+  seen: Signal[] | null
+  finished_at: Date | null
 }
 
 const inflate = promisify(gunzip)
@@ -64,7 +68,7 @@ export async function loadPage(
 ): Promise<LoadedPage | null> {
   const { rows } = await pool.query<PageRow & { template: Template | null; taught: number | null }>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
-            o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, t.template, t.pages as taught
+            o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, p.rights as seen, p.finished_at, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
@@ -75,6 +79,7 @@ export async function loadPage(
   return {
     ...{ outletNo: row.outlet_no, isKept: row.fetched_at !== null },
     ...{ template: row.template, taught: row.taught ?? 0 },
+    stated: row.seen === null || row.finished_at === null ? null : { seen: row.seen, at: row.finished_at },
     page: await pageOf(row),
   }
 }

@@ -43,13 +43,15 @@ export interface Feed {
   parts: SitemapPart[]
   /** The next page of a feed in pages, as an absolute address. */
   next: string | null
+  /** What its head says of a licence or of rights. */
+  licence: string | null
   /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
 }
 
 /** A document that names nothing. */
 export const EMPTY_FEED = {
-  ...{ language: null, entries: [], parts: [], next: null, whole: true },
+  ...{ language: null, entries: [], parts: [], next: null, licence: null, whole: true },
 } satisfies Omit<Feed, 'format'>
 
 /** An entry without any field. */

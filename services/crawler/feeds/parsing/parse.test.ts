@@ -46,6 +46,21 @@ t.test('fields are found under all their names', async t => {
   t.equal(feed?.whole, true)
 })
 
+t.test('what a feed says of its licence is told', async t => {
+  const said = (head: string, root = 'rss') => parseFeed(`<${root}><channel>${head}</channel></${root}>`, BASE)?.licence
+  const cc = 'https://creativecommons.org/licenses/by/4.0/'
+  for (const head of [
+    `<creativeCommons:license>${cc}</creativeCommons:license>`,
+    `<cc:license rdf:resource="${cc}"/><dc:rights>Alles</dc:rights>`,
+    `<atom:link rel="license" href="${cc}"/>`,
+  ])
+    t.equal(said(head), cc, head)
+  t.equal(said('<dc:rights>Alle rechten</dc:rights>'), 'Alle rechten')
+  t.match(said('<item><rsl:content url="/a"><rsl:license/></rsl:content></item>'), /^RSL/)
+  t.equal(said('<copyright>2026</copyright><atom:link rel="self" href="/f"/>'), null, 'every feed has these')
+  t.equal(parseFeed(`<feed><link rel="license" href="${cc}"/><rights>x</rights></feed>`, BASE)?.licence, cc)
+})
+
 t.test('white space in a link: a line break is none of it, a space between words is', async t => {
   const feed = parseFeed(
     `<rss><channel><item><link>

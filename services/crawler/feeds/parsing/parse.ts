@@ -82,6 +82,7 @@ export interface ParsedFeed {
   parts: SitemapPart[]
   /** The next page of a feed in pages. */
   next: string | null
+  licence: string | null
   /** The number of addresses or parts that it names, also of those that we do not take. */
   total: number
   /** The latest date that it names (ISO 8601), or null. */
@@ -108,7 +109,16 @@ export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | n
   const named = namedAddresses({ ...feed, entries: recent }, url)
   const total = feed.parts.length + named.length + entries.length - recent.length
   const parts = recentParts(feed.parts)
-  return { format, named, parts, next: feed.next, total, newest: newestOf(feed), whole }
+  return {
+    format,
+    named,
+    parts,
+    next: feed.next,
+    licence: cut(feed.licence, LONGEST.other),
+    total,
+    newest: newestOf(feed),
+    whole,
+  }
 }
 
 function newestOf({ entries, parts }: Feed): string | null {

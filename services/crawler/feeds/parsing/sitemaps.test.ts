@@ -37,6 +37,7 @@ t.test('of a long sitemap, the newest addresses', async t => {
     entries,
     parts: [],
     next: null,
+    licence: null,
     whole: true,
   }
   const recent = recentEntries(feed)
