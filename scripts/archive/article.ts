@@ -1,7 +1,8 @@
-import { type NewArticle, storable } from '../../search/indexing/article.ts'
+import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
+import { snippetOf } from '../../shared/articles/snippet.ts'
 
 /** A line that is no article; the message says what to write instead. */
 export class BadLine extends Error {
@@ -23,7 +24,7 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
  * text with `plain: true` and else HTML. Ignores unknown fields and those that the index computes
- * (`snippet`, `relevance`).
+ * (`relevance`, and `snippet` unless `rights` says that it is bounded).
  *
  * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
  *   time that they have seen, and would miss all that comes later
@@ -48,6 +49,8 @@ export function parseArticle(line: string, latest: number): NewArticle {
     country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
   }
   if (id !== undefined) article.id = id
+  if (fields.rights !== undefined && fields.rights !== null) article.rights = rights(fields.rights)
+  if (article.rights?.bounded) article.snippet = typeof fields.snippet === 'string' ? snippetOf(fields.snippet) : null
   if (fields.ingested_at !== undefined) article.ingestedAt = instant(fields, 'ingested_at')
   if ((article.ingestedAt?.getTime() ?? 0) > latest)
     throw new BadLine('ingested_at lies in the future; write null if it is not known, or leave it out for now.')
@@ -119,6 +122,12 @@ function outlet(value: unknown): ArticleOutlet {
   }
   const domain = part('domain')
   return { name: part('name'), domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, '') }
+}
+
+function rights(value: unknown): ArticleRights {
+  const { bounded = false, vector = true } = isObject(value) ? value : { bounded: null }
+  if (typeof bounded === 'boolean' && typeof vector === 'boolean') return { bounded, vector }
+  throw new BadLine('rights must be an object with bounded and vector, each true or false.')
 }
 
 function shortName(name: string, field: string): string {

@@ -102,7 +102,7 @@ const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place)
 
 // Formats times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
 const selectLines = (body: boolean) => `
-  select a.seq, json_build_object(
+  select a.seq, left(json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title, 'snippet', t.snippet,
     ${body ? "'body', t.body," : ''}
     'published_at', to_char(a.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -110,8 +110,11 @@ const selectLines = (body: boolean) => `
     'authors', array(select w.name from unnest(a.author_nos) with ordinality as n (no, place)
                      join authors w on w.author_no = n.no order by n.place),
     'language', a.language, 'country', a.country,
-    'outlet', json_build_object('name', p.name, 'domain', p.domain))::text as line
+    'outlet', json_build_object('name', p.name, 'domain', p.domain))::text, -1)
+    || case when r.id is null then '' else ', "rights" : '
+         || json_build_object('bounded', r.snippet, 'vector', r.vector)::text end || '}' as line
   from articles a
+  left join article_rights r on r.id = a.id
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
 

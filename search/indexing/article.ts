@@ -16,6 +16,8 @@ export interface NewArticle {
   body: string | null
   /** The snippet, where its outlet allows less than the beginning of the body (decision 41). */
   snippet?: string | null
+  /** Absent: its outlet allows all that is done with others. */
+  rights?: ArticleRights
   publishedAt: Date | null
   /** Absent: the time of visibility. A date or null: the value in an archive (decision 23). */
   ingestedAt?: Date | null
@@ -30,6 +32,14 @@ export interface NewArticle {
   prepared?: PreparedText | EncodedText
   /** Number of its page; absent for an article from an archive. */
   pageNo?: bigint
+}
+
+/** Of an article of which less may be done than of others; kept in `article_rights`. */
+export interface ArticleRights {
+  /** Its snippet is what its outlet allows, and stays so. */
+  bounded: boolean
+  /** False: words find it, meaning does not. */
+  vector: boolean
 }
 
 /** The result for a `NewArticle`: a new row, or a known row that stays as it is. */

@@ -2,7 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { textArray } from '../../shared/postgres/binary-arrays.ts'
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
-import { type Indexed, type NewArticle, type PreparedText, prepareText, storable } from './article.ts'
+import {
+  type ArticleRights,
+  type Indexed,
+  type NewArticle,
+  type PreparedText,
+  prepareText,
+  storable,
+} from './article.ts'
 import { claimIdentities, type RegisteredNames, registerNames } from './identity.ts'
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
@@ -196,6 +203,7 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   language: string
   url: string
   pageNo: bigint | null
+  rights: ArticleRights
 }
 
 /**
@@ -213,6 +221,7 @@ function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedAr
     language: article.language,
     url: article.url,
     pageNo: article.pageNo ?? null,
+    rights: article.rights ?? { bounded: false, vector: true },
   }
 }
 
@@ -281,6 +290,8 @@ function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
     textArray(articles.map(one => one.body)),
     embedAt,
     articles.map(one => one.pageNo),
+    articles.map(one => one.rights.bounded),
+    articles.map(one => one.rights.vector),
   ]
 }
 
@@ -291,12 +302,13 @@ function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
 const insertion = (clock: string) => `
   with incoming as materialized (
     select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,
-           i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
+           i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.bounded, i.vector, i.place
     from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
-                $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $16::bigint[])
+                $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $16::bigint[],
+                $17::boolean[], $18::boolean[])
          with ordinality
       as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
-            words_title, words_body, title, url, snippet, body, page_no, place)
+            words_title, words_body, title, url, snippet, body, page_no, bounded, vector, place)
   ), clock as (${clock}), numbered as materialized (
     select i.*, base + place as seq,
            case when stamped then last_at
@@ -320,10 +332,12 @@ const insertion = (clock: string) => `
   ), counted as (
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
+  ), reserved as (
+    insert into article_rights (id, snippet, vector, page_no)
+    select id, bounded, vector, page_no from numbered where bounded or not vector on conflict (id) do nothing
   ), scheduled as (
     insert into embeddings (seq, due_at, page_no)
-    select seq, $15::timestamptz, page_no from numbered n
-     where not exists (select from article_rights r where r.id = n.id and not r.vector) order by seq
+    select seq, $15::timestamptz, page_no from numbered where vector order by seq
   )
   select base + 1 as first from clock`
 
@@ -335,8 +349,8 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// $17 stamp, $18 base
-const TAKEN_NUMBERS = 'select $17::timestamptz as last_at, $18::bigint as base'
+// $19 stamp, $20 base
+const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
 
 // $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than
 // the

@@ -130,11 +130,11 @@ async function bringToEnd(
       return { outcome: `refused: ${composition.reason}` }
     }
     const { article, interstitial, origins, rights } = composition
-    const bounded = article.snippet !== undefined
+    const bounds = { bounded: article.snippet !== undefined, vector: rights.wordsAloneBy === null }
     const lesson = teaches ? composition.lesson : null
     const indexed = await index.add({
-      article: { ...article, pageNo },
-      page: { pageNo, outletNo, interstitial, fingerprint, origins, lesson, rights, bounded, id: null },
+      article: { ...article, pageNo, rights: bounds },
+      page: { pageNo, outletNo, interstitial, fingerprint, origins, lesson, rights },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

@@ -90,10 +90,9 @@ async function indexBatch(writer: ArticleWriter, log: Logger, finished: Finished
       signals = await finishDone(
         client,
         finished.map(({ page }, at) => {
-          const outcome = outcomes[at]
           // A known article was met again. Its text does not count as served twice.
-          return outcome?.outcome === 'indexed'
-            ? { ...page, id: outcome.id }
+          return outcomes[at]?.outcome === 'indexed'
+            ? page
             : { ...page, fingerprint: null, origins: null, lesson: null }
         }),
       )

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { createFleet } from '../fleet.ts'
@@ -115,6 +117,31 @@ t.test('decision 41: index-only is found by words, and no vector waits for it; a
     await fleet.script('explain', 'https://www.dagkoerier.example/b/2'),
     /^Article .*\n.*tdm-policy:https:\/\/x\.example\/p/m,
   )
+})
+
+t.test('an export that is imported elsewhere keeps the bounds of its articles', async t => {
+  const bounds = (db: typeof database) =>
+    db.query(
+      `select right(t.url, 4) as page, t.snippet, r.snippet as bounded, coalesce(r.vector, true) as vector,
+              e.seq is not null as promised
+         from articles a join article_texts t using (seq) left join article_rights r using (id)
+         left join embeddings e using (seq) order by t.url`,
+    )
+  const file = join(t.testdir(), 'all.ndjson')
+  const lines = await fleet.script('export', '--body')
+  await writeFile(file, lines)
+  const elsewhere = await createTestDatabase()
+  const others = createFleet({ DATABASE_URL: elsewhere.url })
+  t.teardown(async () => {
+    await others.stop()
+    await elsewhere.drop()
+  })
+  await others.script('import', file)
+  t.same(await bounds(elsewhere), await bounds(database))
+  await others.script('reindex', '--snippets')
+  t.same(await bounds(elsewhere), await bounds(database))
+  await writeFile(file, `${lines.split('\n')[0]?.replace(/}$/, ', "rights": {"vector": "no"}}')}\n`)
+  await t.rejects(others.script('import', file, '--dry-run'), /rights must be an object/)
 })
 
 t.test('explain tells the signals of a page', async t => {

@@ -71,6 +71,26 @@ t.test('an import stores a segment with its articles, and covers what others wro
   t.equal(await makeSegments(pool), 0)
 })
 
+t.test('decision 41: an article of a segment, and one beside it, keep the bounds of their archive', async t => {
+  const { pool, importer } = await open(t)
+  const rights = { bounded: true, vector: false }
+  const [first, ...others] = stamped(shortArticles(1_000, 250))
+  const [single] = stamped(shortArticles(2_000, 1))
+  await importer.add([{ ...first!, snippet: 'Kort', rights }, ...others])
+  await importer.writeSingly([{ ...single!, snippet: null, rights }])
+  await importer.flush()
+  const { rows } = await pool.query(
+    `select t.snippet, r.snippet as bounded, r.vector, e.seq is not null as promised
+       from article_rights r join articles a using (id) join article_texts t using (seq) left join embeddings e using (seq)
+      order by t.snippet`,
+  )
+  t.same(rows, [
+    { snippet: 'Kort', bounded: true, vector: false, promised: false },
+    { snippet: null, bounded: true, vector: false, promised: false },
+  ])
+  t.equal((await pool.query('select from embeddings')).rowCount, 249)
+})
+
 t.test('articles that others write while their segment is built are known', async t => {
   const { pool, writer, importer, counts } = await open(t)
   const articles = stamped(shortArticles(0, 250))

@@ -19,10 +19,6 @@ export interface DonePage {
   /** The lines that the page teaches about its outlet; null for a known article. */
   lesson: string[] | null
   rights: Rights
-  /** The article that is now indexed; null for one that was known. */
-  id: string | null
-  /** Whether its snippet is what the outlet allows, and not the beginning of its text. */
-  bounded: boolean
 }
 
 /**
@@ -54,24 +50,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
     finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
   await teach(client, finished)
-  await noteBounds(client, finished)
   return noteRights(client, finished)
-}
-
-/** Notes which articles have less than others. Indexing then makes no promise of a vector. */
-async function noteBounds(client: Client, pages: DonePage[]): Promise<void> {
-  const bounded = pages.filter(({ id, bounded, rights }) => id !== null && (bounded || rights.wordsAloneBy !== null))
-  if (bounded.length === 0) return
-  await client.query(
-    `insert into article_rights (id, snippet, vector, page_no)
-     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[]) on conflict (id) do nothing`,
-    [
-      bounded.map(({ id }) => id),
-      bounded.map(({ bounded }) => bounded),
-      bounded.map(({ rights }) => rights.wordsAloneBy === null),
-      bounded.map(({ pageNo }) => pageNo),
-    ],
-  )
 }
 
 /** The signals of a page as its row holds them; null: it has none. */
