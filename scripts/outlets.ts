@@ -11,6 +11,7 @@ import { keptInWords, type OutletHealth } from '../shared/status/figures.ts'
 import { ago, sourcesOf, span, troublesOf } from '../shared/status/words.ts'
 import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
+import { applyRights, showStops } from './outlets/rights.ts'
 import { columns, outletsBar } from './terminal/terminal.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
@@ -46,6 +47,8 @@ await runCommand(
       'add DOMAIN --country NL --languages nl --sitemap URL [the same] [--dry-run]',
       'remove DOMAIN… [--dry-run]',
       'list [--json]',
+      'rights [--json]                    what each value of RIGHTS_TDM stops, by outlet and signal',
+      'rights DOMAIN [--apply]            bounds old articles by the signals that hold now',
       `check [FILE] [--json] [--write FILE]  (default ${DEFAULT_CATALOGUE})`,
     ],
     options: {
@@ -53,6 +56,7 @@ await runCommand(
       yes: { type: 'boolean', about: 'sync: removes outlets without asking; only on a terminal it asks' },
       json: { type: 'boolean', about: 'prints one JSON object a line' },
       write: { type: 'string', value: 'FILE', about: 'check: writes the corrected catalogue' },
+      apply: { type: 'boolean', about: 'rights DOMAIN: removes snippets and vectors; without it only says which' },
       'dry-run': { type: 'boolean', about: 'says what would change, and changes nothing' },
     },
     beside: true,
@@ -68,8 +72,14 @@ await runCommand(
     if (verb === 'sync' && first !== undefined) return sync(context, context.openPool({ max: 2 }), first)
     if (verb === 'add' && first !== undefined) return add(context, context.openPool({ max: 2 }), first)
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
+    if (verb === 'rights') {
+      const pool = context.openPool({ max: 2, statementTimeout: 0 })
+      return first === undefined ? showStops(context, pool) : applyRights(context, pool, first.toLowerCase())
+    }
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
-    throw new UsageError('Write sync FILE, add FILE, remove DOMAIN, list, or check [FILE]; see --help.')
+    throw new UsageError(
+      'Write sync FILE, add FILE, remove DOMAIN, list, rights [DOMAIN], or check [FILE]; see --help.',
+    )
   },
 )
 

@@ -37,6 +37,7 @@ await runCommand(
     say(`The database holds ${counted(articles, 'article')}, the last one of ${last ?? 'never'}.`)
     say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
     say(vectors)
+    say('Snippets and vectors that `npm run outlets -- rights DOMAIN --apply` removed later are back; run it again.')
     say('Keys that were revoked after the last article may be valid again; see `npm run keys -- list`.')
   },
 )

@@ -6,7 +6,7 @@ import {
   type EmbeddingCollections,
   openEmbeddingCollections,
 } from '../services/embedder/collections.ts'
-import { storeIn } from '../services/embedder/store.ts'
+import { removeUnpromised, storeIn } from '../services/embedder/store.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
@@ -190,6 +190,7 @@ async function fill(
       if (!signal.aborted) done += group.length
       progress(done)
     }
+    await removeUnpromised(pool, filling.vectors, name, articles)
     if (!signal.aborted) await noteFilled(pool, target.collection, seqs.at(-1)!)
   }
   return done

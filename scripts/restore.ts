@@ -14,8 +14,11 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/archive.ts'
-import { checkNobodyConnected, compareVectors, goOn, serverVersion } from './backup/database.ts'
+import { checkNobodyConnected, compareVectors, goOn, keepBounds, readBounds, serverVersion } from './backup/database.ts'
 import { confirm } from './terminal/terminal.ts'
+
+/** The migration since which a database notes bounds of articles. */
+const BOUNDS_SINCE = 30
 
 await runCommand(
   {
@@ -74,6 +77,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
     // pg_restore drops what the archive has. A schema of another number has more or other tables.
+    const bounds = target.schema !== null && target.schema >= BOUNDS_SINCE ? await readBounds(pool) : []
     const isEmptied = target.schema !== null && target.schema !== backup.schema
     if (isEmptied) await empty(pool)
     await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(error => {
@@ -84,6 +88,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl)
     await goOn(pool, target.clock)
+    if (bounds.length > 0) await keepBounds(pool, bounds)
     await pool.query('analyze')
     const { articles, schema, made_at } = backup
     const seconds = Math.round((performance.now() - start) / 1_000)

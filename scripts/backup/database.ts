@@ -6,6 +6,7 @@ import { type Pool, type Queryable, transaction } from '../../shared/postgres/po
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
+import { type Bound, boundArticles } from '../outlets/rights.ts'
 
 /*
  * What a database needs before and after it goes back to an earlier moment, by `npm run restore` or
@@ -69,6 +70,30 @@ export async function goOn(
     const { articles = 0, last = null } = before.rows[0] ?? {}
     return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
   })
+}
+
+/** Bounds of articles that a database has noted, for the one that replaces it. */
+export async function readBounds(db: Queryable): Promise<Bound[]> {
+  const { rows } = await db.query<Bound>(
+    `select a.seq, r.id, r.page_no as "pageNo", t.snippet, r.snippet as "isBounded", r.vector as "hasVector"
+       from article_rights r join articles a using (id) join article_texts t using (seq)`,
+  )
+  return rows
+}
+
+/** Bounds articles that were bounded after the backup, too. */
+export async function keepBounds(pool: Pool, kept: Bound[]): Promise<void> {
+  const byId = new Map(kept.map(bound => [bound.id, bound]))
+  // No index has ids: this reads all articles.
+  const { rows } = await pool.query<{ seq: bigint; id: string }>('select seq, id from articles where id = any ($1)', [
+    [...byId.keys()],
+  ])
+  await transaction(pool, client =>
+    boundArticles(
+      client,
+      rows.map(row => ({ ...byId.get(row.id)!, ...row })),
+    ),
+  )
 }
 
 /**

@@ -12,7 +12,7 @@ import { gunzipFile } from './fetch/compression.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
 import { asFailure } from './fetch/request-failure.ts'
-import { recallStated } from './fetch/robots.ts'
+import { recallStated, statedOf } from './fetch/robots.ts'
 import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { Lease } from './hosts/leases.ts'
@@ -91,7 +91,8 @@ async function withTdm(
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
   if (late.kind === 'interrupted') return late
   // A page that was fetched is kept: its host may be as busy behind every fetch.
-  const rights = withFiles(judged.rights, late.rule ?? early.rule, await recallStated(crawl.pool, url))
+  const stated = statedOf(await recallStated(crawl.pool, url.host), url)
+  const rights = withFiles(judged.rights, late.rule ?? early.rule, stated)
   return { ...judged, rights }
 }
 

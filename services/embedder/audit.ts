@@ -9,8 +9,8 @@ const PAGE = 10_000
 
 /**
  * Compares the serving collection with Postgres, article by article. Embedded articles without a
- * vector are marked to be embedded again. Vectors of articles that are gone are removed. Articles
- * that are embedded during the audit are left alone.
+ * vector are marked to be embedded again. Vectors of articles that are gone, or are to have none,
+ * are removed. Articles that are embedded during the audit are left alone.
  */
 export async function auditCollection(
   pool: Pool,
@@ -56,7 +56,8 @@ async function compare(
 
 async function removeStray(pool: Pool, vectors: VectorStore, name: string, seqs: bigint[]): Promise<number> {
   const { rows } = await pool.query<{ seq: bigint }>(
-    `select v.seq from unnest($1::bigint[]) as v (seq) where not exists (select from articles a where a.seq = v.seq)`,
+    `select v.seq from unnest($1::bigint[]) as v (seq)
+      where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq)`,
     [seqs],
   )
   await vectors.remove(

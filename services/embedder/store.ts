@@ -68,6 +68,24 @@ export async function storeEverywhere(
       done.add(target.collection.name)
     }
   } while (!(await noteEmbedded(pool, articles, done)))
+  for (const name of done) await removeUnpromised(pool, vectors, name, articles)
+}
+
+/** Removes vectors of articles that lost the promise of one while they were embedded. */
+export async function removeUnpromised(
+  pool: Pool,
+  vectors: VectorStore,
+  collection: string,
+  articles: Pick<EmbeddableArticle, 'seq'>[],
+): Promise<void> {
+  const { rows } = await pool.query<{ seq: bigint }>(
+    'select seq from unnest($1::bigint[]) as v (seq) where not exists (select from embeddings e where e.seq = v.seq)',
+    [articles.map(({ seq }) => seq)],
+  )
+  await vectors.remove(
+    collection,
+    rows.map(({ seq }) => seq),
+  )
 }
 
 /**

@@ -1,10 +1,12 @@
 import { openIndexer } from '../../search/indexer.ts'
 import type { Indexed } from '../../search/indexing/article.ts'
 import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
+import { readStops, stopsInWords } from '../../shared/outlets/stops.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
@@ -61,6 +63,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       isTransient,
     ),
   }
+  void tellStops(pool, config, log)
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
   const { missing, causes } = watch()
@@ -76,6 +79,13 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     },
     missing,
   }
+}
+
+/** Tells operators at the start what the setting stops; nothing, when the database is away. */
+async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Logger): Promise<void> {
+  const stops = await readStops(pool).catch(() => [])
+  const sentence = stopsInWords(stops, config)
+  if (sentence !== null) log.warn(sentence)
 }
 
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)

@@ -275,7 +275,7 @@ export const SETTINGS = {
     values: ['refuse', 'index-only', 'ignore'],
     default: 'refuse',
     about:
-      'Pages whose outlet reserves text and data mining: `refuse` (not indexed), `index-only` (found by words, never by meaning) or `ignore`. A licence in the catalogue outweighs it.',
+      'Pages whose outlet reserves text and data mining: `refuse` (not indexed), `index-only` (found by words, never by meaning) or `ignore` (uses that it does not allow, too). A licence in the catalogue outweighs it.',
   },
   NORMALISE_THREADS: {
     type: 'integer',

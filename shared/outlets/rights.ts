@@ -139,7 +139,7 @@ export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Dat
  *
  * @param tdm RIGHTS_TDM
  */
-function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, now: Date): Rights {
+export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, now: Date): Rights {
   const first = (test: (signal: string) => boolean) => signals.find(({ signal }) => test(signal)) ?? null
   const isOver = (signal: string) => {
     const [, until] = /^unavailable_after:(.*)$/.exec(signal) ?? []
@@ -326,6 +326,9 @@ export interface NewSignal {
 /** Signals whose value is told apart: they have few. Of the others the latest value is kept. */
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
+/** A signal without a value that may be anything. */
+export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!)
+
 /**
  * Counts the signals of pages for their outlets. Call it in the transaction that finishes the
  * pages. Rows are written in the order of the key, so that two writers cannot deadlock.
@@ -347,9 +350,9 @@ export async function noteSignals(db: Queryable, pages: { outletNo: number; seen
                first_at = now()::timestamptz(3) as is_new`,
     [
       all.map(one => one.outletNo),
-      all.map(({ signal }) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0])),
+      all.map(({ signal }) => nameOf(signal)),
       all.map(one => one.source),
-      all.map(({ signal }) => (FEW_VALUES.test(signal) ? null : signal.slice(signal.indexOf(':') + 1))),
+      all.map(({ signal }) => signal.slice(nameOf(signal).length + 1) || null),
     ],
   )
   return rows.filter(row => row.is_new)

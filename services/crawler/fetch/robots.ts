@@ -1,5 +1,5 @@
 import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
@@ -213,14 +213,11 @@ export function statedOf(stated: Statement[], url: URL): string[] {
   return meant.filter(one => isLicence(one) || one.pattern.length === longest).map(({ text }) => text)
 }
 
-/** What the robots.txt of a host that was read last says of an address beside its rules. */
-export async function recallStated(pool: Pool, url: URL): Promise<string[]> {
-  const { rows } = await pool.query<{ robots: string | null }>('select robots from hosts where host = $1', [url.host])
+/** What the robots.txt of a host that was read last states beside its rules. */
+export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
+  const { rows } = await db.query<{ robots: string | null }>('select robots from hosts where host = $1', [host])
   const lines = (rows[0]?.robots ?? '').split('\n').filter(line => line.startsWith('='))
-  return statedOf(
-    lines.map(line => ({ pattern: line.slice(1, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) })),
-    url,
-  )
+  return lines.map(line => ({ pattern: line.slice(1, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
 }
 
 /**

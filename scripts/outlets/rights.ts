@@ -1,0 +1,206 @@
+import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
+import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
+import { snippetOf } from '../../shared/articles/snippet.ts'
+import { counted, printableLine } from '../../shared/log/printable.ts'
+import {
+  type Rights,
+  readRights,
+  rightsOf,
+  rightsRules,
+  SHOWN_FOR,
+  type Signal,
+  signalInWords,
+  withFiles,
+} from '../../shared/outlets/rights.ts'
+import { readStops, type Stop, type Stopped, stopsInWords, TDM_VALUES } from '../../shared/outlets/stops.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { readCollections } from '../../shared/vectors/registry.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { columns } from '../terminal/terminal.ts'
+
+/** Says what each value of RIGHTS_TDM stops. */
+export async function showStops({ config, options, print, say }: CommandContext, pool: Pool): Promise<void> {
+  const stops = await readStops(pool)
+  const now = config.RIGHTS_TDM
+  if (options.json === true) {
+    for (const { stops: by, ...stop } of stops) print(JSON.stringify({ ...stop, now, ...by }))
+  } else if (stops.length > 0) {
+    const head = TDM_VALUES.map(value => (value === now ? `${value} (now)` : value))
+    print(columns([['outlet', 'signal', ...head, 'licence'], ...stops.map(rowOf)]))
+  }
+  say(stopsInWords(stops, config) ?? `RIGHTS_TDM=${now} stops no article.`)
+}
+
+const rowOf = ({ domain, signal, stops, licence }: Stop) =>
+  [domain, signal, ...TDM_VALUES.map(value => cellOf(stops[value]!)), licence ?? ''].map(printableLine)
+
+function cellOf({ refused, wordsAlone }: Stopped): string {
+  const words = [refused > 0 ? `${refused} not indexed` : '', wordsAlone > 0 ? `${wordsAlone} without vector` : '']
+  return words.filter(Boolean).join(', ') || '–'
+}
+
+/** Articles that are read at a time. */
+const PART = 200
+const VECTOR_TIMEOUT = 15_000
+
+/**
+ * Bounds old articles of an outlet by the signals that hold now: those of its files for the
+ * address, those of the article's own page, and those that most pages of the last week had. What
+ * stops new articles leaves old ones their title and text (decision 24), but neither snippet nor
+ * vector. Parts with `data-nosnippet` are not known of old pages.
+ */
+export async function applyRights(context: CommandContext, pool: Pool, domain: string): Promise<void> {
+  const { config, options, print, say, signal } = context
+  const { rows } = await pool.query<Outlet>('select outlet_no, licence from outlets where domain = $1', [domain])
+  const [outlet] = rows
+  if (outlet === undefined) throw new UsageError(`No outlet has the domain ${domain}; list shows those that are known.`)
+  const dryRun = options.apply !== true || options['dry-run'] === true
+  const usual = await usualSignals(pool, outlet.outlet_no)
+  const judge = createJudge(pool, rightsRules(config), outlet, usual)
+  const write = dryRun ? null : await createWriter(pool, config)
+  const counts = { articles: 0, snippets: 0, vectors: 0 }
+  for (let after: bigint | undefined = 0n; after !== undefined && !signal.aborted; ) {
+    const part = await nextArticles(pool, domain, after)
+    after = part.at(-1)?.seq
+    const bounds: Bound[] = []
+    for (const article of part) bounds.push(boundOf(article, await judge(article)))
+    await write?.(bounds.filter(({ isBounded, hasVector }) => isBounded || !hasVector))
+    counts.articles += part.length
+    counts.snippets += part.filter(({ snippet }, at) => snippet !== bounds[at]!.snippet).length
+    counts.vectors += part.filter(({ promised }, at) => promised && !bounds[at]!.hasVector).length
+  }
+  const done = !dryRun && !signal.aborted
+  if (options.json === true) print(JSON.stringify({ domain, ...counts, usual, done }))
+  const signals = usual.map(signalInWords).join(', ') || 'nothing'
+  say(
+    printableLine(
+      `Most pages of the last ${SHOWN_FOR} state ${signals}; files of its hosts are read for each address.`,
+    ),
+  )
+  const [blanked, removed] = [counted(counts.snippets, 'snippet'), counted(counts.vectors, 'vector')]
+  const articles = counted(counts.articles, 'article')
+  if (!done) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
+  say(`Of ${articles}, bounded ${blanked} and removed ${removed}.`)
+  if (counts.snippets > 0) say('Restart the API: its processes show articles in memory with their old snippets.')
+}
+
+/** @throws UsageError without a vector store whose vectors may have to go */
+async function createWriter(pool: Pool, config: CommandContext['config']): Promise<(bounds: Bound[]) => Promise<void>> {
+  const collections = await readCollections(pool)
+  if (collections.length > 0 && config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  return async bounds => {
+    await transaction(pool, client => boundArticles(client, bounds))
+    // Also of articles without a promise: an earlier run may have been interrupted here.
+    const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
+    for (const { name } of collections) await vectors.remove(name, silent)
+  }
+}
+
+interface Outlet {
+  outlet_no: number
+  licence: string | null
+}
+
+/** Signals of more than half of the pages that were finished in the last week. */
+async function usualSignals(db: Queryable, outletNo: number): Promise<Signal[]> {
+  const { rows } = await db.query<Signal>(
+    `with latest as (
+       select coalesce(rights, '[]') as rights from pages
+        where outlet_no = $1 and (state = 'done' or reason = 'rights') and finished_at > now() - interval '${SHOWN_FOR}'
+     )
+     select s ->> 'signal' as signal, s ->> 'source' as source from latest, jsonb_array_elements(rights) as s
+      group by 1, 2 having count(*) * 2 > (select count(*) from latest) order by 1, 2`,
+    [outletNo],
+  )
+  return rows
+}
+
+interface Article {
+  seq: bigint
+  id: string
+  url: string
+  snippet: string | null
+  pageNo: bigint | null
+  /** Signals of its page; null: none, or not known. */
+  own: Signal[] | null
+  promised: boolean
+}
+
+// $1 domain, $2 after, $3 limit. Index: the primary key.
+const NEXT = `
+  select a.seq, a.id, t.url, t.snippet, coalesce(e.page_no, r.page_no) as "pageNo", p.rights as own,
+         e.seq is not null as promised
+    from articles a join article_texts t using (seq) left join embeddings e using (seq)
+         left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
+   where a.publisher_no in (select publisher_no from publishers where domain = $1) and a.seq > $2
+   order by a.seq limit $3`
+
+const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
+  (await db.query<Article>(NEXT, [domain, after, PART])).rows
+
+/** What may be done with an article now. */
+function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licence }: Outlet, usual: Signal[]) {
+  const hosts = new Map<string, ReturnType<typeof filesOf>>()
+  const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
+  const isLicensed = Boolean(licence)
+  return async ({ url, own }: Article): Promise<Rights> => {
+    const address = new URL(url)
+    const host = hosts.get(address.host) ?? filesOf(pool, address.host)
+    hosts.set(address.host, host)
+    const { rules: tdm, stated } = await host
+    const headers = withFiles(null, ruleFor(tdm, address), statedOf(stated, address))
+    const page = { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }
+    const files = readRights(page, rules, new Date()).seen
+    const signals = [...files, ...(own ?? []).filter(isOfPage), ...usual.filter(isOfPage)]
+    return rightsOf(signals, rules.tdm, isLicensed, new Date())
+  }
+}
+
+/** What the files of a host say that were read last. */
+async function filesOf(db: Queryable, host: string) {
+  const { rows } = await db.query<{ tdm: TdmRule[] | null }>('select tdm from hosts where host = $1', [host])
+  return { rules: rows[0]?.tdm ?? [], stated: await recallStated(db, host) }
+}
+
+/** An article as its rights leave it. */
+export interface Bound {
+  seq: bigint
+  id: string
+  pageNo: bigint | null
+  snippet: string | null
+  /** Its snippet stays as it is. */
+  isBounded: boolean
+  hasVector: boolean
+}
+
+function boundOf({ seq, id, pageNo, snippet }: Article, { refusedBy, snippet: limit, wordsAloneBy }: Rights): Bound {
+  const most = refusedBy === null ? limit : 0
+  return {
+    ...{ seq, id, pageNo, snippet: most === null ? snippet : snippetOf(snippet, most) },
+    ...{ isBounded: most !== null, hasVector: refusedBy === null && wordsAloneBy === null },
+  }
+}
+
+/** Notes bounds of visible articles, and writes what follows. None that was noted is undone. */
+export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
+  await client.query(
+    `insert into article_rights as r (id, snippet, vector, page_no)
+     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[]) order by 1
+     on conflict (id) do update set snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
+    [
+      ...[bounds.map(({ id }) => id), bounds.map(({ isBounded }) => isBounded)],
+      ...[bounds.map(({ hasVector }) => hasVector), bounds.map(({ pageNo }) => pageNo)],
+    ],
+  )
+  const shortened = bounds.filter(({ isBounded }) => isBounded)
+  // Indexes: the primary keys.
+  await client.query(
+    `update article_texts t set snippet = n.snippet from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
+      where t.seq = n.seq and t.snippet is distinct from n.snippet`,
+    [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
+  )
+  const silent = bounds.filter(({ hasVector }) => !hasVector)
+  await client.query('delete from embeddings where seq = any ($1::bigint[])', [silent.map(({ seq }) => seq)])
+}

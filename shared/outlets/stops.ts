@@ -1,0 +1,64 @@
+import type { Config } from '../config/config.ts'
+import { SETTINGS } from '../config/settings.ts'
+import { counted } from '../log/printable.ts'
+import type { Queryable } from '../postgres/pool.ts'
+import { nameOf, rightsOf, type Signal, signalInWords } from './rights.ts'
+
+/** Articles that a value of RIGHTS_TDM stops: there is none, or words alone find it. */
+export interface Stopped {
+  refused: number
+  wordsAlone: number
+}
+
+/** What a signal of an outlet stops, by value of RIGHTS_TDM. */
+export interface Stop {
+  domain: string
+  licence: string | null
+  /** As `signalInWords`, without what differs between pages. */
+  signal: string
+  stops: Record<string, Stopped>
+}
+
+export const TDM_VALUES = SETTINGS.RIGHTS_TDM.values
+
+/** Counts the pages of the catalogue's outlets that each signal stops, or would stop. */
+export async function readStops(db: Queryable, domain: string | null = null): Promise<Stop[]> {
+  // Index: pages_rights.
+  const { rows } = await db.query<{ domain: string; licence: string | null; rights: Signal[]; pages: number }>(
+    `select o.domain, o.licence, p.rights, count(*)::int as pages from pages p join outlets o using (outlet_no)
+      where p.rights is not null and (p.state = 'done' or p.reason = 'rights') and o.active
+        and ($1::text is null or o.domain = $1)
+      group by 1, 2, 3 order by 1`,
+    [domain],
+  )
+  const found = new Map<string, Stop>()
+  const none = () => Object.fromEntries(TDM_VALUES.map(value => [value, { refused: 0, wordsAlone: 0 }]))
+  for (const { domain, licence, rights, pages } of rows) {
+    for (const value of TDM_VALUES) {
+      const { refusedBy, wordsAloneBy } = rightsOf(rights, value, Boolean(licence), new Date())
+      const by = refusedBy ?? wordsAloneBy
+      if (by === null) continue
+      const signal = signalInWords({ ...by, signal: nameOf(by.signal) })
+      const key = `${domain} ${signal}`
+      const stop = found.get(key) ?? { domain, licence, signal, stops: none() }
+      found.set(key, stop)
+      stop.stops[value]![refusedBy === null ? 'wordsAlone' : 'refused'] += pages
+    }
+  }
+  return [...found.values()]
+}
+
+/** Domains that are named in a sentence. */
+const NAMED = 5
+
+/** What the setting stops now, robots rules apart; null: nothing. */
+export function stopsInWords(stops: Stop[], { RIGHTS_TDM: now }: Pick<Config, 'RIGHTS_TDM'>): string | null {
+  const own = stops.filter(({ stops }) => stops.ignore?.refused === 0 && stops.ignore.wordsAlone === 0)
+  const sum = (what: keyof Stopped) => own.reduce((all, { stops }) => all + (stops[now]?.[what] ?? 0), 0)
+  const [refused, wordsAlone] = [sum('refused'), sum('wordsAlone')]
+  if (refused + wordsAlone === 0) return null
+  const stopping = own.filter(({ stops }) => (stops[now]?.refused ?? 0) + (stops[now]?.wordsAlone ?? 0) > 0)
+  const domains = [...new Set(stopping.map(({ domain }) => domain))]
+  const names = [...domains.slice(0, NAMED), ...(domains.length > NAMED ? ['…'] : [])].join(', ')
+  return `RIGHTS_TDM=${now} stops ${counted(refused, 'article')} and makes no vector of ${wordsAlone}, of ${counted(domains.length, 'outlet')}: ${names}; "npm run outlets -- rights" tells what each value stops.`
+}
