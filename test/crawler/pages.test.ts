@@ -37,7 +37,10 @@ t.test('a page is stored with what it was served as, and promised to the normali
 })
 
 t.test('headers that state rights are stored with their page, each for itself', async t => {
-  const rights = { 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] }
+  const rights = {
+    ...{ 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] },
+    'content-usage': ['train-ai=n', 'search=y'],
+  }
   site.on('/rights.html', reply(200, { ...rights, 'content-type': 'text/html' }, html('Met rechten.')))
   await crawl('/rights.html')
   const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
