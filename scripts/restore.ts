@@ -3,7 +3,7 @@ import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { createPool, type Pool, UNFINISHED } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
   type Backup,
@@ -80,7 +80,10 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const bounds = target.schema !== null && target.schema >= BOUNDS_SINCE ? await readBounds(pool) : []
     const isEmptied = target.schema !== null && target.schema !== backup.schema
     if (isEmptied) await empty(pool)
-    await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(error => {
+    // Killed between load and `goOn`, the database would know the cursors of before.
+    await pool.query(`create table if not exists ${UNFINISHED} ()`)
+    await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(async error => {
+      await pool.query(`drop table ${UNFINISHED}`)
       const now = isEmptied ? 'empty now; run this again' : 'as it was'
       if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
       throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)

@@ -2,7 +2,7 @@ import { auditCollection } from '../../services/embedder/audit.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
-import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
@@ -67,6 +67,7 @@ export async function goOn(
     )
     await client.query("delete from secrets where name = 'cursor'")
     await client.query('delete from semantic_sets')
+    await client.query(`drop table if exists ${UNFINISHED}`)
     const { articles = 0, last = null } = before.rows[0] ?? {}
     return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
   })

@@ -177,14 +177,24 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
     ask: () => pool().query('select 1'),
   })
 
+/** A table that stands while a restore is under way, and that no backup has. */
+export const UNFINISHED = 'public.unfinished_restore'
+const AFTER_KILLED_RESTORE = 'Run it again; or, to go on with what the database holds, `npm run recovered`.'
+
 /**
  * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
  * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds. The
  * secret of a history tells servers that hold the history from others (services/api/reading).
+ *
+ * @throws after a restore that did not end, which would have removed the secret of cursors
  */
 export async function loadSharedSecret(db: Queryable, name: 'cursor' | 'feeds' | `history ${string}`): Promise<Buffer> {
   await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
-  const { rows } = await db.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
+  const { rows } = await db.query<{ value: Buffer; unfinished: boolean }>(
+    `select value, to_regclass('${UNFINISHED}') is not null as unfinished from secrets where name = $1`,
+    [name],
+  )
+  if (rows[0]?.unfinished) throw new Error(`A restore of this database did not end. ${AFTER_KILLED_RESTORE}`)
   const value = rows[0]?.value
   if (!value) throw new Error(`The secret "${name}" was removed a moment ago; try again.`)
   return value

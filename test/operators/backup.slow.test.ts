@@ -3,6 +3,7 @@ import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
@@ -171,6 +172,33 @@ t.test('a restore that is killed or interrupted changes nothing', async t => {
     t.strictSame(await target.query('select from public.kept'), [], 'a table that the backup does not have')
   }
   await target.query('drop event trigger held')
+})
+
+t.test('after a restore that was killed behind its load, no cursor of before is read', async t => {
+  const secretOf = async (name: 'cursor') => {
+    const pool = createPool(target.url, 'api', () => {})
+    return loadSharedSecret(pool, name).finally(() => pool.end())
+  }
+  const secrets = () => target.query("select value from secrets where name = 'cursor'")
+  await target.query(
+    `create event trigger held on ddl_command_start when tag in ('DROP SCHEMA') execute function held.wait()`,
+  )
+  const { child, ended } = startScript('restore', [file, '--yes'], envOf(target.url))
+  const isHeld = async () =>
+    (await target.query("select from pg_stat_activity where wait_event = 'PgSleep' and query like 'drop schema%'"))
+      .length > 0
+  await until(isHeld, 60_000)
+  child.kill('SIGKILL')
+  await ended
+  await until(async () => !(await isHeld()), 60_000)
+  await target.query('drop event trigger held')
+  await t.rejects(secretOf('cursor'), {
+    message: /A restore of this database did not end\. Run it again/,
+  })
+  const [before] = await secrets()
+  t.match(await restore(file, '--yes'), { code: 0 })
+  t.strictSame(await secrets(), [], 'the secret of before is gone')
+  t.notSame(await secretOf('cursor'), before?.value)
 })
 
 t.test('a backup that fails leaves no file', async t => {
