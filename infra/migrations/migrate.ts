@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
@@ -108,22 +109,38 @@ const statementsOf = (sql: string) =>
     .split(';')
     .filter(statement => statement.trim() !== '')
 
-/** Runs a file and, in the same transaction, `record`, which notes that it was applied. */
+/**
+ * Runs a file and, in the same transaction, `record`, which notes that it was applied. While a
+ * statement waits for a lock that a long query holds, all others on the table wait behind it; so it
+ * gives up soon, and is tried again.
+ */
 async function applyFile(client: pg.Client, file: string, record: () => Promise<void>): Promise<void> {
   const sql = await readFile(new URL(file, FOLDER), 'utf8')
-  try {
-    if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
-    await client.query('begin')
-    if (!sql.startsWith(OUTSIDE)) await client.query(sql)
-    await record()
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw new Error(`Migration ${file} failed: ${describe(error)}`, {
-      cause: error,
-    })
+  for (let left = LOCK_TRIES - 1; ; left--) {
+    try {
+      if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT}`)
+      if (!sql.startsWith(OUTSIDE)) await client.query(sql)
+      await record()
+      return void (await client.query('commit'))
+    } catch (error) {
+      await client.query('rollback')
+      const isLocked = error instanceof Error && 'code' in error && error.code === '55P03'
+      if (!isLocked) throw new Error(`Migration ${file} failed: ${describe(error)}`, { cause: error })
+      if (left === 0)
+        throw new Error(
+          `Migration ${file} did not get its locks, because a long query or transaction uses the tables; end it (pg_stat_activity) and migrate again.`,
+          { cause: error },
+        )
+      await pause(LOCK_PAUSE)
+    }
   }
 }
+
+/** ms that a statement waits for a lock, tries, and ms between them: two minutes in all. */
+const LOCK_TIMEOUT = 2_000
+const LOCK_TRIES = 24
+const LOCK_PAUSE = 3_000
 
 async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })

@@ -3,6 +3,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { until } from '../fleet.ts'
 
 t.setTimeout(120_000)
 
@@ -98,4 +99,22 @@ t.test('a takeover that fails changes nothing', async t => {
   const before = await linesOf(former)
   await t.rejects(migrate(former.url), { message: /takeover-of-0022\.sql failed: cannot drop column title_stems/ })
   t.strictSame(await linesOf(former), before)
+})
+
+t.test('while a migration waits for a long query, others do not wait behind it', async t => {
+  const former = await formerDatabase(t)
+  const reader = new pg.Client({ connectionString: former.url })
+  await reader.connect()
+  await reader.query('begin; select from article_words')
+  const migrated = migrate(former.url)
+  await until(async () => {
+    const waiting = await former.query(
+      "select from pg_locks where not granted and relation = 'article_words'::regclass",
+    )
+    return waiting.length > 0
+  }, 60_000)
+  t.strictSame(await former.query('select count(*)::int as n from article_words'), [{ n: 0 }])
+  await reader.query('commit')
+  t.match((await migrated).applied, ['takeover-of-0022.sql'])
+  await reader.end()
 })
