@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
+import { type Asked, createAsked } from './days.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
 import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
@@ -26,6 +27,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
   return {
     ...{ ...parts, trust, backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
+    asked: createAsked(),
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
@@ -51,6 +53,8 @@ export interface Crawl {
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
   parser: FeedParser
+  /** What was asked of outlets, for their days. */
+  asked: Asked
   /** Aborted when nothing new is to begin. */
   stopping: AbortSignal
   /** Aborted when requests under way are to end. */

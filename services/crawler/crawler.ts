@@ -6,6 +6,7 @@ import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { openWorker } from '../../shared/status/watch.ts'
 import { type Crawl, createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
+import { countDays, removeCounted, startDays } from './days.ts'
 import { MOST_REMEMBERED } from './feeds/parts.ts'
 import { HELD, introducesItself } from './fetch/connector.ts'
 import { startDispatcher } from './visits.ts'
@@ -24,6 +25,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   if (!introducesItself(config)) log.warn(`feeds and pages on the web are ${HELD}`)
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
+  const days = startDays(crawl)
   observeOutlets(pool, config)
   const { missing, causes } = watch()
   return {
@@ -36,6 +38,9 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
       }, GRACE)
       const maintained = maintenance.close()
       await dispatcher.close()
+      await days.close()
+      // Of the last visits. Without a database they are lost.
+      await crawl.asked.save(pool).catch(() => {})
       clearTimeout(grace)
       await crawl.parser.close()
       await maintained
@@ -55,6 +60,8 @@ const EVERY = 600_000
  */
 export function startMaintenance({ pool, config, log, stopping }: Crawl): Repeated {
   const maintain = async () => {
+    await countDays(pool)
+    await removeCounted(pool)
     const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
     if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
   }

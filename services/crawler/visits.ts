@@ -214,7 +214,7 @@ export async function nextWork(pool: Pool, host: string, options: WorkOptions): 
 async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {
   // Index feeds_due.
   const { rows } = await pool.query<DueFeed>(
-    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.etag, f.last_modified as "lastModified",
+    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.kind, f.etag, f.last_modified as "lastModified",
             f.failures, f.parsing
        from feeds f join outlets o using (outlet_no)
       where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp() and f.outlet_no <> all($2)

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Pool, Queryable } from '../postgres/pool.ts'
-import type { KeptPages, OutletHealth } from '../status/figures.ts'
+import type { KeptPages, OutletDay, OutletHealth } from '../status/figures.ts'
+import { readLatestDays } from './days.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 import { SHOWN_FOR } from './rights.ts'
 
@@ -22,63 +23,41 @@ const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
-  const [rows, kept, origins] = await Promise.all([readRows(pool), readKept(pool), readOutletOrigins(pool)])
-  return rows.map(({ silence, gaps, gapFrom, gapTo, ...row }) => {
-    const keeps = keptOf(kept.get(row.domain), row.blocks)
+  const [rows, origins, latest] = await Promise.all([readRows(pool), readOutletOrigins(pool), readLatestDays(pool)])
+  return rows.map(({ outletNo, silence, gaps, gapFrom, gapTo, ...row }) => {
+    const days = latest.get(outletNo) ?? []
+    const keeps = keptOf(days, row.blocks)
     return {
       ...{ ...row, kept: keeps, origins: origins.get(row.domain) ?? NO_ORIGINS },
+      ...{ days },
       health: healthOf(row, silence ?? 0, keeps),
       gaps: gaps === null || gapFrom === null || gapTo === null ? null : { count: gaps, from: gapFrom, to: gapTo },
     }
   })
 }
 
-/** Pages of yesterday and today (UTC). A page in another language is no page of ours to miss. */
-interface LatestPages {
-  articles: number
-  /** Articles whose text is the feed's, or that have none. */
-  alone: number
-  refused: number
-  /** The most frequent reason among the refused ones. */
-  reason: string | null
-}
-
-/** Indexes: the primary key of outlet_origins, and pages_refused. */
-async function readKept(db: Queryable): Promise<Map<string, LatestPages>> {
-  const { rows } = await db.query<LatestPages & { domain: string }>(
-    `with since as (select (now() at time zone 'UTC')::date - 1 as day), read as (
-       select outlet_no, sum(articles)::int as articles,
-              coalesce(sum(articles) filter (where source in ('feed', 'summary', 'none')), 0)::int as alone
-         from outlet_origins o, since where field = 'text' and o.day >= since.day group by outlet_no
-     ), refused as (
-       select outlet_no, count(*)::int as refused, mode() within group (order by reason) as reason
-         from pages, since
-        where state = 'refused' and reason is distinct from 'language' and finished_at >= since.day at time zone 'UTC'
-        group by outlet_no
-     )
-     select domain, coalesce(articles, 0) as articles, coalesce(alone, 0) as alone, coalesce(refused, 0) as refused, reason
-       from outlets left join read using (outlet_no) left join refused using (outlet_no)
-      where active and coalesce(alone, 0) + coalesce(refused, 0) > 0`,
-  )
-  return new Map(rows.map(({ domain, ...latest }) => [domain, latest]))
-}
-
 /** A smaller share is usual, and so few pages are no evidence. */
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3
 
-function keptOf(latest: LatestPages | undefined, blocks: OutletHealth['blocks']): KeptPages | null {
-  if (latest === undefined) return null
-  const pages = latest.alone + latest.refused
-  const of = latest.articles + latest.refused
+/** A page in another language is no page of ours to miss. */
+function keptOf(days: OutletDay[], blocks: OutletHealth['blocks']): KeptPages | null {
+  const reasons = new Map<string, number>()
+  for (const [reason, n] of days.flatMap(({ refused }) => Object.entries(refused))) {
+    if (reason !== 'language') reasons.set(reason, (reasons.get(reason) ?? 0) + n)
+  }
+  const sum = (counts: number[]) => counts.reduce((all, n) => all + n, 0)
+  const [alone, refused] = [sum(days.map(day => day.alone)), sum([...reasons.values()])]
+  const pages = alone + refused
+  const of = sum(days.map(day => day.indexed)) + refused
   if (pages < FEWEST_KEPT || pages <= of * KEPT_SHARE) return null
-  const ofAlone = blocks[0]?.kind ?? 'feed alone'
-  return { pages, of, reason: latest.refused > latest.alone ? (latest.reason ?? 'unknown') : ofAlone }
+  const [most] = [...reasons].sort(([, a], [, b]) => b - a)
+  return { pages, of, reason: most !== undefined && refused > alone ? most[0] : (blocks[0]?.kind ?? 'feed alone') }
 }
 
 async function readRows(pool: Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
-    `select o.domain, o.name, o.country, o.licence, f.*,
+    `select o.outlet_no as "outletNo", o.domain, o.name, o.country, o.licence, f.*,
             extract(epoch from clock_timestamp() - coalesce(f."lastNew", f."lastSuccess"))::float8 * 1000 as silence,
             coalesce(b.blocks, '[]') as blocks, coalesce(s.rights, '[]') as rights, coalesce(p.put_off, 0) as "putOff",
             json_build_object('hosts', coalesce(l.hosts, 0), 'pages', coalesce(l.pages, 0), 'bytes', coalesce(l.bytes, 0)) as today,
@@ -141,7 +120,8 @@ export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & 
   return outlets.map(outlet => ({ ...outlet, ...(listed.get(outlet.domain) ?? none) }))
 }
 
-interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins'> {
+interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' | 'days'> {
+  outletNo: number
   /** ms since it named something new, or was first read. */
   silence: number | null
   gaps: number | null

@@ -58,7 +58,7 @@ const outletOf = (domain: string, more: Partial<OutletHealth<string>> = {}): Out
     licence: null,
     today: { hosts: 0, pages: 0, bytes: 0 },
   },
-  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },
+  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] }, days: [] },
   ...more,
 })
 const failing = (domain: string, error: string) => outletOf(domain, { health: 'failing', error })

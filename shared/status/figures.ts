@@ -241,9 +241,58 @@ export interface OutletHealth<Time = Date> {
   /** Set when more than a fifth of its latest pages come from the feed alone or are refused. */
   kept: KeptPages | null
   origins: OutletOrigins
+  /** Today and yesterday, the latest first. */
+  days: OutletDay[]
 }
 
-/** Pages of yesterday and today (UTC) that an outlet kept from us. */
+/**
+ * How much of what was named we have, of addresses by the day (UTC) when they were found: of one
+ * outlet, or of several together.
+ */
+export interface Coverage {
+  /** That feeds named. */
+  feeds: number
+  /** That sitemaps named: the second count. Null: an outlet had none, so nobody knows the whole. */
+  second: number | null
+  /** By either, in languages of ours. */
+  named: number
+  /** With an article. */
+  indexed: number
+  /** Of these, with the text of the feed alone, or none. */
+  alone: number
+  /** By reason. Those in other languages (`language`) are not among `named`. */
+  refused: Record<string, number>
+  lost: number
+  /** That only a sitemap outside of the catalogue named. */
+  unfetched: number
+  waiting: number
+  /** `indexed` of `named`, rounded down to thousandths; null without a second count. */
+  share: number | null
+  /** Outlets that no poll reached, by day; today is not over. */
+  unread: number
+  /** Feeds that rolled on between two polls: articles may have come and gone unseen. */
+  rolled: number
+  /** Whether articles are missing for another reason than that nobody wrote them. */
+  gap: boolean
+}
+
+/** How an outlet was asked. */
+export interface Manners {
+  /** Of its feeds and sitemaps, that were answered. */
+  polls: number
+  requests: number
+  /** Without an answer, or with a status from 400. */
+  errors: number
+  /** Answered with 304. */
+  unchanged: number
+  /** Of bodies, as they were sent. */
+  bytes: number
+}
+
+/** A day of an outlet. */
+export type OutletDay = { day: string } & Coverage & Manners
+
+/** Pages found yesterday and today (UTC) that an outlet kept from us. */
 export interface KeptPages {
   /** That come from the feed alone, or are refused. */
   pages: number

@@ -15,7 +15,7 @@ const outletOf = (more: Partial<OutletHealth<string>>): OutletHealth<string> => 
     licence: null,
     today: { hosts: 0, pages: 0, bytes: 0 },
   },
-  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] } },
+  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] }, days: [] },
   ...more,
 })
 

@@ -1,4 +1,4 @@
-import type { Machines, OutletHealth, OutletOrigins, Standby } from './figures.ts'
+import type { Coverage, Machines, Manners, OutletDay, OutletHealth, OutletOrigins, Standby } from './figures.ts'
 
 /*
  * The figures in words, as `/status` and the commands tell them. The page imports this file, so it
@@ -36,6 +36,29 @@ export const ago = (instant: string | Date, now: number): string =>
   `${span(Math.max(0, (now - new Date(instant).getTime()) / 1_000))} ago`
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
+
+/** Both numbers, and their share where two counts agree on the second. */
+function coverageInWords({ named, indexed, share, second }: Coverage): string {
+  if (named === 0) return 'nothing named'
+  const both = `${number(indexed)} of ${number(named)}`
+  return share === null ? `${both}${second === null ? ', counted once' : ''}` : `${both} (${Math.floor(share * 100)} %)`
+}
+
+/** What we have of the latest days of an outlet: "today 312 of 318 (98 %)". */
+export const daysInWords = ({ days }: Pick<OutletHealth<unknown>, 'days'>, now: number): string[] =>
+  days.map(
+    one => `${dayInWords(one, now)} ${one.unread > 0 ? 'not read' : coverageInWords(one)}${one.gap ? ', a gap' : ''}`,
+  )
+
+const dayInWords = ({ day }: OutletDay, now: number) =>
+  day === new Date(now).toISOString().slice(0, 10) ? 'today' : 'yesterday'
+
+/** How an outlet was asked: "1,204 requests (800 unchanged, 2 failed), 12 MB". */
+export function mannersInWords(manners: Manners | undefined): string {
+  if (manners === undefined) return '–'
+  const { requests, unchanged, errors, bytes: sent } = manners
+  return `${plural(requests, 'request')} (${number(unchanged)} unchanged, ${number(errors)} failed), ${bytes(sent)}`
+}
 
 /** What an operator should know about an outlet. */
 export function troublesOf(outlet: OutletHealth<string | Date>, now: number): string[] {

@@ -1,7 +1,17 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Figures, Machines, OutletHealth } from '../../shared/status/figures.ts'
-import { ago, isOneMachine, number, serversInWords, sourcesOf, span, troublesOf } from '../../shared/status/words.ts'
+import {
+  ago,
+  daysInWords,
+  isOneMachine,
+  mannersInWords,
+  number,
+  serversInWords,
+  sourcesOf,
+  span,
+  troublesOf,
+} from '../../shared/status/words.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountsTable } from './counts-table.tsx'
 
@@ -76,7 +86,7 @@ function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(
   )
 }
 
-const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Read from', 'Trouble'] as const
+const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'We have', 'Read from', 'Trouble'] as const
 type Column = (typeof COLUMNS)[number]
 
 /** A row for each outlet; on narrow screens a small card, for want of columns. */
@@ -102,7 +112,7 @@ function OutletTable({ outlets, now }: { outlets: OutletHealth<string>[]; now: n
 }
 
 function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
-  const { name, domain, country, health, lastNew, lastSuccess, rhythm } = outlet
+  const { name, domain, country, health, lastNew, lastSuccess, rhythm, days } = outlet
   const trouble = troublesOf(outlet, now).join('; ')
   return (
     <tr class={health}>
@@ -120,6 +130,12 @@ function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
         <When at={lastSuccess} now={now} />
       </Cell>
       <Cell of="Usual rhythm">{rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`}</Cell>
+      <Cell of="We have">
+        {daysInWords(outlet, now).map(line => (
+          <div key={line}>{line}</div>
+        ))}
+        <small>{mannersInWords(days[0])}</small>
+      </Cell>
       <Cell of="Read from">{sourcesOf(outlet) || 'not known'}</Cell>
       <td data-label="Trouble" class={trouble === '' ? 'trouble none' : 'trouble'}>
         {trouble || 'none'}

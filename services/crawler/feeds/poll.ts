@@ -10,6 +10,7 @@ import { showsLatestAlone } from './parsing/feed.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } from './save.ts'
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
+import { countSecond } from './second.ts'
 
 /**
  * Polls one feed or sitemap.
@@ -51,7 +52,8 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
         await savePartsFailure(crawl, feed, parts.error)
         return true
       }
-      return readOlderPages(poll, await saveSuccess(crawl, feed, document, parts))
+      const older = await saveSuccess(crawl, feed, document, parts)
+      return (await readOlderPages(poll, older)) && countSecond(poll)
     }
   }
 }
@@ -87,6 +89,7 @@ async function saveSuccess(
   const saved = await savePoll(crawl.pool, feed, result, crawl.config)
   const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
   pagesDiscovered.inc(discovered - parts.discovered)
+  crawl.asked.add(feed.outletNo, feed.kind === 'feed' ? { polls: 1 } : { sitemaps: 1 })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
   const licence = unchanged ? null : document.feed.licence
   if (licence !== null) {

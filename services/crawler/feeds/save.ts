@@ -196,6 +196,11 @@ async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
       where feed_no = $1`,
     [feed.feedNo, gap.from, gap.to],
   )
+  await client.query(
+    `insert into outlet_days as d (outlet_no, day, rolled) values ($1, ($2::timestamptz at time zone 'UTC')::date, 1)
+     on conflict (outlet_no, day) do update set rolled = d.rolled + 1`,
+    [feed.outletNo, gap.to],
+  )
   return gap
 }
 
@@ -251,6 +256,7 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: 
   if (named.length === 0) return { added: 0, knownSince: null }
   const known = await readKnown(client, feed, named)
   await enrichKnown(client, feed, named, known)
+  await markKnown(client, feed, known)
   const unseen = named
     .filter(({ key }) => !known.has(key))
     .map((address, place) => ({ ...address, place, json: JSON.stringify(address.entry) }))
@@ -262,6 +268,8 @@ const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === n
 
 interface KnownPage {
   state: string
+  /** As `namedBy`, of all that have named it. */
+  namedBy: number
   /** As `richness`, of the stored entry. */
   richness: number
   discovered: Date
@@ -270,12 +278,29 @@ interface KnownPage {
 /** The pages of the outlet that are known already, by key. */
 async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
-    `select crawl_key, state, discovered_at as discovered,
+    `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
             case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
        from pages where outlet_no = $1 and crawl_key = any($2)`,
     [feed.outletNo, named.map(({ key }) => key)],
   )
   return new Map(rows.map(row => [row.crawl_key, row]))
+}
+
+/** The bit of `pages.named_by`. */
+const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
+
+/** Notes which pages the feeds, and which the sitemaps of an outlet have named. */
+async function markKnown(client: Client, feed: DueFeed, known: Map<string, KnownPage>): Promise<void> {
+  const unmarked = [...known].filter(([, page]) => (page.namedBy & namedBy(feed)) === 0).map(([key]) => key)
+  if (unmarked.length === 0) return
+  // In the order of the keys, as `addPages`.
+  await client.query(
+    `update pages p set named_by = p.named_by | $3
+       from (select page_no from pages where outlet_no = $1 and crawl_key = any($2)
+              order by crawl_key for no key update) k
+      where p.page_no = k.page_no`,
+    [feed.outletNo, unmarked, namedBy(feed)],
+  )
 }
 
 /** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
@@ -354,10 +379,12 @@ async function insertPages(
   { total, putOff }: { total: number; putOff: string[] },
 ): Promise<number> {
   const { rowCount } = await client.query(
-    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail, named_by)
      select $1, $2, url, crawl_key, host, entry,
             case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
-            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
+            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end,
+            $10 | case when exists (select from unfetched_addresses u
+                                     where u.outlet_no = $1 and u.crawl_key = named.crawl_key) then 2 else 0 end
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
      on conflict (outlet_no, crawl_key) do nothing`,
     [
@@ -370,6 +397,7 @@ async function insertPages(
       pages.map(({ place }) => place),
       total,
       putOff,
+      namedBy(feed),
     ],
   )
   return rowCount ?? 0

@@ -7,6 +7,7 @@ export interface DueFeed {
   feedNo: number
   outletNo: number
   url: string
+  kind: 'feed' | 'sitemap'
   etag: string | null
   lastModified: string | null
   /** The number of polls in a row that failed. */

@@ -7,7 +7,7 @@ import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { CERTIFICATE_LIMIT, missingCertificates } from './certificates.ts'
 import { IncompleteChain, introduction } from './connector.ts'
 import { type FetchedResponse, request } from './request.ts'
-import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
+import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './request-failure.ts'
 
 /**
  * Longest wait in ms for a host that pauses because of our own last request. That happens with a
@@ -67,13 +67,15 @@ async function requestWithPermit(
     await endPermit(pool, leases, permit, delay, { requested: false, pause: 0, error: null })
     return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
   }
+  const read = { bytes: 0 }
   const result = await request(url, { ...introduction(config), ...headers }, crawl.connect, {
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,
-    signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]),
+    ...{ signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]), read },
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
+  noteAsked(crawl, options.outletNo, result, read.bytes)
   if (result instanceof RequestFailure) {
     await endPermit(pool, leases, permit, delay, {
       requested: true,
@@ -88,6 +90,17 @@ async function requestWithPermit(
     error: null,
   })
   return { kind: 'answer', answer: result }
+}
+
+/** Counts a request for its outlet's day, but one that we ended ourselves. */
+function noteAsked({ asked }: Crawl, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
+  const isFailure = result instanceof RequestFailure
+  if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
+  asked.add(outletNo, {
+    ...{ requests: 1, bytes },
+    errors: isFailure || result.status >= 400 ? 1 : 0,
+    unchanged: !isFailure && result.status === 304 ? 1 : 0,
+  })
 }
 
 function failed(failure: RequestFailure): Asked {

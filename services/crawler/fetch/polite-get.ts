@@ -7,9 +7,11 @@ import type { Lease } from '../hosts/leases.ts'
 import { type Asked, askHost, OWN_PAUSE } from './permitted-request.ts'
 import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
+import { NEVER_ASKED } from './request-failure.ts'
 import {
   isAllowed,
   type KnownRobots,
+  newsSitemapOf,
   ROBOTS_LIMIT,
   type RobotsBlocked,
   type RobotsKnown,
@@ -184,13 +186,13 @@ async function robotsOf(
   if (status < 200 || status > 299)
     return rememberRobots(pool, host, { rules: [], crawlDelay: null, stated: [] }, config.CRAWL_HOST_DELAY)
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
-  const rules = readRobots(wholeLines(body).toString('utf8'), productToken(config.CRAWL_USER_AGENT))
-  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY)
+  const text = wholeLines(body).toString('utf8')
+  const rules = readRobots(text, productToken(config.CRAWL_USER_AGENT))
+  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY, newsSitemapOf(text))
 }
 
 /** ms */
 const LONGEST_WAIT = 3_600_000
-const NEVER_ASKED = new Set<string>(['private-address', 'port', 'held'])
 /** A robots.txt whose redirects lead nowhere. */
 const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = { status: 404, headers: {}, body: Buffer.alloc(0) }
 

@@ -19,6 +19,9 @@ export type FailureKind =
   /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */
   | 'aborted'
 
+/** Failures without a request: nobody was asked. */
+export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>(['private-address', 'port', 'held'])
+
 /** A request without a complete answer. `message` is a short sentence for operators. */
 export class RequestFailure extends Error {
   override name = 'RequestFailure'

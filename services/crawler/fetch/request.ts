@@ -31,6 +31,8 @@ interface RequestLimits {
   cut?: boolean
   /** Ends the request early. */
   signal: AbortSignal
+  /** Counts the bytes of the body as they were sent, also of an answer that fails. */
+  read?: { bytes: number }
   /** Called between the connection and the request. False ends the request. */
   wanted: () => boolean
 }
@@ -50,7 +52,7 @@ export async function request(
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0
-  const read = { bytes: 0 }
+  const { read = { bytes: 0 } } = limits
   let isHttp2 = false
   // Interim answers and chunk extensions do not count as body, and a server may send them for ever.
   const watch = setInterval(() => {

@@ -1,4 +1,4 @@
-import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
@@ -73,6 +73,15 @@ export function readRobots(text: string, token: string): RobotsRules {
   }
   const { rules, crawlDelay, stated } = isNamed ? own : all
   return { rules: inOrder(rules), crawlDelay, stated: stated.slice(0, MOST_STATED) }
+}
+
+/** The first sitemap for news of a robots.txt. The path tells: the host may be a newspaper's. */
+export function newsSitemapOf(text: string): string | null {
+  for (const [, written = ''] of text.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)) {
+    const url = readAddress(written)
+    if (url !== null && written.length <= ADDRESS_LIMIT && /news|nieuws|actu/i.test(url.pathname)) return url.href
+  }
+  return null
 }
 
 /**
@@ -334,14 +343,15 @@ export async function rememberRobots(
   host: string,
   { rules, crawlDelay, stated }: RobotsRules,
   delay: number,
+  newsSitemap: string | null = null,
 ): Promise<RobotsKnown> {
   await pool.query(
     `update hosts
         set robots = $2, crawl_delay = $3::int, robots_until = clock_timestamp() + $4 * interval '1 ms',
-            robots_blocked = false, robots_failures = 0,
+            robots_blocked = false, robots_failures = 0, news_sitemap = $6,
             free_at = greatest(free_at, clock_timestamp() + (1 + $5::int) * interval '1 ms')
       where host = $1`,
-    [host, writeRules({ rules, stated }), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0)],
+    [host, writeRules({ rules, stated }), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0), newsSitemap],
   )
   return { kind: 'known', rules }
 }

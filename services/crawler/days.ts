@@ -1,0 +1,125 @@
+import type { Logger } from '../../shared/log/logger.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+
+/** What a crawler adds up of an outlet's day: columns of `outlet_days`. */
+const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] as const
+type Added = Partial<Record<(typeof ADDED)[number], number>>
+
+/** What this process has asked of outlets and not saved yet. */
+export interface Asked {
+  add(outletNo: number, added: Added): void
+  /**
+   * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
+   * deadlock. They stay when that fails.
+   */
+  save(pool: Pool): Promise<void>
+}
+
+export function createAsked(): Asked {
+  let unsaved = new Map<number, Added>()
+  const add: Asked['add'] = (outletNo, added) => {
+    const sum = unsaved.get(outletNo) ?? {}
+    for (const name of ADDED) sum[name] = (sum[name] ?? 0) + (added[name] ?? 0)
+    unsaved.set(outletNo, sum)
+  }
+  return {
+    add,
+    async save(pool) {
+      if (unsaved.size === 0) return
+      const saving = unsaved
+      unsaved = new Map()
+      const rows = [...saving].map(([outlet_no, added]) => ({ outlet_no, ...added }))
+      await pool.query(SAVE, [JSON.stringify(rows)]).catch(error => {
+        for (const [outletNo, added] of saving) add(outletNo, added)
+        throw error
+      })
+    },
+  }
+}
+
+const SAVE = `
+  insert into outlet_days as d (outlet_no, day, ${ADDED.join()})
+  select outlet_no, (clock_timestamp() at time zone 'UTC')::date, ${ADDED.join()}
+    from jsonb_to_recordset($1) as a (outlet_no int, ${ADDED.map(name => `${name} bigint`).join()})
+   order by outlet_no
+  on conflict (outlet_no, day) do update set ${ADDED.map(name => `${name} = d.${name} + excluded.${name}`).join()}`
+
+/** Days in which a page may still change: one that waits for an answer is given up after eight. */
+const OPEN_DAYS = 10
+
+/**
+ * Counts what became of the addresses that outlets named in the last days. Whole days are counted
+ * anew from crawl memory, so that no retry and no second crawler counts an address twice.
+ *
+ * @param days of them, today among them
+ */
+export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
+  await pool.query(COUNT, [days - 1])
+}
+
+/** Columns of `outlet_days` that are counted anew. */
+const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
+
+// $1 days before today. Numbers of pages grow with time: `first_page` of the days says where to
+// begin, without an index on the time. On the first run all days are counted. A page's text came
+// from the feed alone when the seventh letter of its origins says so (shared/outlets/origins.ts).
+const COUNT = `
+  with since as (
+    select case when count(*) = 0 then '-infinity' else (now() at time zone 'UTC')::date - $1::int end as day,
+           coalesce(min(first_page) filter (where day >= (now() at time zone 'UTC')::date - $1::int),
+                    max(first_page), 0) as page
+      from outlet_days where first_page is not null
+  ), address as (
+    select p.outlet_no, (discovered_at at time zone 'UTC')::date as day, page_no, state, named_by,
+           coalesce(reason, 'unknown') as reason, substr(origins, 7, 1) in ('f', 's', '-') as alone
+      from pages p, since where page_no >= since.page and (discovered_at at time zone 'UTC')::date >= since.day
+    union all
+    select outlet_no, u.day, null, 'counted', 2, '', false
+      from unfetched_addresses u, since
+     where u.day >= since.day
+       and not exists (select from pages p where p.outlet_no = u.outlet_no and p.crawl_key = u.crawl_key)
+  ), sum as (
+    select outlet_no, day, state, reason, count(*) as n, min(page_no) as first_page,
+           count(*) filter (where named_by & 1 <> 0) as feeds, count(*) filter (where named_by & 2 <> 0) as second,
+           count(*) filter (where alone) as alone, state = 'refused' and reason = 'language' as foreign_language
+      from address group by 1, 2, 3, 4
+  )
+  insert into outlet_days as d (outlet_no, day, ${COUNTED.join()})
+  select outlet_no, day, sum(feeds), sum(second), coalesce(sum(n) filter (where not foreign_language), 0),
+         coalesce(sum(n) filter (where state = 'done'), 0), coalesce(sum(alone) filter (where state = 'done'), 0),
+         coalesce(jsonb_object_agg(reason, n) filter (where state = 'refused'), '{}'),
+         coalesce(sum(n) filter (where state = 'refused' and not foreign_language), 0),
+         coalesce(sum(n) filter (where state = 'failed'), 0), coalesce(sum(n) filter (where state = 'counted'), 0),
+         coalesce(sum(n) filter (where state in ('waiting', 'stored')), 0), min(first_page)
+    from sum group by 1, 2 order by 1, 2
+  on conflict (outlet_no, day) do update set ${COUNTED.map(name => `${name} = excluded.${name}`).join()}
+   where (${COUNTED.map(name => `d.${name}`).join()}) is distinct from (${COUNTED.map(name => `excluded.${name}`).join()})`
+
+/** Removes addresses that were only counted, of days that are not counted again. */
+export async function removeCounted(pool: Pool): Promise<void> {
+  await pool.query(`delete from unfetched_addresses where day < (now() at time zone 'UTC')::date - $1::int`, [
+    OPEN_DAYS,
+  ])
+}
+
+/** ms between two saves. */
+const EVERY = 10_000
+/** Today and yesterday are counted this often (ms), but for a fiftieth of the time at most. */
+const COUNT_EVERY = 30_000
+const LOAD = 50
+
+/** Saves what was asked, and counts the two latest days. Maintenance counts the others. */
+export function startDays({ pool, asked, log }: { pool: Pool; asked: Asked; log: Logger }): Repeated {
+  let next = 0
+  const work = async () => {
+    await asked.save(pool)
+    const begun = performance.now()
+    if (begun < next) return
+    await countDays(pool, 2)
+    next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
+  }
+  const outage = createOutageLog(log, { begins: 'could not count the days of outlets', ends: 'days are counted again' })
+  return repeatEvery(EVERY, work, { first: EVERY, outage })
+}

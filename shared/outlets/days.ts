@@ -1,0 +1,97 @@
+import type { Queryable } from '../postgres/pool.ts'
+import type { Coverage, Manners, OutletDay } from '../status/figures.ts'
+
+/** What the figures of days are added up by, as columns. */
+const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const
+
+/** Columns of `outlet_days` that are added up. */
+const FIGURES =
+  'polls sitemaps requests errors unchanged bytes rolled feeds second named indexed alone refused lost unfetched waiting'.split(
+    ' ',
+  )
+
+interface Wanted {
+  by: keyof typeof KEYS
+  /** Null: all that are crawled. */
+  outlets: number[] | null
+  /** Days of UTC, `2026-11-25`, both included. */
+  from: string
+  to: string
+}
+
+/** Figures of a day, of an outlet, or of a day of an outlet; the others are null. */
+export type DaySum = { outletNo: number | null; day: string | null } & Coverage & Manners
+
+/**
+ * Adds up the days of outlets, the oldest first. A day without any figure is left out, unless an
+ * outlet was not read on it.
+ */
+export async function readDays(db: Queryable, { by, outlets, from, to }: Wanted): Promise<DaySum[]> {
+  const { rows } = await db.query<Row>(sumsBy(KEYS[by]), [outlets, from, to])
+  return rows.map(({ reasons, seconded, sitemaps, ...row }) => {
+    const second = seconded === false || (seconded === null && sitemaps === 0) ? null : row.second
+    const share = second === null || row.named === 0 ? null : Math.floor((1_000 * row.indexed) / row.named) / 1_000
+    return { ...row, second, refused: reasons, share, gap: isGap(row) }
+  })
+}
+
+interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
+  sitemaps: number
+  second: number
+  /** False: there are addresses without a second count; null: there are none. */
+  seconded: boolean | null
+  /** In languages of ours. */
+  refused: number
+  reasons: Record<string, number>
+}
+
+/** Of what was named, this much may be missing without a gap: a page that is gone, a video. */
+const USUAL = 0.05
+
+/** What still waits is not missing. */
+const isGap = ({ named, refused, lost, unfetched, unread, rolled }: Omit<Row, 'reasons' | 'seconded' | 'sitemaps'>) =>
+  unread > 0 || rolled > 0 || refused + lost + unfetched > named * USUAL
+
+// $1 outlets, $2 and $3 days. A day is unread when an outlet of the catalogue had no answer to any
+// poll on it, after its first one. Index: the primary key of outlet_days.
+const sumsBy = (key: string) => `
+  with outlet as materialized (
+    select outlet_no, active,
+           (select min(day) from outlet_days d where d.outlet_no = o.outlet_no and polls + sitemaps > 0) as first_day
+      from outlets o where case when $1::int[] is null then active else outlet_no = any ($1) end
+  ), one as materialized (
+    select o.outlet_no, g.at::date as day, ${FIGURES.map(name => `f.${name}`).join()}, f.reasons, f.day is not null as known,
+           active and g.at > first_day and g.at < (now() at time zone 'UTC')::date
+             and coalesce(f.polls + f.sitemaps, 0) = 0 as unread
+      from outlet o cross join generate_series($2::date, $3::date, interval '1 day') as g (at)
+      left join outlet_days f on f.outlet_no = o.outlet_no and f.day = g.at::date
+  ), sums as (
+    select ${key}, ${FIGURES.map(name => `coalesce(sum(${name}), 0)::float8 as ${name}`).join()},
+           bool_and(polls > 0 and sitemaps > 0) filter (where feeds + second > 0) as seconded,
+           (count(*) filter (where unread))::int as unread
+      from one group by ${key} having bool_or(known or unread)
+  ), reason as (
+    select ${key}, jsonb_object_agg(reason, n) as reasons
+      from (select ${key}, reason, sum(n::int) as n from one, jsonb_each_text(reasons) as r (reason, n)
+             group by ${key}, reason) r
+     group by ${key}
+  )
+  select ${key === 'day' ? 'null::int' : 'outlet_no'} as "outletNo", ${key === 'outlet_no' ? 'null' : 'day::text'} as day,
+         ${FIGURES.join()}, seconded, unread, coalesce(reasons, '{}') as reasons
+    from sums left join reason using (${key}) order by ${key}`
+
+const DAY = 86_400_000
+
+/** The day of UTC that began so many days ago. */
+export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+
+/** Today and yesterday of all outlets, by their numbers, the latest first. */
+export async function readLatestDays(db: Queryable): Promise<Map<number, OutletDay[]>> {
+  const byOutlet = new Map<number, OutletDay[]>()
+  const days = await readDays(db, { by: 'outlet and day', outlets: null, from: dayAgo(1), to: dayAgo(0) })
+  for (const { outletNo, day, ...sum } of days.reverse()) {
+    if (outletNo === null || day === null) continue
+    byOutlet.set(outletNo, [...(byOutlet.get(outletNo) ?? []), { day, ...sum }])
+  }
+  return byOutlet
+}
