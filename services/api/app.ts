@@ -23,6 +23,7 @@ import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
+import { answerCoverage } from './explore/coverage.ts'
 import { answerMatches } from './explore/matches.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
@@ -108,6 +109,7 @@ export function createApp(parts: Parts): Express {
     }),
   )
   app.route('/explore/counts').get(operations.counts).all(refuseMethod)
+  app.route('/explore/coverage').get(tellCoverage(tools)).all(refuseMethod)
   app.route('/explore/matches').get(tellMatches(tools)).all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
@@ -171,7 +173,8 @@ const compress = compression({
 })
 
 /** Paths whose answers `http/answer.ts` compresses. */
-const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|matches|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
+const ANSWERS =
+  /^\/(v1\/articles(\.rss)?|explore\/(counts|coverage|matches|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
 
 function exceptAnswers(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
@@ -208,6 +211,15 @@ function tellMatches(tools: Tools): RequestHandler {
     const rawQuery = rawQueryOf(request.originalUrl)
     const found = await answerMatches(tools.pool, searchesOf(tools, response), tools.cursorSecret, rawQuery, plan)
     await tools.send(request, response, found, async () => {})
+  }
+}
+
+/** It tells no articles, so it costs nothing of the month. */
+function tellCoverage({ pool, send }: Tools): RequestHandler {
+  return async (request, response) => {
+    const { plan } = accessOf(response).key
+    const found = await answerCoverage(pool, rawQueryOf(request.originalUrl), plan)
+    await send(request, response, found, async () => {})
   }
 }
 

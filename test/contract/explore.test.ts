@@ -2,7 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
+import { COVERAGE_SCHEMA } from '../../services/api/explore/coverage.ts'
 import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
+import { dayAgo } from '../../shared/outlets/days.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
@@ -140,6 +142,77 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   await ask()
   t.match((await ask()).json, { code: 'quota_exceeded' })
   t.match((await api.ask(limited.secret, '/explore/matches')).json, { code: 'quota_exceeded' }, 'there is no page')
+})
+
+const isCoverage = ajv.compile(COVERAGE_SCHEMA)
+const coverage = (query: string, key: string | null = secret) => api.ask(key, `/explore/coverage?${query}`)
+
+const [FIRST, SECOND, THIRD] = [dayAgo(5), dayAgo(4), dayAgo(3)]
+const FIGURES = 'day, polls, sitemaps, requests, feeds, second, named, indexed, alone, reasons, refused, lost'
+
+await api.pool.query(
+  `with outlet as (
+     insert into outlets (domain, name, country, languages, time_zone)
+     values ('dagkoerier.example', 'De Dagkoerier', 'NL', '{nl}', 'Europe/Amsterdam'),
+            ('echo.example', 'L’Écho', 'BE', '{fr}', 'Europe/Brussels') returning outlet_no, domain
+   )
+   insert into outlet_days (outlet_no, ${FIGURES})
+   select outlet_no, ${FIGURES}
+     from outlet join (values
+       ('dagkoerier.example', $1::date, 9, 1, 400, 320, 316, 318, 312, 4, '{"gone": 5, "language": 4}'::jsonb, 5, 1),
+       ('dagkoerier.example', $2, 9, 1, 10, 4, 2, 4, 4, 0, '{}', 0, 0),
+       ('echo.example', $1, 2, 0, 10, 5, 0, 5, 5, 0, '{}', 0, 0)) as d (domain, ${FIGURES}) using (domain)`,
+  [FIRST, SECOND],
+)
+
+t.test('coverage says what we have of what outlets named, by day and by outlet', async t => {
+  const path = `published_after=${FIRST}&published_before=${THIRD}`
+  const { status, json, text, headers } = await coverage(path)
+  t.equal(status, 200, text)
+  t.ok(isCoverage(json), JSON.stringify(isCoverage.errors))
+  t.match(json.data, [
+    { day: FIRST, named: 323, named_by_feeds: 325, named_by_sitemaps: null, indexed: 317, share: null, unread: 0 },
+    { day: SECOND, named: 4, named_by_sitemaps: 2, share: 1, unread: 1, gap: true },
+    { day: THIRD, named: 0, share: null, unread: 2, gap: true },
+  ])
+  const one = await coverage(`outlet=dagkoerier&published_after=${FIRST}&published_before=${SECOND}T08:00:00Z`)
+  const ofFirst = { named: 318, named_by_sitemaps: 316, indexed: 312, feed_alone: 4, refused: { gone: 5 }, lost: 1 }
+  t.match(one.json.data, [
+    { ...ofFirst, share: 0.981, gap: false },
+    { day: SECOND, named: 4, indexed: 4, share: 1, gap: false },
+  ])
+  const by = await coverage(`by=outlet&published_after=${FIRST}&published_before=${SECOND}`)
+  t.match(by.json.data, [
+    { outlet: { domain: 'dagkoerier.example' }, named: 322, share: 0.981 },
+    { outlet: { domain: 'echo.example' }, named: 5, share: null, unread: 1 },
+  ])
+  t.notMatch(text, 'requests', 'how an outlet was asked is for its operator')
+  const again = { headers: { 'If-None-Match': headers.get('etag')! } }
+  t.equal((await api.ask(secret, `/explore/coverage?${path}`, again)).status, 304)
+})
+
+t.test('coverage is held to the plan, and costs one of the minute alone', async t => {
+  const narrow = await api.issue({
+    ...{ countries: ['BE'], history: { kind: 'fixed', at: new Date(`${FIRST}T06:00:00Z`) }, rate: 20, quota: 5 },
+  })
+  const ask = (query: string) => coverage(query, narrow.secret)
+  t.match((await ask(`published_after=${FIRST}`)).json, { code: 'history_not_included' })
+  t.match((await ask('country=NL')).json, { code: 'country_not_included' })
+  const whole = await ask(`by=outlet&published_after=${FIRST}T06:00:00Z&published_before=${SECOND}`)
+  t.match(whole.json.data, [{ outlet: { domain: 'echo.example' }, named: 0 }], 'the first day is not whole')
+  t.equal(whole.headers.get('x-quota-remaining'), '5')
+  t.same((await ask('outlet=dagkoerier')).json.data, [])
+  t.equal((await coverage('', null)).status, 401)
+  t.equal((await api.ask(secret, '/explore/coverage', { method: 'POST' })).status, 405)
+  t.match((await coverage('published_after=2024-01-01')).json, {
+    errors: { published_after: [/366 days at most/] },
+  })
+  t.match((await coverage('by=week&q=trein')).json.errors, { by: [/./], q: [/./] })
+  const usual = await coverage('')
+  t.ok(
+    usual.json.data.every(({ day }: { day: string }) => day >= dayAgo(30)),
+    'by default the last 31 days',
+  )
 })
 
 async function suggested(query: string, key = secret) {

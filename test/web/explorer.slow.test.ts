@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { dayAgo } from '../../shared/outlets/days.ts'
 import { startTestApi } from '../contract/api.ts'
 import { axe, browserPath, launch, open } from './browser.ts'
 import { sampleNews } from './news.ts'
@@ -251,6 +252,58 @@ if (browserPath === undefined) {
     const polls = asked.filter(url => url.includes('ingested_after'))
     t.ok(polls.length > 0 && polls.every(url => url.includes('sort=ingested_at') && url.includes('order=asc')))
     t.same(complaints, [])
+    await close()
+  })
+
+  t.test('issue 36.4: gaps are striped, and a day says how much of it is here, in each language', async t => {
+    const outlet = { name: 'De Gatenkrant', domain: 'gatenkrant.example' }
+    const on = (day: string, n: number) =>
+      Array.from({ length: n }, (_, at) => ({
+        ...{ title: `Gat ${day} ${at}`, url: `https://gatenkrant.example/${day}/${at}`, outlet },
+        publishedAt: new Date(`${day}T10:0${at}:00Z`),
+      }))
+    await api.index([
+      ...on(dayAgo(8), 4),
+      ...on(dayAgo(7), 5),
+      ...on(dayAgo(6), 2),
+      ...on(dayAgo(5), 3),
+      ...on(dayAgo(3), 4),
+    ])
+    await api.index([{ title: 'Iets anders', publishedAt: new Date(`${dayAgo(1)}T12:00:00Z`) }])
+    await api.pool.query(
+      `with outlet as (
+         insert into outlets (domain, name, country, languages, time_zone)
+         values ($1, $2, 'NL', '{nl}', 'Europe/Amsterdam') returning outlet_no
+       )
+       insert into outlet_days (outlet_no, day, polls, sitemaps, feeds, second, named, indexed, lost)
+       select outlet_no, current_date - ago, 9, 1, named, named, named, indexed, named - indexed
+         from outlet, (values (8, 4, 4), (7, 318, 312), (6, 9, 2), (5, 3, 3), (3, 4, 4)) as d (ago, named, indexed)`,
+      [outlet.domain, outlet.name],
+    )
+    const path = `/?outlet=De+Gatenkrant#key=${secret}`
+    const { page, complaints, close } = await open(browser, api.base, path, { viewport: { width: 1280, height: 900 } })
+    await page.getByText('No bar does not mean no news').waitFor()
+    await page.getByText('These figures as a table').click()
+    const rows = await page.locator('.figures tbody tr').allInnerTexts()
+    t.equal(rows.length, 8, 'the gaps behind the last article stay in view')
+    t.match(rows[1], /5\s+we have 312 of 318 that De Gatenkrant named$/)
+    t.match(rows[2], /2\s+we have 2 of 9 that De Gatenkrant named$/)
+    t.match(rows[4], /0\s+outlets that could not be read: 1$/)
+    await page.locator('.timeline .u-over').hover({ position: { x: 90, y: 60 } })
+    t.match(await page.locator('.point').innerText(), /articles?; we have .* that De Gatenkrant named/)
+    t.strictSame(await axe(page), [])
+    if (process.env.PICTURE_OF_GAPS) await page.screenshot({ path: process.env.PICTURE_OF_GAPS, fullPage: true })
+    for (const [language, word] of [
+      ['nl', 'Gestreept'],
+      ['fr', 'Rayé'],
+      ['de', 'Gestreift'],
+      ['lb', 'Gesträift'],
+    ] as const) {
+      await page.evaluate(`localStorage.setItem('perscope.language', '${language}')`)
+      await page.reload()
+      await page.getByText(word).waitFor()
+    }
+    t.strictSame(complaints, [])
     await close()
   })
 

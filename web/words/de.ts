@@ -151,6 +151,13 @@ export const de: Words = {
     meaning: (found, of) => `${found} von ${of} Artikeln sind bisher nach Bedeutung zu finden.`,
     waiting: 'Blasse Balken: Ein Teil dieser Artikel ist noch nicht nach Bedeutung zu finden.',
     failed: 'Die Zahlen sind nicht gekommen.',
+    coverage: {
+      title: 'Vorhanden',
+      have: (n, of, outlet) => `vorhanden sind ${n} von ${of}, die genannt wurden von ${outlet || 'den Medien'}`,
+      once: 'nur von Feeds gezählt',
+      unread: n => `nicht lesbare Medien: ${n}`,
+      striped: 'Gestreift: Aus dieser Zeit fehlen erschienene Artikel. Kein Balken heißt nicht: keine Nachrichten.',
+    },
     by: { outlet: 'Medien', language: 'Sprachen', country: 'Länder' },
     more: n => `${n} weitere`,
     fewer: 'Weniger',

@@ -149,6 +149,13 @@ export const en = {
     meaning: (found: string, of: string) => `${found} of ${of} articles can be found by meaning so far.`,
     waiting: 'Pale bars: some of these articles cannot be found by meaning yet.',
     failed: 'The figures did not come.',
+    coverage: {
+      title: 'We have',
+      have: (n: string, of: string, outlet: string) => `we have ${n} of ${of} that ${outlet || 'outlets'} named`,
+      once: 'counted by feeds alone',
+      unread: (n: string) => `outlets that could not be read: ${n}`,
+      striped: 'Striped: articles of this time were written and are not here. No bar does not mean no news.',
+    },
     by: { outlet: 'Outlets', language: 'Languages', country: 'Countries' },
     more: (n: string) => `${n} more`,
     fewer: 'Fewer',

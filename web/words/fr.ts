@@ -151,6 +151,13 @@ export const fr: Words = {
     meaning: (found, of) => `${found} articles sur ${of} se trouvent par le sens pour l’instant.`,
     waiting: 'Barres pâles : une partie de ces articles ne se trouve pas encore par le sens.',
     failed: 'Les chiffres ne sont pas arrivés.',
+    coverage: {
+      title: 'Présents',
+      have: (n, of, outlet) => `présents : ${n} sur ${of} annoncés par ${outlet || 'les médias'}`,
+      once: 'comptés par les flux seuls',
+      unread: n => `médias qui n’ont pas pu être lus : ${n}`,
+      striped: 'Rayé : des articles parus à cette période manquent ici. Pas de barre ne veut pas dire pas d’actualité.',
+    },
     by: { outlet: 'Médias', language: 'Langues', country: 'Pays' },
     more: n => `${n} de plus`,
     fewer: 'Moins',

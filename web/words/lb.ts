@@ -151,6 +151,13 @@ export const lb: Words = {
     meaning: (found, of) => `${found} vun ${of} Artikele sinn bis elo no der Bedeitung ze fannen.`,
     waiting: 'Blatz Balken: En Deel vun dësen Artikelen ass nach net no der Bedeitung ze fannen.',
     failed: 'D’Zuele sinn net komm.',
+    coverage: {
+      title: 'Do',
+      have: (n, of, outlet) => `do sinn ${n} vu(n) ${of}, déi genannt goufe vu(n) ${outlet || 'de Medien'}`,
+      once: 'nëmme vu Feeds gezielt',
+      unread: n => `Medien, déi net gelies konnte ginn: ${n}`,
+      striped: 'Gesträift: Aus dëser Zäit feelen Artikelen, déi erauskoumen. Kee Balken heescht net: keng Noriichten.',
+    },
     by: { outlet: 'Medien', language: 'Sproochen', country: 'Länner' },
     more: n => `Nach ${n}`,
     fewer: 'Manner',

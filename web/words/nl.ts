@@ -151,6 +151,13 @@ export const nl: Words = {
     meaning: (found, of) => `${found} van ${of} artikelen zijn tot nu toe op betekenis te vinden.`,
     waiting: 'Lichte staven: een deel van deze artikelen is nog niet op betekenis te vinden.',
     failed: 'De cijfers zijn niet gekomen.',
+    coverage: {
+      title: 'Aanwezig',
+      have: (n, of, outlet) => `aanwezig zijn ${n} van de ${of} die genoemd zijn door ${outlet || 'de media'}`,
+      once: 'alleen door feeds geteld',
+      unread: n => `media die niet konden worden gelezen: ${n}`,
+      striped: 'Gestreept: uit deze tijd ontbreken artikelen die er wel waren. Geen balk betekent niet: geen nieuws.',
+    },
     by: { outlet: 'Media', language: 'Talen', country: 'Landen' },
     more: n => `Nog ${n}`,
     fewer: 'Minder',

@@ -15,6 +15,7 @@ import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS, feedAddresses } from '../feeds/feed-address.ts'
 import { FEED_LIMITS } from '../feeds/manage.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
+import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
@@ -45,6 +46,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       schemas: {
         ...openSchema({
           Counts: COUNTS_SCHEMA,
+          Coverage: COVERAGE_SCHEMA,
           Matches: MATCHES_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
           Error: {
@@ -72,6 +74,17 @@ const exploreOperations = () => ({
       parameters: parametersOf(COUNTS_PARAMETERS, ['by']),
       description200: 'The counts.',
       content: json('Counts', COUNTS_EXAMPLE),
+    }),
+  },
+  '/explore/coverage': {
+    get: searchOperation('coverageOfDays', {
+      tag: 'Explore',
+      summary: 'How much of what outlets published is here',
+      description:
+        'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
+      parameters: parametersOf(COVERAGE_PARAMETERS),
+      description200: 'The coverage.',
+      content: json('Coverage', COVERAGE_EXAMPLE),
     }),
   },
   '/explore/matches': {
@@ -128,6 +141,17 @@ const COUNTS_EXAMPLE = {
   ],
   other: 0,
   undated: 1,
+}
+
+const COVERAGE_EXAMPLE = {
+  status: 'ok',
+  by: 'day',
+  data: [
+    {
+      ...{ day: '2026-11-20', named: 318, named_by_feeds: 320, named_by_sitemaps: 316, indexed: 312, feed_alone: 4 },
+      ...{ refused: { gone: 5, language: 4 }, lost: 1, unfetched: 0, waiting: 0, share: 0.981, unread: 0, gap: false },
+    },
+  ],
 }
 
 const MATCHES_EXAMPLE = { status: 'ok', data: [{ id: '3f1c9a52d0b7', words: ['bussen'], places: 3 }] }

@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
 import type { Count } from './counts.tsx'
+import type { Bucket } from './coverage.ts'
 
 /** A drawn timeline. */
 export interface Chart {
@@ -10,7 +11,7 @@ export interface Chart {
 
 export interface ChartOptions {
   place: HTMLElement
-  data: Count[]
+  data: Bucket[]
   /**
    * The label of a bucket on the axis.
    * @param before the bucket of the label before it
@@ -36,6 +37,7 @@ interface Look {
   rule: string
   bar: string
   pale: string
+  gap: string
   font: string
   /** In pixels: letters grow with the screen. */
   rem: number
@@ -51,8 +53,9 @@ function lookOf(place: HTMLElement): Look {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const font = `${0.78 * rem}px ${style.fontFamily}`
   const [soft, rule, bar, pale] = [colour('--soft'), colour('--rule'), colour('--chart'), colour('--edge')]
+  const gap = colour('--bad')
   place.style.color = ''
-  return { soft, rule, bar, pale, font, rem }
+  return { soft, rule, bar, pale, gap, font, rem }
 }
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
@@ -85,6 +88,7 @@ export function drawChart(options: ChartOptions): Chart {
       axes: axesOf(options, look),
       series: [{}, drawn(look.bar), drawn(look.pale)],
       hooks: {
+        drawAxes: [drawn => stripeGaps(drawn, data, look.gap)],
         setCursor: [({ cursor }) => onPoint(typeof cursor.idx === 'number' ? cursor.idx : null)],
         setSelect: [drawn => tellSelection(drawn, options)],
       },
@@ -125,6 +129,29 @@ function axesOf({ data, tick, number }: ChartOptions, { soft, rule, font, rem }:
       values: (_plot, splits) => splits.map(number),
     },
   ]
+}
+
+/** Pixels of the screen between two stripes. */
+const STRIPES = 7
+
+/** Draws stripes behind the bars of gaps, over the whole height: a gap may have no bar. */
+function stripeGaps({ ctx, bbox, valToPos }: uPlot, data: Bucket[], colour: string): void {
+  for (const [index, { gap }] of data.entries()) {
+    if (!gap) continue
+    const [left, right] = [valToPos(index - 0.45, 'x', true), valToPos(index + 0.45, 'x', true)]
+    ctx.save()
+    ctx.beginPath()
+    ctx.rect(left, bbox.top, right - left, bbox.height)
+    ctx.clip()
+    ctx.beginPath()
+    for (let x = left - bbox.height; x < right; x += STRIPES * devicePixelRatio) {
+      ctx.moveTo(x, bbox.top + bbox.height)
+      ctx.lineTo(x + bbox.height, bbox.top)
+    }
+    Object.assign(ctx, { strokeStyle: colour, globalAlpha: 0.45, lineWidth: 1.5 * devicePixelRatio })
+    ctx.stroke()
+    ctx.restore()
+  }
 }
 
 /** A brush over bars, or a click on one. */

@@ -4,6 +4,7 @@ import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
 import type { Chart } from './chart.ts'
 import { type Count, CountFailure, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
+import { type Bucket, useCoverage } from './coverage.ts'
 
 /**
  * Articles of the search by time of publication. A click on a bar or a brush over several narrows
@@ -22,7 +23,8 @@ export function Timeline({
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const [round, setRound] = useState(0)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round)
-  const data = useMemo(() => trimmed(counts?.data ?? []), [counts])
+  const covered = useCoverage(search, counts?.data ?? NOTHING, drawn, secret)
+  const data = useMemo(() => trimmed(covered), [covered])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
       if (first?.from && last?.to) onChange({ publishedAfter: first.from, publishedBefore: last.to })
@@ -66,14 +68,16 @@ export function Timeline({
   )
 }
 
-/** Without the empty time before the first article and after the last one. */
-function trimmed(data: Count[]): Count[] {
+const NOTHING: Count[] = []
+
+/** Without the empty time before the first article and after the last one. A gap is not empty. */
+function trimmed(data: Bucket[]): Bucket[] {
   const first = data.findIndex(({ count }) => count > 0)
-  return first < 0 ? [] : data.slice(first, data.findLastIndex(({ count }) => count > 0) + 1)
+  return first < 0 ? [] : data.slice(first, data.findLastIndex(({ count, gap }) => count > 0 || gap) + 1)
 }
 
 function Bars(props: {
-  data: Count[]
+  data: Bucket[]
   unit: TimeUnit
   undated: number
   /** The earliest time of an article that a search by meaning cannot find yet. */
@@ -106,10 +110,11 @@ function Bars(props: {
       />
       <p class="hint point" aria-hidden="true">
         {shown
-          ? `${spanText(shown, unit, speech)}: ${words.results.total(number(shown.count), shown.count === 1)}`
+          ? `${spanText(shown, unit, speech)}: ${words.results.total(number(shown.count), shown.count === 1)}${shown.have ? `; ${shown.have}` : ''}`
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
+      {data.some(({ gap }) => gap) && <p class="hint">{words.insights.coverage.striped}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
       <Figures data={data} unit={unit} onNarrow={one => onNarrow(one, one)} />
     </>
@@ -117,7 +122,7 @@ function Bars(props: {
 }
 
 /** The figures of the drawing as a table, whose buttons do what a click on a bar does. */
-function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNarrow(one: Count): void }) {
+function Figures({ data, unit, onNarrow }: { data: Bucket[]; unit: TimeUnit; onNarrow(one: Count): void }) {
   const speech = useSpeech()
   const { words, number } = speech
   return (
@@ -132,6 +137,7 @@ function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNa
               <th scope="col" class="figure">
                 {words.insights.articles}
               </th>
+              <th scope="col">{words.insights.coverage.title}</th>
             </tr>
           </thead>
           <tbody>
@@ -143,6 +149,7 @@ function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNa
                   </button>
                 </th>
                 <td class="figure">{number(one.count)}</td>
+                <td>{one.have}</td>
               </tr>
             ))}
           </tbody>
@@ -154,7 +161,7 @@ function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNa
 
 /** Draws into the element that the reference is put on, again when data, size or colours change. */
 function useChart(options: {
-  data: Count[]
+  data: Bucket[]
   unit: TimeUnit
   waitingFrom: string | null
   onPoint(index: number | null): void

@@ -1,0 +1,132 @@
+import { foldName } from '../../../search/analysis/index.ts'
+import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { checkPlan, historyStart } from '../articles/articles.ts'
+import { ApiError } from '../contract/errors.ts'
+import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { type ArticlesRequest, requestOf } from '../contract/request.ts'
+import { OUTLET_SCHEMA } from '../contract/resources.ts'
+import { type Content, wholeContent } from '../http/answer.ts'
+
+const { country, outlet, published_after, published_before } = PARAMETERS
+
+/** The parameters of `/explore/coverage`. */
+export const COVERAGE_PARAMETERS = {
+  by: { kind: 'choice', values: ['day', 'outlet'], default: 'day', about: 'What to add up by.' },
+  country,
+  outlet,
+  published_after: {
+    ...published_after,
+    about: "Begins with this day (UTC), by default 30 days before the last one. Not before your plan's history start.",
+  },
+  published_before: { ...published_before, about: 'Ends with this day (UTC), by default today.' },
+} as const satisfies Record<string, Parameter>
+
+const DAY = 86_400_000
+const USUAL_DAYS = 31
+const MOST_DAYS = 366
+
+const count = (description: string) => ({ type: 'integer', minimum: 0, description })
+
+const FIGURES = {
+  named: count('Addresses that the outlets named in feeds or sitemaps, but for those in other languages.'),
+  named_by_feeds: count('Addresses that feeds named.'),
+  named_by_sitemaps: {
+    ...count('Addresses that sitemaps named: the second count; null: an outlet had none.'),
+    type: ['integer', 'null'],
+  },
+  indexed: count('Addresses whose article is here.'),
+  feed_alone: count('Of these, with the text of the feed alone, or none.'),
+  refused: {
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 1 },
+    description: 'Addresses that are not indexed, by reason; `language`: in another language.',
+  },
+  lost: count('Addresses that could not be fetched or read.'),
+  unfetched: count('Addresses that were only counted: no source of the catalogue named them.'),
+  waiting: count('Addresses that are still to be fetched or indexed.'),
+  share: {
+    ...{ type: ['number', 'null'], minimum: 0, maximum: 1 },
+    description: '`indexed` of `named`, rounded down; null without a second count.',
+  },
+  unread: count('Outlets that could not be read, counted on each day.'),
+  gap: { type: 'boolean', description: 'Articles are missing here that were written.' },
+}
+
+/** The answer, as JSON Schema (2020-12). */
+export const COVERAGE_SCHEMA = {
+  type: 'object',
+  required: ['status', 'by', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    by: { type: 'string', enum: COVERAGE_PARAMETERS.by.values },
+    data: {
+      type: 'array',
+      description: 'Days or outlets of which something is known, days the oldest first.',
+      items: {
+        type: 'object',
+        required: Object.keys(FIGURES),
+        properties: {
+          day: { type: 'string', format: 'date', description: 'UTC. An address counts on the day when it was found.' },
+          outlet: OUTLET_SCHEMA,
+          ...FIGURES,
+        },
+      },
+    },
+  },
+} as const
+
+const readValues = createValuesReader(COVERAGE_PARAMETERS)
+
+/**
+ * `GET /explore/coverage`: how much we have of what the outlets of a plan named, by day or outlet.
+ *
+ * @param rawQuery the query string as it arrived, without `?`
+ * @throws ApiError
+ */
+export async function answerCoverage(pool: Pool, rawQuery: string, plan: Plan): Promise<Content> {
+  const problems = createProblems()
+  const { by = COVERAGE_PARAMETERS.by.default, ...values } = readValues(readQueryString(rawQuery), problems)
+  const request = requestOf(values, problems)
+  const start = historyStart(plan.history, new Date())
+  const countries = checkPlan(request, plan, start)
+  const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
+  const wanted = request.outlet === null ? '' : foldName(request.outlet)
+  const outlets = rows.filter(({ name, domain }) => [name, domain].some(text => foldName(text).includes(wanted)))
+  const byNumber = new Map(outlets.map(one => [one.outletNo, one]))
+  const sums = await readDays(pool, { by, outlets: [...byNumber.keys()], ...daysOf(request, start) })
+  const data = sums.map(sum => coverageObject(sum, byNumber.get(sum.outletNo ?? -1)))
+  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', by, data }))
+}
+
+interface OutletRow {
+  outletNo: number
+  name: string
+  domain: string
+}
+
+const OUTLETS = 'select outlet_no as "outletNo", name, domain from outlets where country = any ($1) order by domain'
+
+/** The days of a request. Of the history only whole days are told. */
+function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Date): { from: string; to: string } {
+  const last = Math.floor(Math.min(publishedBefore?.ms ?? Infinity, Date.now()) / DAY)
+  const first = Math.floor((publishedAfter?.ms ?? (last - USUAL_DAYS + 1) * DAY) / DAY)
+  if (last - first >= MOST_DAYS) {
+    const sentence = `Ask for ${MOST_DAYS} days at most, with published_after and published_before.`
+    throw new ApiError('invalid_request', { errors: { published_after: [sentence] } })
+  }
+  const day = (number: number) => new Date(number * DAY).toISOString().slice(0, 10)
+  return { from: day(Math.max(first, Math.ceil(start.getTime() / DAY))), to: day(last) }
+}
+
+function coverageObject(sum: DaySum, outlet: OutletRow | undefined) {
+  const { named, feeds, second, indexed, alone, refused, lost, unfetched, waiting, share, unread, gap } = sum
+  return {
+    ...(sum.day === null ? {} : { day: sum.day }),
+    ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
+    ...{ named, named_by_feeds: feeds, named_by_sitemaps: second, indexed, feed_alone: alone },
+    ...{ refused, lost, unfetched, waiting, share, unread, gap },
+  }
+}
