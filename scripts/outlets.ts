@@ -2,15 +2,17 @@ import { open, readFile } from 'node:fs/promises'
 import { type LearnedTemplate, readTemplates } from '../services/normaliser/template.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
 import type { SharedFeed } from '../shared/outlets/catalogue.ts'
+import { dayAgo } from '../shared/outlets/days.ts'
 import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../shared/outlets/health.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { keptInWords, type OutletHealth } from '../shared/status/figures.ts'
-import { ago, sourcesOf, span, troublesOf } from '../shared/status/words.ts'
+import { ago, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '../shared/status/words.ts'
 import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
+import { readReport, reportPage } from './outlets/report.ts'
 import { applyRights, showStops } from './outlets/rights.ts'
 import { columns, outletsBar } from './terminal/terminal.ts'
 
@@ -29,6 +31,8 @@ const HEADER = [
   'today',
   'bytes',
   'new hosts',
+  'we have',
+  'asked today',
   'read from',
   'trouble',
 ]
@@ -49,6 +53,7 @@ await runCommand(
       'list [--json]',
       'rights [--json]                    what each value of RIGHTS_TDM stops, by outlet and signal',
       'rights DOMAIN [--apply]            bounds old articles by the signals that hold now',
+      'report DOMAIN [--json]             a page for the publisher: what was asked and obeyed',
       `check [FILE] [--json] [--write FILE]  (default ${DEFAULT_CATALOGUE})`,
     ],
     options: {
@@ -76,12 +81,21 @@ await runCommand(
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
       return first === undefined ? showStops(context, pool) : applyRights(context, pool, first.toLowerCase())
     }
+    if (verb === 'report' && first !== undefined) return report(context, context.openPool({ max: 2 }), first)
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
     throw new UsageError(
-      'Write sync FILE, add FILE, remove DOMAIN, list, rights [DOMAIN], or check [FILE]; see --help.',
+      'Write sync FILE, add FILE, remove DOMAIN, list, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
     )
   },
 )
+
+/** A page to send: exact figures with `--json`, else Markdown. */
+async function report({ config, options, print }: CommandContext, pool: Pool, domain: string): Promise<void> {
+  const found = await readReport(pool, domain, config)
+  if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
+  if (options.json === true) print(JSON.stringify(found))
+  else for (const line of reportPage(found).split('\n')) print(line)
+}
 
 async function list({ config, options, print }: CommandContext, pool: Pool): Promise<void> {
   const [health, shared, templates] = await Promise.all([
@@ -161,6 +175,8 @@ function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
     `${outlet.today.pages}`,
     `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
     `${outlet.today.hosts}`,
+    daysInWords(outlet, now.getTime()).join('; '),
+    mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
     mainSources(outlet),
     troubles(outlet, budget, now).join('; '),
   ]

@@ -1,0 +1,188 @@
+import t from 'tap'
+import { countDays } from '../../services/crawler/days.ts'
+import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { jsonLines, runScript } from '../script.ts'
+import { html, rss, sitemap, startCrawl } from './crawl.ts'
+import { reply, startSite } from './site.ts'
+
+t.setTimeout(240_000)
+
+const site = await startSite()
+const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
+t.teardown(() => Promise.all([site.close(), run.close()]))
+const at = (path: string) => site.origin + path
+const show = (...paths: string[]) => rss(...paths.map(at))
+
+/** Saves and counts twice: once more changes nothing. */
+async function today(): Promise<DaySum | undefined> {
+  for (const _ of [1, 2]) {
+    await run.crawl.asked.save(run.pool)
+    await countDays(run.pool)
+  }
+  const [day] = await readDays(run.pool, { by: 'outlet and day', outlets: null, from: dayAgo(0), to: dayAgo(0) })
+  return day
+}
+
+async function only(feeds: string[], sitemaps: string[] = []): Promise<void> {
+  await run.crawl.asked.save(run.pool)
+  run.crawl.backlogged = false
+  await run.forget()
+  await run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
+}
+
+const become = (path: string, state: string, reason: string | null = null, origins: string | null = null) =>
+  run.pool.query('update pages set state = $2, reason = $3, origins = $4, finished_at = now() where url = $1', [
+    ...[at(path), state, reason, origins],
+  ])
+
+t.test('a day counts each address once, whatever named it and however often', async t => {
+  await only(['/feed.xml'], ['/sitemap.xml'])
+  for (const path of ['/a', '/b', '/c', '/d', '/e']) site.on(path, html(path))
+  site.on('/feed.xml', show('/a', '/b', '/c', '/e'))
+  site.on('/sitemap.xml', sitemap(at('/b'), at('/d')))
+  await run.workOff()
+  await run.poll()
+  await run.poll()
+  await become('/a', 'done', null, 'j3j3j3p3w3')
+  await become('/b', 'done', null, 'j3j3j3s3w3')
+  await become('/c', 'refused', 'rights')
+  await become('/d', 'refused', 'language')
+  await become('/e', 'failed', 'time-out')
+  t.match(await today(), {
+    ...{ feeds: 4, second: 2, named: 4, indexed: 2, alone: 1, refused: { rights: 1, language: 1 } },
+    ...{ lost: 1, waiting: 0, share: 0.5, gap: true, unread: 0 },
+  })
+  await become('/c', 'done')
+  await become('/e', 'done')
+  t.match(await today(), { indexed: 4, refused: { language: 1 }, lost: 0, share: 1, gap: false }, 'counted anew')
+})
+
+t.test('a poll that crashes and comes again counts once', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/a', '/b'))
+  await run.crashing(() => run.poll())
+  t.equal((await today())?.named ?? 0, 0)
+  await run.poll()
+  t.match(await today(), { feeds: 2, named: 2, polls: 1 })
+})
+
+t.test('without a second count there is no share, also when every address has its article', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/a', '/b'))
+  await run.workOff()
+  await become('/a', 'done')
+  await become('/b', 'done')
+  t.match(await today(), { named: 2, indexed: 2, second: null, share: null, gap: false })
+})
+
+t.test('requests, errors, 304s and bytes are those that the site saw, also when saving fails at first', async t => {
+  await only(['/feed.xml'])
+  const body = show('/a', '/gone')
+  site.on('/feed.xml', (request, response) =>
+    request.headers['if-none-match'] === '"1"'
+      ? reply(304)(request, response)
+      : reply(200, { etag: '"1"', 'content-type': 'application/rss+xml' }, body)(request, response),
+  )
+  site.on('/gone', reply(410))
+  site.on('/robots.txt', 'User-agent: *\nAllow: /')
+  const before = site.seen.length
+  await run.pool.query("update hosts set robots_until = 'epoch', tdm_until = 'epoch'")
+  await run.workOff()
+  await run.poll()
+  const lost = createPool('postgres://127.0.0.1:9/none', 'test', () => {})
+  await t.rejects(run.crawl.asked.save(lost))
+  await lost.end()
+  const seen = site.seen.slice(before).map(({ path }) => path)
+  t.match(await today(), {
+    ...{ requests: seen.length, unchanged: 1, polls: 2 },
+    errors: seen.filter(path => path === '/gone' || path.includes('tdmrep')).length,
+    bytes: body.length + html('/a').length + 'User-agent: *\nAllow: /'.length,
+  })
+})
+
+t.test('a report tells a publisher what was asked and obeyed, and how to refuse', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/a', '/private/b'))
+  site.on('/robots.txt', 'User-agent: *\nDisallow: /private\nCrawl-delay: 0.01')
+  await run.pool.query("update hosts set robots_until = 'epoch'")
+  await run.workOff()
+  const asked = (await today())?.requests
+  const env = {
+    DATABASE_URL: run.crawl.config.DATABASE_URL,
+    PUBLIC_URL: 'https://news.example',
+    CRAWL_USER_AGENT: 'NewsBot/1.0 (+https://news.example/bot)',
+  }
+  const { code, out } = await runScript('outlets', ['report', 'x.example'], env)
+  t.equal(code, 0)
+  t.match(out, /^# How newsbot reads x\.example\n/)
+  t.match(out, `| all | ${asked} | 0 |`)
+  t.match(out, 'its robots.txt forbids us `/private`, Crawl-delay')
+  t.match(out, '1 not indexed: robots')
+  t.match(out, 'User-agent: newsbot\nDisallow: /')
+  t.match(out, 'https://news.example/bot')
+  const json = JSON.parse((await runScript('outlets', ['report', 'x.example', '--json'], env)).out)
+  t.match(json, { sum: { requests: asked, refused: { robots: 1 } }, hosts: [{ forbidden: ['/private'] }], rights: [] })
+  t.match(await runScript('outlets', ['report', 'y.example'], env), { code: 2, err: /No outlet has the domain/ })
+  const listed = jsonLines((await runScript('outlets', ['list', '--json'], env)).out)
+  t.match(listed, [{ days: [{ day: dayAgo(0), requests: asked, named: 2, share: null }] }])
+  t.match((await runScript('outlets', ['list'], env)).out, /today 0 of 2, counted once, a gap/)
+})
+
+const newsSitemap = (...paths: string[]) =>
+  `<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">${paths
+    .map(
+      path =>
+        `<url><loc>${at(path)}</loc><news:news><news:title>Over ${path}</news:title>` +
+        `<news:publication_date>${new Date().toISOString()}</news:publication_date></news:news></url>`,
+    )
+    .join('')}</urlset>`
+
+t.test('the news sitemap of robots.txt is a second count: asked a few times a day, its addresses never', async t => {
+  await only(['/feed.xml'])
+  site.on('/robots.txt', `User-agent: *\nAllow: /\nSitemap: ${at('/sitemap.xml')}\nSitemap: ${at('/news-sitemap.xml')}`)
+  await run.pool.query("update hosts set robots_until = 'epoch'")
+  site.on('/feed.xml', show('/a', '/b'))
+  site.on('/news-sitemap.xml', newsSitemap('/a'))
+  await run.workOff()
+  t.match(await today(), { feeds: 2, second: 1, unfetched: 0 }, 'what was published before does not count')
+  site.on('/news-sitemap.xml', newsSitemap('/a', '/b', '/new', '/only'))
+  await run.poll()
+  t.equal(site.to('/news-sitemap.xml').length, 1, 'not again within hours')
+  await run.pool.query("update outlets set second_at = 'epoch', second_from = now() - interval '1 minute'")
+  await run.poll()
+  t.match(await today(), { feeds: 2, second: 4, named: 4, unfetched: 2, gap: true })
+  site.on('/feed.xml', show('/new', '/b', '/a'))
+  site.on('/new', html('nieuw'))
+  await run.workOff()
+  await run.poll()
+  t.match(await today(), { feeds: 3, second: 4, named: 4, unfetched: 1 }, 'a feed has named one of them since')
+  t.equal(site.to('/only').length, 0)
+  t.equal((await run.pool.query("select from pages where url like '%/only'")).rowCount, 0)
+})
+
+t.test('a day on which nothing could be read, and one on which a feed rolled on, are gaps', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/c', '/b', '/a'))
+  await run.poll()
+  site.on('/feed.xml', show('/f', '/e', '/d'))
+  await run.poll()
+  t.match(await today(), { rolled: 1, unread: 0, gap: true })
+  await run.pool.query('update outlet_days set day = day - 3, rolled = 0')
+  site.on('/feed.xml', show('/g', '/f', '/e', '/d'))
+  await run.poll()
+  await today()
+  const days = await readDays(run.pool, { by: 'day', outlets: null, from: dayAgo(5), to: dayAgo(0) })
+  t.match(
+    days.map(({ day, unread, gap }) => [day, unread, gap]),
+    [
+      [dayAgo(3), 0, false],
+      [dayAgo(2), 1, true],
+      [dayAgo(1), 1, true],
+      [dayAgo(0), 0, false],
+    ],
+  )
+  await run.outlets({})
+  const left = await readDays(run.pool, { by: 'day', outlets: null, from: dayAgo(5), to: dayAgo(0) })
+  t.same(left, [], 'an outlet that left the catalogue is missed by nobody')
+})
