@@ -105,7 +105,7 @@ async function pageToRead(
   throw new UsageError(
     found === null
       ? 'The crawler does not know this page; --fetch asks the outlet for it.'
-      : `The page is no longer stored (PAGES_KEEP, or noarchive); --fetch asks the outlet for it again, --file reads a file.${
+      : `The page is no longer stored (PAGES_KEEP); --fetch asks the outlet for it again, --file reads a file.${
           found.stated === null ? '' : ` ${rightsInWords(found.stated.seen, found.stated.at)}`
         }`,
   )

@@ -55,7 +55,7 @@ await world.index([
   { body: BODY, url: `https://${DOMAIN}/vrij/2`, addresses: [`${DOMAIN}/vrij/2`] },
   { body: BODY, outlet: { name: 'Ander', domain: 'ander.example' }, addresses: ['ander.example/3'] },
 ])
-await fleet.start('embedder')
+const embedder = await fleet.start('embedder')
 await world.embedded(3)
 const before = await articles()
 const file = join(t.testdir(), 'before.backup')
@@ -132,6 +132,7 @@ const stray = async (...seqs: bigint[]) =>
   )
 
 const BOUNDED = { snippets: [11, null, 200], promised: [false, false, true], vectors: [3] }
+const LATER = { snippets: [11, null, 200, 11], promised: [false, false, true, false], vectors: [3] }
 
 t.test('neither reindex nor reembed undoes it', async t => {
   t.same(await shown(), BOUNDED)
@@ -145,6 +146,14 @@ t.test('an embedder that was at work meanwhile leaves no vector, nor does one th
   await stray(1n, 2n)
   t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 0 snippets and removed 0 vectors/)
   t.same(await shown(), BOUNDED)
+  world.model.delay = 4_000
+  await world.index([{ body: BODY }])
+  await until(() => world.model.underWay > 0, 30_000)
+  t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 1 snippet and removed 1 vector/)
+  world.model.delay = 0
+  const [{ id }] = (await pool.query('select id from articles where seq = 4')).rows
+  await until(() => embedder.log().includes(`"article":"${id}"`), 30_000)
+  t.same(await shown(), LATER)
 })
 
 t.test('neither a recovery nor a restore undoes it, of an older backup either', async t => {
@@ -159,10 +168,10 @@ t.test('neither a recovery nor a restore undoes it, of an older backup either', 
   const later = join(t.testdir(), 'later.backup')
   await fleet.script('backup', later)
   await others.script('restore', later, '--yes')
-  t.same(await shown(query), BOUNDED)
+  t.same(await shown(query), LATER)
   await stray(1n)
   await others.script('recovered')
-  t.same(await shown(query), BOUNDED)
+  t.same(await shown(query), LATER)
   await others.script('restore', file, '--yes')
   t.match(await shown(query), { snippets: BOUNDED.snippets, promised: BOUNDED.promised })
   await others.start('embedder')
