@@ -269,7 +269,7 @@ export const SETTINGS = {
     about: 'Bytes that one outlet may bring in a day (UTC), compressed; then it waits for the next.',
   },
   POLL_INTERVAL_MIN: { type: 'duration', default: '1m', about: 'Shortest pause between two polls of a feed.' },
-  POLL_INTERVAL_MAX: { type: 'duration', default: '1h', about: 'Longest pause between two polls of a feed.' },
+  POLL_INTERVAL_MAX: { type: 'duration', default: '28m', about: 'Longest pause between two polls of a feed.' },
   RIGHTS_TDM: {
     type: 'text',
     values: ['refuse', 'index-only', 'ignore'],

@@ -21,7 +21,7 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * Number of the newest migration that this checkout knows. The names of connections bear it, so
  * that a process of an older checkout is seen.
  */
-export const SCHEMA = 32
+export const SCHEMA = 33
 
 /**
  * When our host vanishes, the server ends our connections, and with them our locks, after some 25

@@ -7,8 +7,8 @@ import { RequestFailure } from '../fetch/request-failure.ts'
 import type { Lease } from '../hosts/leases.ts'
 import type { ParsedFeed } from './parsing/parse.ts'
 import { ParseFailure } from './parsing/parser.ts'
+import { freshFor } from './rhythm.ts'
 import type { DueFeed } from './schedule.ts'
-import { freshFor } from './schedule.ts'
 
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'

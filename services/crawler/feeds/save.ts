@@ -3,7 +3,8 @@ import { type Client, type Pool, transaction } from '../../../shared/postgres/po
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
 import { type Named, richness } from './parsing/parse.ts'
-import { type DueFeed, intervalRangeOf, nextArticleInterval, nextPoll, type PollIntervalSettings } from './schedule.ts'
+import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhythm.ts'
+import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'
 
 /** What saving the result of a poll depends on. */
 export type SavingSettings = PollIntervalSettings & Budget
@@ -51,36 +52,47 @@ export interface Gap {
 export async function savePoll(
   pool: Pool,
   feed: DueFeed,
-  { named, next, rolls, validators, fresh, before }: GoodPoll,
+  poll: GoodPoll,
   config: SavingSettings,
 ): Promise<SavedPoll | null> {
+  const { named, next, rolls, validators, fresh, before } = poll
   return transaction(pool, async client => {
-    const habits = await lockFeed(client, feed)
-    if (habits === null) return null
+    const locked = await lockFeed(client, feed)
+    if (locked === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const isGap = habits.named && rolls && isAllNew(saved, named.length)
-    const { gap, open, older } = await judgeGap(client, feed, isGap ? habits.between : null, habits.open, next)
+    const isGap = locked.named && rolls && isAllNew(saved, named.length)
+    const { gap, open, older } = await judgeGap(client, feed, isGap ? locked.between : null, locked.open, next)
     const discovered = before + saved.added
-    const articleInterval = nextArticleInterval(habits, discovered, habits.first)
-    const habitual = { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh }
+    const habits = habitsAfter(locked, discovered, poll)
     // While a gap is open, the feed is soon read again, in full: only so it names its next page.
-    const wait = older === null ? nextPoll(habitual, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
+    const wait = older === null ? nextPoll(habits, fresh, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
     const kept = older === null ? validators : NO_VALIDATORS
+    // The first poll finds the whole feed, and says nothing about how often articles come.
+    const rhythm = discovered > 0 && locked.between !== null ? articleInterval(habits) : null
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
-              next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int, rhythm = $6,
+              next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int,
+              habits = $6, rhythm = coalesce($7, rhythm),
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
-              last_new_at = case when $7 then clock_timestamp() else last_new_at end,
-              failures = 0, last_error = null, parsing = false, named = named or $8,
-              open_gap_from = $9, open_gap_to = $10
+              last_new_at = case when $8 then clock_timestamp() else last_new_at end,
+              failures = 0, last_error = null, parsing = false, named = named or $9,
+              open_gap_from = $10, open_gap_to = $11
         where feed_no = $1`,
       [
-        ...[feed.feedNo, kept !== null, kept?.etag ?? null, kept?.lastModified ?? null],
-        ...[wait, articleInterval, discovered > 0, named.length > 0, open?.from ?? null, open?.to ?? null],
+        ...[feed.feedNo, kept !== null, kept?.etag ?? null, kept?.lastModified ?? null, wait],
+        ...[habits, rhythm, discovered > 0, named.length > 0, open?.from ?? null, open?.to ?? null],
       ],
     )
     return { discovered, gap, older }
+  })
+}
+
+function habitsAfter({ habits, now }: LockedFeed, found: number, { named, rolls, validators }: GoodPoll): Habits {
+  const dates = named.map(({ entry }) => entry.published)
+  return learn(habits, {
+    ...{ now: now.getTime(), found, dated: datedRate(dates, now.getTime()) },
+    ...(validators === null ? {} : { room: rolls && named.length > 0 ? named.length : null }),
   })
 }
 
@@ -205,9 +217,9 @@ async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
 }
 
 interface LockedFeed {
-  articleInterval: number | null
-  silence: number
-  first: boolean
+  now: Date
+  /** Null: it was not polled before. */
+  habits: Habits | null
   /** It has named an address since it is in the catalogue. */
   named: boolean
   /** The time since its last successful poll; null: this is the first one. */
@@ -222,11 +234,9 @@ interface LockedFeed {
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
   const { rows } = await client.query<
-    Omit<LockedFeed, 'between' | 'open'> & { from: Date | null; to: Date; openFrom: Date | null; openTo: Date | null }
+    Omit<LockedFeed, 'between' | 'open'> & { from: Date | null; openFrom: Date | null; openTo: Date | null }
   >(
-    `select f.rhythm as "articleInterval", f.last_success_at is null as first, f.named,
-            f.last_success_at as from, now() as to, f.open_gap_from as "openFrom", f.open_gap_to as "openTo",
-            coalesce(extract(epoch from clock_timestamp() - coalesce(f.last_new_at, f.last_success_at)) * 1000, 0)::float8 as silence
+    `select now() as now, f.habits, f.named, f.last_success_at as from, f.open_gap_from as "openFrom", f.open_gap_to as "openTo"
        from feeds f join outlets o using (outlet_no)
       where f.feed_no = $1 and f.active and o.active
         for share of o for no key update of f`,
@@ -234,8 +244,8 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
   )
   const [row] = rows
   if (row === undefined) return null
-  const { from, to, openFrom, openTo, ...habits } = row
-  return { ...habits, between: gapOf(from, to), open: gapOf(openFrom, openTo) }
+  const { from, openFrom, openTo, ...locked } = row
+  return { ...locked, between: gapOf(from, row.now), open: gapOf(openFrom, openTo) }
 }
 
 const gapOf = (from: Date | null, to: Date | null): Gap | null => (from === null || to === null ? null : { from, to })

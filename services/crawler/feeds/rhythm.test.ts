@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { articleInterval, datedRate, freshFor, type Habits, learn, nextPoll, nextPollAfterFailure } from './rhythm.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const RANGE = { min: MINUTE, max: HOUR }
+/** A Monday, midnight in UTC. */
+const MONDAY = Date.UTC(2026, 10, 2)
+
+/** Polls a feed for some days. Articles come `every` ms, or as `published` says, ascending. */
+function follow(published: number[], days: number, room: number | null = null) {
+  const polls: { at: number; wait: number }[] = []
+  const delays: number[] = []
+  let habits: Habits | null = null
+  for (let [now, next] = [MONDAY, 0]; now < MONDAY + days * DAY; ) {
+    const before = next
+    for (; next < published.length && published[next]! <= now; next += 1) delays.push(now - published[next]!)
+    habits = learn(habits, { now, found: next - before, room })
+    const wait = nextPoll(habits, 0, RANGE)
+    polls.push({ at: now, wait })
+    now += wait
+  }
+  return { habits: habits!, polls, delays }
+}
+
+const evenly = (every: number, days: number) =>
+  Array.from({ length: Math.floor((days * DAY) / every) }, (_, number) => MONDAY + (number + 1) * every)
+
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The pauses that begin in an hour of a day (0: the first Monday), in minutes on average. */
+const pauses = ({ polls }: ReturnType<typeof follow>, day: number, hour: number) =>
+  mean(polls.filter(({ at }) => Math.floor((at - MONDAY) / HOUR) === day * 24 + hour).map(({ wait }) => wait)) / MINUTE
+
+t.test('the pause follows the square root of the rate: a busy feed every few minutes, a quiet one seldom', async t => {
+  const last = (every: number) => {
+    const { polls } = follow(evenly(every, 14), 14)
+    return mean(polls.filter(({ at }) => at >= MONDAY + 13 * DAY).map(({ wait }) => wait)) / MINUTE
+  }
+  const [busy, usual, quiet] = [last(2 * MINUTE), last(32 * MINUTE), last(100 * HOUR)] as const
+  t.ok(busy >= 2 && busy <= 6, `${busy}`)
+  t.ok(usual / busy > 2.5 && usual / busy < 6, `${usual} is about four times ${busy}`)
+  t.ok(quiet > 50, `${quiet}`)
+})
+
+t.test('an article never waits longer than POLL_INTERVAL_MAX', async () => {
+  const every = fc.integer({ min: MINUTE, max: 30 * HOUR })
+  fc.assert(
+    fc.property(every, every => follow(evenly(every, 3), 3).delays.every(delay => delay <= HOUR)),
+    { numRuns: 30 },
+  )
+})
+
+t.test('whatever the polls found, the next one lies within the bounds', async () => {
+  const poll = fc.record({
+    pause: fc.nat(10 * DAY),
+    found: fc.nat(100_000),
+    room: fc.option(fc.nat(100)),
+    dated: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
+  })
+  fc.assert(
+    fc.property(fc.array(poll, { minLength: 1 }), fc.nat(2 * DAY), (polls, fresh) => {
+      let [habits, now]: [Habits | null, number] = [null, MONDAY]
+      for (const { pause, ...result } of polls) {
+        now += pause
+        habits = learn(habits, { now, ...result })
+      }
+      const wait = nextPoll(habits!, fresh, RANGE)
+      return wait >= RANGE.min && wait <= RANGE.max && articleInterval(habits!) > 0
+    }),
+  )
+})
+
+/** Twelve articles an hour from nine to five, on working days. */
+const office = (days: number) =>
+  evenly(5 * MINUTE, days).filter(at => {
+    const [day, hour] = [Math.floor((at - MONDAY) / DAY) % 7, Math.floor((at % DAY) / HOUR)]
+    return day < 5 && hour >= 9 && hour < 17
+  })
+
+t.test('hours and weekends are learned: little is asked at night, and more before the first article', async t => {
+  const followed = follow(office(21), 28)
+  t.ok(pauses(followed, 17, 12) < 8, 'at noon')
+  t.ok(pauses(followed, 17, 2) > 45, 'at night')
+  t.ok(pauses(followed, 19, 12) > 3 * pauses(followed, 17, 12), 'at a weekend')
+  t.ok(pauses(followed, 17, 8) < 30, 'in the hour before the first article')
+  // From the fourth week on nothing comes any more.
+  t.ok(pauses(followed, 21, 14) > 2 * pauses(followed, 17, 14), 'on a holiday')
+  t.equal(Math.round(articleInterval(follow(office(14), 14).habits) / MINUTE / 10), 2, 'a week has 480 articles')
+})
+
+t.test('breaking news is asked for more often, until it is over', async t => {
+  const calm = evenly(7 * HOUR, 9)
+  const breaking = Array.from({ length: 60 }, (_, number) => MONDAY + 8 * DAY + 12 * HOUR + number * MINUTE)
+  const followed = follow(
+    [...calm, ...breaking].toSorted((a, b) => a - b),
+    9,
+  )
+  t.ok(pauses(followed, 7, 12) > 30)
+  t.ok(pauses(followed, 8, 12) < 15)
+  t.ok(pauses(followed, 8, 20) > 20)
+})
+
+t.test('an archive in a sitemap is no breaking news', async t => {
+  const archive = Array.from({ length: 10_000 }, () => MONDAY + 8 * DAY + 12 * HOUR)
+  const followed = follow([...evenly(7 * HOUR, 8), ...archive], 9)
+  t.ok(pauses(followed, 8, 20) > 20)
+})
+
+t.test('a feed that shows few entries is asked before they may all be new', async t => {
+  const { habits } = follow(evenly(20 * MINUTE, 7), 7)
+  const wait = nextPoll(habits, 0, RANGE)
+  t.ok(nextPoll({ ...habits, room: 1 }, 0, RANGE) < 0.7 * wait)
+  t.equal(nextPoll({ ...habits, room: 50 }, 0, RANGE), wait)
+})
+
+t.test('an edition that fills the feed at the same time each day is met in time once it was seen', async t => {
+  const edition = Array.from({ length: 10 * 15 }, (_, number) => {
+    const day = Math.floor(number / 15)
+    return MONDAY + day * DAY + 6 * HOUR + 20 * MINUTE + ((number % 15) * MINUTE) / 3
+  })
+  t.ok(pauses(follow(edition, 10, 15), 9, 6) < 4)
+  t.ok(pauses(follow(edition, 10), 9, 6) > 4, 'where nothing rolls off there is time')
+})
+
+t.test('the dates of a first document tell how much comes; without them the feed is asked often at first', async t => {
+  const dates = ['Mon, 02 Nov 2026 00:00:00 GMT', '2026-11-02T12:00:00Z', null, 'yesterday', '2026-12-01T00:00:00Z']
+  t.equal(datedRate(dates, MONDAY + DAY), 2 / 24)
+  t.equal(datedRate([null, 'today', '2026-11-02T12:00:00Z'], MONDAY + DAY), null)
+  const first = (dated: number | null) => nextPoll(learn(null, { now: MONDAY, found: 30, dated }), 0, RANGE) / MINUTE
+  t.ok(first(30) < first(null) && first(null) < 15)
+  t.equal(first(1 / 24), 60)
+})
+
+t.test('an answer that calls itself fresh bounds the next poll, within limits', async t => {
+  const busy = learn(null, { now: MONDAY, found: 1, dated: 100 })
+  const quiet = learn(null, { now: MONDAY, found: 1, dated: 1 / 50 })
+  t.equal(nextPoll(busy, 10 * MINUTE, RANGE), 10 * MINUTE)
+  t.equal(nextPoll(busy, DAY, RANGE), HOUR / 2, 'a day is not believed')
+  t.equal(nextPoll(quiet, 5 * MINUTE, RANGE), HOUR, 'nor does it hurry')
+  t.equal(nextPoll(busy, HOUR, { min: HOUR, max: MINUTE }), HOUR, 'the shortest interval holds')
+})
+
+t.test('a feed that fails is asked less and less often, yet the end of an outage is soon noticed', async t => {
+  const minutes = [1, 2, 3, 4, 5, 12, 13, 14, 15, 100].map(failures => nextPollAfterFailure(failures, RANGE) / MINUTE)
+  t.same(minutes, [2, 4, 8, 16, 16, 16, 32, 60, 60, 60])
+})
+
+t.test('RFC 9111: max-age less the age of the answer; what must not be kept is never fresh', async t => {
+  const cases: [Record<string, string>, number][] = [
+    [{}, 0],
+    [{ 'cache-control': 'max-age=300' }, 300_000],
+    [{ 'cache-control': 'public, Max-Age="300", must-revalidate', age: '60' }, 240_000],
+    [{ 'cache-control': 'max-age=300', age: '900' }, 0],
+    [{ 'cache-control': 's-maxage=900' }, 0],
+    [{ 'cache-control': 'max-age=300, no-cache' }, 0],
+    [{ 'cache-control': 'no-store, max-age=300' }, 0],
+    [{ 'cache-control': 'max-age=-5' }, 0],
+    [{ 'cache-control': 'max-age=1e9' }, 0],
+    [{ 'cache-control': 'max-age=300', age: 'old' }, 300_000],
+    [{ 'cache-control': 'max-age=99999999999' }, 2 ** 31 * 1_000],
+    [{ 'cache-control': 'max-age=9'.repeat(10_000) }, 0],
+  ]
+  for (const [headers, wanted] of cases) t.equal(freshFor(headers), wanted, JSON.stringify(headers).slice(0, 80))
+})

@@ -1,0 +1,238 @@
+/*
+ * When a feed is asked next. Everything here is pure: the crawler keeps the habits of a feed in its
+ * row, the simulated weeks of `bench/week` keep them in memory.
+ *
+ * Articles come as a Poisson process whose rate changes with the hour and differs at weekends, as
+ * Sia, Cho and Cho found in 10,000 feeds ("Efficient Monitoring Algorithm for Fast News Alerts",
+ * 2007). Every feed is asked as soon as the articles that are expected to wait there have together
+ * waited for PRICE. One price for all feeds spends requests where they save most waiting: the
+ * Lagrange multiplier of a common budget (Cho and Garcia-Molina, "Effective page refresh policies",
+ * 2003; Azar et al., "Tractable near-optimal policies for crawling", 2018). At a constant rate the
+ * pause is √(2 · PRICE / rate), the square root law of both papers.
+ */
+
+/** What the polls of a feed have taught. Times in ms, rates in articles an hour. */
+export interface Habits {
+  /** The first poll, and the last one. */
+  since: number
+  at: number
+  /** By the hour (UTC): 24 of a working day, then 24 of a day of the weekend. */
+  rates: number[]
+  /**
+   * By the hour of any day: the fastest that articles came when they filled much of the feed at
+   * once, as a newspaper's edition does. It fades.
+   */
+  rushes: number[]
+  /** New articles that the last polls found, and that the rates had promised. Both fade. */
+  found: number
+  expected: number
+  /** Entries that the feed shows, when new ones push old ones out; null: nothing rolls off. */
+  room: number | null
+}
+
+/** A poll that succeeded. */
+interface PollResult {
+  now: number
+  /** New articles. */
+  found: number
+  /** As in `Habits`; not given: the document has not changed. */
+  room?: number | null
+  /** The articles an hour by the dates of a first document; null: it has no dates. */
+  dated?: number | null
+}
+
+interface IntervalRange {
+  /** POLL_INTERVAL_MIN and POLL_INTERVAL_MAX. */
+  min: number
+  max: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const WEEK = 7 * DAY
+
+/** The waiting of articles, in ms, that is worth a request. */
+export const PRICE = 4 * MINUTE
+/** Articles an hour of a feed without dates at its first poll. Curiosity pays: it fades fast. */
+const UNKNOWN_RATE = 4
+/** The most and the least that is believed of a feed. */
+const MOST = 3_600
+const LEAST = 0.001
+/**
+ * Days that a rate remembers: two weeks and a half, and two weekends. A feed that is younger
+ * remembers all of its days, so that its first days count in full.
+ */
+const MEMORY = { workdays: 12, weekend: 4 }
+/** ms after which what was found of late counts half: the length of a piece of breaking news. */
+const LATELY = 90 * MINUTE
+/** Articles that a feed must bring, or owe, before today differs from other days. */
+const CAUTION = 1.5
+/** More than this, and far more than expected, is an archive in a sitemap and no news. */
+const MOST_AT_ONCE = 20
+/** The longest time for which the rate is taken as constant. */
+const SLICE = 30 * MINUTE
+/** The share of a feed's room that may be filled before the next poll. More of it was a rush. */
+const ROOM = 1 / 3
+/** Days that a rush is remembered. */
+const RUSH_MEMORY = 20
+/**
+ * The part of the longest interval for which `max-age` is believed: some servers send a day with
+ * everything, and news must not wait for it.
+ */
+const BELIEVED_FRESH = 1 / 2
+
+/** The habits of a feed after a poll. */
+export function learn(before: Habits | null, { now, found, room, dated }: PollResult): Habits {
+  if (before === null) {
+    const rates = Array(48).fill(bounded(dated ?? UNKNOWN_RATE))
+    return { since: now, at: now, rates, rushes: Array(24).fill(0), found: 0, expected: 0, room: room ?? null }
+  }
+  const [rates, rushes] = [[...before.rates], [...before.rushes]]
+  const isRush = found >= (before.room ?? Infinity) * ROOM
+  const watched = Math.max(1, Math.min(now - before.at, WEEK))
+  const slices = Math.ceil(watched / SLICE)
+  const hours = watched / slices / HOUR
+  const moments = Array.from({ length: slices }, (_, slice) => now - watched + (slice + 0.5) * hours * HOUR)
+  const promised = moments.map(moment => rateAt(before.rates, moment) * hours)
+  const expected = promised.reduce((sum, part) => sum + part, 0)
+  const believed = Math.min(found, MOST_AT_ONCE + 2 * expected)
+  const age = Math.max(0, now - before.since) / DAY
+  for (const [slice, moment] of moments.entries()) {
+    // In which slices the articles came is unknown: they are shared out as they were promised.
+    const seen = (believed * promised[slice]!) / expected / hours
+    const [earlier, later, share] = hoursAround(moment)
+    learnHour(rates, earlier, { seen, hours: hours * (1 - share), age })
+    learnHour(rates, later, { seen, hours: hours * share, age })
+    const faded = rushes[hourOf(moment) % 24]! * Math.exp(-hours / RUSH_MEMORY)
+    rushes[hourOf(moment) % 24] = rounded(Math.max(faded, isRush ? found / (watched / HOUR) : 0))
+  }
+  const fade = 2 ** (-watched / LATELY)
+  return {
+    ...{ since: before.since, at: now, rates, rushes, room: room === undefined ? before.room : room },
+    ...{ found: before.found * fade + believed, expected: before.expected * fade + expected },
+  }
+}
+
+/**
+ * Moves a rate towards what was seen. In the first week working days speak for the weekend, too:
+ * it may not have been seen.
+ */
+function learnHour(
+  rates: number[],
+  hour: number,
+  { seen, hours, age }: { seen: number; hours: number; age: number },
+): void {
+  for (const cell of age < 7 && hour < 24 ? [hour, hour + 24] : [hour]) {
+    const memory = Math.min(cell < 24 ? MEMORY.workdays : MEMORY.weekend, 1 + age)
+    const moved = rates[cell]! + (1 - Math.exp(-hours / memory)) * (seen - rates[cell]!)
+    rates[cell] = rounded(bounded(moved))
+  }
+}
+
+const rounded = (rate: number) => Math.round(rate * 1e6) / 1e6
+const bounded = (rate: number) => Math.min(Math.max(rate, LEAST), MOST)
+
+/** The articles an hour that the habits promise at a moment, by its hour and kind of day. */
+function rateAt(rates: number[], moment: number): number {
+  const [earlier, later, share] = hoursAround(moment)
+  return rates[earlier]! * (1 - share) + rates[later]! * share
+}
+
+/**
+ * The two hours of `Habits` whose middles lie around a moment, and the share of the later one:
+ * rates change gradually.
+ */
+function hoursAround(moment: number): [number, number, number] {
+  const before = moment - HOUR / 2
+  return [hourOf(before), hourOf(before + HOUR), (before % HOUR) / HOUR]
+}
+
+/** 1970 began with a Thursday. */
+function hourOf(moment: number): number {
+  const weekday = (Math.floor(moment / DAY) + 4) % 7
+  return Math.floor((moment % DAY) / HOUR) + (weekday === 0 || weekday === 6 ? 24 : 0)
+}
+
+/**
+ * ms until the next poll of a feed that answers.
+ *
+ * The rates are scaled by what was found of late: a holiday is quieter than its weekday, an hour of
+ * breaking news busier. A feed that may roll over is asked in time. An answer that calls itself
+ * fresh is not asked for again before that time is over, within limits.
+ *
+ * @param fresh ms for which the answer says that it stays as it is
+ * @param price the waiting of articles, in ms, that is worth a request
+ */
+export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRange, price = PRICE): number {
+  const longest = Math.max(min, max)
+  const today = (CAUTION + habits.found) / (CAUTION + habits.expected)
+  const room = (habits.room ?? Infinity) * ROOM
+  let [wait, arrived, filled, waited] = [0, 0, 0, 0]
+  while (wait < longest && waited < price && filled < room) {
+    const moment = habits.at + wait
+    const step = Math.min(Math.max(wait, min, 1) / 8, longest - wait)
+    const coming = (rateAt(habits.rates, moment) * today * step) / HOUR
+    waited += (arrived + coming / 2) * step
+    arrived += coming
+    filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
+    wait += step
+  }
+  return Math.round(Math.min(Math.max(wait, Math.min(fresh, max * BELIEVED_FRESH), min), longest))
+}
+
+/** ms between two articles, over a week of these habits. */
+export function articleInterval({ rates }: Habits): number {
+  const week = rates.reduce((sum, rate, hour) => sum + rate * (hour < 24 ? 5 : 2), 0)
+  return Math.round(Math.min(WEEK / week, LONGEST_INTERVAL))
+}
+
+const LONGEST_INTERVAL = 20 * DAY
+
+/** The articles an hour between the oldest of these dates and now; null: they do not tell. */
+export function datedRate(dates: (string | null)[], now: number): number | null {
+  const times = dates.map(date => Date.parse(date?.slice(0, 100) ?? '')).filter(time => time <= now)
+  if (times.length < 2) return null
+  return times.length / (Math.max(HOUR, now - times.reduce((a, b) => Math.min(a, b))) / HOUR)
+}
+
+/**
+ * ms until the next poll of a feed that fails. The wait doubles with each failure, up to sixteen
+ * times the shortest. It stays there for eight failures, so that we soon notice the end of an
+ * outage of an hour or two. Then it grows to the longest.
+ *
+ * @param failures the number of failures in a row, this one included
+ */
+export function nextPollAfterFailure(failures: number, { min, max }: IntervalRange): number {
+  const doublings = failures <= PLATEAU ? failures : Math.max(PLATEAU, failures - PLATEAU_FAILURES)
+  return Math.round(Math.min(Math.max(min, 1) * 2 ** Math.min(doublings, 30), Math.max(min, max)))
+}
+
+const PLATEAU = 4
+const PLATEAU_FAILURES = 8
+
+/**
+ * ms for which an answer stays fresh by its own statement (RFC 9111 §4.2): `max-age` less the time
+ * that a cache has held it. 0: the answer does not say, or must not be kept.
+ *
+ * `s-maxage` speaks to caches between the outlet and its readers, and `Expires` is mostly a date
+ * that a template wrote, so neither counts.
+ */
+export function freshFor(headers: Record<string, string>): number {
+  const directives = (headers['cache-control'] ?? '').slice(0, LONGEST_HEADER).toLowerCase().split(',')
+  const values = new Map(
+    directives.map(directive => {
+      const [name = '', value = ''] = directive.split('=')
+      return [name.trim(), value.trim().replace(/^"|"$/g, '')]
+    }),
+  )
+  if (values.has('no-cache') || values.has('no-store')) return 0
+  return Math.max(0, secondsOf(values.get('max-age')) - secondsOf(headers.age)) * 1_000
+}
+
+const LONGEST_HEADER = 1_000
+/** RFC 9111 §1.2.2: a larger number counts as this one. */
+const MOST_SECONDS = 2 ** 31
+
+const secondsOf = (text: string | undefined) =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Math.min(Number(text), MOST_SECONDS) : 0
