@@ -195,7 +195,7 @@ function person(random: Random, { given, family, chances }: People): string {
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-export function cumulative(weights: number[]): Float64Array {
+function cumulative(weights: number[]): Float64Array {
   const sums = new Float64Array(weights.length)
   let sum = 0
   weights.forEach((weight, index) => {
@@ -205,7 +205,7 @@ export function cumulative(weights: number[]): Float64Array {
   return sums.map(value => value / sum)
 }
 
-export function drawn(sums: Float64Array, chance: number): number {
+function drawn(sums: Float64Array, chance: number): number {
   let low = 0
   let high = sums.length - 1
   while (low < high) {

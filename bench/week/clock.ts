@@ -1,0 +1,158 @@
+import { type Habits, learn, nextPoll } from '../../services/crawler/feeds/rhythm.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { type FormerHabits, formerLearn, formerNextPoll } from './former.ts'
+import { type FeedDocument, MINUTE, type Outlet, START, WEEK } from './outlets.ts'
+
+/** A rule that says when a document is asked next. */
+export interface Policy<H> {
+  learn(before: H | null, poll: { now: number; found: number; room?: number | null }): H
+  /** ms until the next poll. */
+  next(habits: H, now: number, fresh: number): number
+}
+
+/** The crawler's own rule, within the bounds that hold by default. */
+export function presentPolicy(price?: number): Policy<Habits> {
+  const { POLL_INTERVAL_MIN: min, POLL_INTERVAL_MAX: max } = readConfig({})
+  return { learn, next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }, price) }
+}
+
+export function formerPolicy(pollsPerArticle = 4): Policy<FormerHabits> {
+  const range = { min: MINUTE, max: 60 * MINUTE }
+  const next = (habits: FormerHabits, now: number, fresh: number) =>
+    formerNextPoll(habits, { now, fresh, pollsPerArticle, ...range })
+  return { learn: formerLearn, next }
+}
+
+/** What a week was like. */
+export interface Lived {
+  /** Articles, by the order of their publication in each outlet. Times in ms. */
+  articles: {
+    published: number
+    /** From the first moment at which an answer could show it until a search can find it. */
+    lag: number
+  }[]
+  /** Articles that no poll saw. */
+  missed: number
+  /** Articles that nobody who asks once a minute can be sure to see: they left the feed in less. */
+  fleeting: number
+  /** Polls that met no known entry. */
+  gaps: number
+  /** Requests of documents, those answered 304 among them, and those of pages. */
+  requests: { feeds: number; unchanged: number; pages: number }
+  /** The shortest time between two requests of a document. */
+  shortestPause: number
+  /** Pages that wait for their host, and pages that wait for the normaliser, every LOOK. */
+  due: Int32Array
+  stored: Int32Array
+}
+
+const LOOK = 10_000
+/** ms from the time of a poll to its request: the crawler looks for due feeds every 700 ms. */
+const CLAIMED = 1_000
+/** The default of CRAWL_HOST_DELAY, and the time of a request. */
+const HOST_DELAY = 1_000
+const ANSWERED = 500
+/** ms from a stored page to its article in the index. */
+const NORMALISED = 2_000
+
+/** Lives the weeks with a policy, outlet by outlet, from their first poll on. */
+export function live<H>(outlets: Outlet[], policy: Policy<H>, weeks: number): Lived[] {
+  const lived = Array.from({ length: weeks }, (): Lived => {
+    const counts = {
+      missed: 0,
+      fleeting: 0,
+      gaps: 0,
+      requests: { feeds: 0, unchanged: 0, pages: 0 },
+      shortestPause: Infinity,
+    }
+    const looks = () => new Int32Array(WEEK / LOOK + 1)
+    return { articles: [], ...counts, due: looks(), stored: looks() }
+  })
+  for (const [place, outlet] of outlets.entries()) {
+    const found = pollOutlet(outlet, policy, lived, START + (place % 60) * 1_000)
+    noteArticles(outlet, found, lived)
+  }
+  return lived
+}
+
+const weekOf = (lived: Lived[], time: number) => lived[Math.min(lived.length - 1, Math.floor((time - START) / WEEK))]!
+
+/** A document and what its polls have taught. */
+interface Polled<H> {
+  document: FeedDocument
+  habits: H | null
+  due: number
+  /** The number of articles that have stood in an answer, or have left before one. */
+  seen: number
+}
+
+/** Polls the documents of an outlet. When each article was found; Infinity: never. */
+function pollOutlet<H>({ published, documents }: Outlet, policy: Policy<H>, lived: Lived[], start: number): number[] {
+  const found: number[] = published.map(() => Infinity)
+  const all = documents.map((document): Polled<H> => ({ document, habits: null, due: start, seen: 0 }))
+  const end = START + lived.length * WEEK
+  for (;;) {
+    const polled = all.reduce((a, b) => (a.due <= b.due ? a : b))
+    const now = polled.due + CLAIMED
+    if (now >= end) return found
+    polled.due = now + poll(polled, found, now, policy, weekOf(lived, now))
+  }
+}
+
+/** One poll. Returns the ms until the next one. */
+function poll<H>(polled: Polled<H>, found: number[], now: number, policy: Policy<H>, week: Lived): number {
+  const { document, seen } = polled
+  week.requests.feeds += 1
+  while (polled.seen < found.length && document.shown[polled.seen]! <= now) polled.seen += 1
+  const oldest = Math.max(seen, polled.seen - (document.room ?? Infinity))
+  let discovered = 0
+  for (let article = oldest; article < polled.seen; article += 1) {
+    if (found[article] !== Infinity) continue
+    found[article] = now
+    discovered += 1
+  }
+  const isUnchanged = polled.seen === seen
+  if (isUnchanged) week.requests.unchanged += 1
+  if (seen > 0 && discovered > 1 && discovered === document.room) week.gaps += 1
+  const { habits } = polled
+  const room = habits !== null && isUnchanged ? {} : { room: document.room }
+  polled.habits = policy.learn(habits, { now, found: discovered, ...room })
+  const pause = policy.next(polled.habits, now, document.freshAt(now))
+  week.shortestPause = Math.min(week.shortestPause, pause)
+  return pause
+}
+
+/**
+ * Fetches the pages of found articles, one after another, and notes what became of each article.
+ */
+function noteArticles({ published, documents }: Outlet, found: number[], lived: Lived[]): void {
+  let free = 0
+  for (const [article, at] of found.entries()) {
+    const week = weekOf(lived, published[article]!)
+    const shown = Math.min(...documents.map(document => document.shown[article]!))
+    if (at === Infinity) {
+      // Those of the last hours may still be found.
+      if (shown > START + lived.length * WEEK - 60 * MINUTE) continue
+      week[documents.some(document => stays(document, article)) ? 'missed' : 'fleeting'] += 1
+      continue
+    }
+    const fetched = Math.max(at, free) + ANSWERED
+    free = fetched + HOST_DELAY
+    week.requests.pages += 1
+    look(week.due, at, fetched)
+    look(week.stored, fetched, fetched + NORMALISED)
+    week.articles.push({ published: published[article]!, lag: fetched + NORMALISED - shown })
+  }
+}
+
+/** Whether an article stays in a document for a minute. */
+function stays({ room, shown }: FeedDocument, article: number): boolean {
+  return room === null || (shown[article + room] ?? Infinity) - shown[article]! > MINUTE
+}
+
+/** Counts a page in the looks of its week between two times. */
+function look(depths: Int32Array, from: number, to: number): void {
+  const since = (from - START) % WEEK
+  for (let at = Math.ceil(since / LOOK); at * LOOK < since + to - from; at += 1)
+    if (at < depths.length) depths[at]! += 1
+}

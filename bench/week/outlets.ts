@@ -1,0 +1,184 @@
+import { createRandom, type Random } from '../../test/faults/random.ts'
+
+/*
+ * Outlets as published figures describe them, and what they publish in some weeks. Nothing here
+ * knows how feeds are asked.
+ */
+
+/** An outlet, its articles and the documents that name them. Times in ms since 1970. */
+export interface Outlet {
+  /** When each article was published, ascending. */
+  published: number[]
+  documents: FeedDocument[]
+}
+
+/** A feed, or a news sitemap. */
+export interface FeedDocument {
+  /** Entries that it shows; null: all. */
+  room: number | null
+  /** The first moment at which an answer can show each article, in the order of `published`. */
+  shown: number[]
+  /** ms for which its answer of this moment calls itself fresh. */
+  freshAt(now: number): number
+}
+
+export const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+export const WEEK = 7 * DAY
+/** A Monday, at midnight in Brussels. */
+export const START = Date.UTC(2026, 10, 2) - HOUR
+
+/**
+ * Few feeds bring most articles: 17 % of 8,155 feeds brought 97 % (Hmedeh et al., "Characterizing
+ * Web Syndication Behavior and Content", WISE 2011), and counts fall by a modified power law. Blogs
+ * are among those; here 17 % of the outlets bring 91 %. The largest has 1,300 articles a day, as
+ * the Washington Post with its wires (The Atlantic, 2016: 1,200), the smallest has one in two days.
+ */
+const diligence = (place: number) => (place + 30) ** -3
+
+/**
+ * Articles by the hour: they begin at six, most come after nine, the peak is between four and five
+ * in the afternoon (azernis, publication times of eleven German publishers, 2023).
+ */
+const BY_HOUR = [4, 3, 2, 2, 4, 10, 26, 36, 42, 58, 64, 66, 62, 64, 70, 76, 84, 70, 58, 48, 40, 30, 18, 8]
+/**
+ * From Monday. On Wednesdays come 56 % more than on Saturdays, the fewest (azernis, six publishers
+ * in 2021).
+ */
+const BY_DAY = [0.96, 0.99, 1, 0.99, 0.95, 0.64, 0.7]
+/** On the emptiest day of that year came 80 articles a publisher, on a Wednesday 203. */
+const HOLIDAY = 0.4
+/**
+ * The morning's paper goes online at once: the New York Times was most active at midnight (Nieman
+ * Lab, 2009), Focus Online before six (azernis, 2023).
+ */
+const PRINTS = 0.3
+/** Articles of a paper. */
+const MOST_PRINTED = 60
+/**
+ * Events that people make excite each other (Alves et al., "Burstiness Scale", 2016): so many
+ * articles follow another one, on average after so long.
+ */
+const FOLLOWERS = 0.25
+const FOLLOWS_AFTER = 45 * MINUTE
+/**
+ * Events a week that half of the outlets write about, so much of a day more, for two hours. Our
+ * assumption, as are the shares of caches below: no source counts them.
+ */
+const EVENTS = 2
+const EVENT_SHARE = 0.15
+
+/** Entries in feeds: 10 of WordPress, 15 of Serendipity and RSS 0.91, more of busy outlets. */
+const ROOMS = [10, 15, 20, 30, 50, 100]
+
+/**
+ * The outlets of a catalogue, the same for the same seed.
+ *
+ * @param perDay articles of all outlets on a Wednesday, about
+ */
+export function makeOutlets(
+  seed: number,
+  { outlets, perDay, weeks }: { outlets: number; perDay: number; weeks: number },
+): Outlet[] {
+  const shares = Array.from({ length: outlets }, (_, place) => diligence(place))
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  const chance = createRandom(seed, 'week events')
+  const events = Array.from({ length: EVENTS * weeks }, () => START + chance.next() * weeks * WEEK)
+  // In the last week, the one that is measured.
+  const holiday = START + (weeks - 1) * WEEK + Math.floor(chance.next() * 5) * DAY
+  return shares.map((share, place) => {
+    const random = createRandom(seed, `week outlet ${place}`)
+    const daily = (perDay * share) / total
+    const published = publish(random, { daily, weeks, holiday, events })
+    return { published, documents: makeDocuments(random, daily, published) }
+  })
+}
+
+function publish(random: Random, of: { daily: number; weeks: number; holiday: number; events: number[] }): number[] {
+  const times = [...plannedArticles(random, of)]
+  for (const event of of.events) {
+    if (!random.chance(0.5)) continue
+    const articles = poisson(random, of.daily * EVENT_SHARE)
+    for (let left = articles; left > 0; left -= 1) times.push(event + exponential(random, 2 * HOUR))
+  }
+  // Followers have followers, too.
+  for (let at = 0; at < times.length; at += 1) {
+    const followers = poisson(random, FOLLOWERS)
+    for (let left = followers; left > 0; left -= 1) times.push(times[at]! + exponential(random, FOLLOWS_AFTER))
+  }
+  const end = START + of.weeks * WEEK
+  return times
+    .map(Math.round)
+    .filter(time => time < end)
+    .sort((a, b) => a - b)
+}
+
+/** The articles of each hour and day, and those of the paper. */
+function* plannedArticles(
+  random: Random,
+  { daily, weeks, holiday }: { daily: number; weeks: number; holiday: number },
+): Generator<number> {
+  const shift = Math.round(random.between(-2.5, 2.5))
+  // An agency works by night, an office of two by day.
+  const evenness = random.between(0.5, 2)
+  const hours = BY_HOUR.map((_, hour) => BY_HOUR[(hour - shift + 24) % 24]! ** evenness)
+  const sum = hours.reduce((all, hour) => all + hour, 0)
+  const atWeekends = daily < 5 && random.chance(0.4) ? 0.1 : 1
+  const onHoliday = random.chance(0.8) ? HOLIDAY : 1
+  const prints = daily > 20 && random.chance(PRINTS) ? Math.min(random.between(0.15, 0.3), MOST_PRINTED / daily) : 0
+  const paper = { at: random.between(0, 6.5) * HOUR, takes: random.between(2, 10) * MINUTE }
+  for (let day = 0; day < weeks * 7; day += 1) {
+    const midnight = START + day * DAY
+    const factor = BY_DAY[day % 7]! * (day % 7 >= 5 ? atWeekends : 1) * (midnight === holiday ? onHoliday : 1)
+    const articles = daily * factor * (1 - FOLLOWERS)
+    for (const [hour, share] of hours.entries()) {
+      yield* spread(random, (articles * (1 - prints) * share) / sum, midnight + hour * HOUR, HOUR)
+    }
+    if (day % 7 !== 6) yield* spread(random, articles * prints, midnight + paper.at, paper.takes)
+  }
+}
+
+/** So many moments in a span, on average. */
+function* spread(random: Random, mean: number, from: number, length: number): Generator<number> {
+  for (let left = poisson(random, mean); left > 0; left -= 1) yield from + random.next() * length
+}
+
+/** By Knuth for small means, by the normal distribution for large ones. */
+function poisson(random: Random, mean: number): number {
+  if (mean > 50) {
+    const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
+    return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal))
+  }
+  let count = -1
+  for (let product = 1; product > Math.exp(-mean); count += 1) product *= random.next()
+  return count
+}
+
+const exponential = (random: Random, mean: number) => -mean * Math.log(1 - random.next())
+
+/**
+ * A feed; of every fourth outlet a news sitemap, too: the articles of two days (Google's rules for
+ * news sitemaps), so that nothing rolls off between two polls.
+ */
+function makeDocuments(random: Random, daily: number, published: number[]): FeedDocument[] {
+  const least = random.pick([0, 0, 1, 2, 3])
+  const room = ROOMS.find((entries, place) => place >= least && entries >= daily / 4) ?? 100
+  const feed = makeDocument(random, room, published)
+  return random.chance(0.25) ? [feed, makeDocument(random, null, published)] : [feed]
+}
+
+/**
+ * Some are written anew every few minutes, without the site. Some stand behind a cache for 5, 15 or
+ * 60 minutes (as Pinecast offers), which others keep warm. Some name a `max-age` that nothing
+ * keeps: a hint for readers (ctrl.blog, "Best practices for caching of syndication feeds").
+ */
+function makeDocument(random: Random, room: number | null, published: number[]): FeedDocument {
+  const every = random.chance(0.2) ? random.pick([5, 10, 15]) * MINUTE : 1
+  const cached = random.chance(0.25) ? random.pick([1, 5, 5, 15, 15, 60]) * MINUTE : 1
+  const hinted = cached === 1 && random.chance(0.2) ? random.pick([5, 10, 30, 60]) * MINUTE : 0
+  const phase = random.next()
+  const next = (time: number, step: number) => Math.ceil((time - phase * step) / step) * step + phase * step
+  const shown = published.map(time => next(next(time, every), cached))
+  return { room, shown, freshAt: now => (cached === 1 ? hinted : next(now + 1, cached) - now) }
+}
