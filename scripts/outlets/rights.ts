@@ -82,7 +82,7 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   const articles = counted(counts.articles, 'article')
   if (!done) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
   say(`Of ${articles}, bounded ${blanked} and removed ${removed}.`)
-  if (counts.snippets > 0) say('Restart the API: its processes show articles in memory with their old snippets.')
+  if (counts.snippets > 0) say('Processes of the API that hold old snippets in memory show them for up to ten minutes.')
 }
 
 /** @throws UsageError without a vector store whose vectors may have to go */

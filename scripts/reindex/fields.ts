@@ -9,8 +9,8 @@ const SNIPPETS = 200
 
 /**
  * Makes the snippets of the chosen articles anew from their bodies, and writes those that differ.
- * Processes of the API show articles that they hold in memory with their old snippets until they
- * restart.
+ * Processes of the API show articles that they hold in memory with their old snippets for up to ten
+ * minutes.
  *
  * @returns whether it is complete
  */

@@ -5,9 +5,12 @@ import { type Cache, type CacheSizes, type CacheStats, createCache } from './cac
 
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
 
+/** ms. An operator may blank snippets (decision 41), and `reindex` may make them anew. */
+const SNIPPETS_HOLD = 600_000
+
 /**
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
- * never changes (decision 24), and lists and polls ask for the newest articles again and again.
+ * hardly changes (decision 24), and lists and polls ask for the newest articles again and again.
  */
 export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
@@ -15,7 +18,7 @@ export function createStoredArticles<A extends KeptArticle>(
   form: ArticleForm<A>,
 ) {
   // By number, which a `Map` finds faster than a bigint.
-  const cache = createCache<number, A>(sizes.articles)
+  const cache = createCache<number, A>(sizes.articles, SNIPPETS_HOLD)
   const names = createNameCache(source, sizes.names)
 
   const nameAndKeep = async (stored: StoredArticle[]): Promise<A[]> => {
