@@ -154,7 +154,7 @@ t.test('a file that cannot be used changes nothing and names what is wrong', asy
   t.equal(code, 1)
   t.match(err, /a\.example: country must be one of NL, BE, LU/)
   t.match(await outlets('sync', '/does/not/exist'), { code: 1, err: /no such file/ })
-  t.match(await outlets('paint'), { code: 2, err: /sync FILE, add FILE, remove DOMAIN, list, or check/ })
+  t.match(await outlets('paint'), { code: 2, err: /sync FILE, add FILE, remove DOMAIN, list, rights/ })
 })
 
 t.test('list shows the outlets in trouble first; as JSON one a line', async t => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { startTestApi } from '../contract/api.ts'
+import { until } from '../fleet.ts'
 import { axe, browserPath, launch, open } from './browser.ts'
 import { sampleNews } from './news.ts'
 
@@ -289,8 +290,13 @@ if (browserPath === undefined) {
     t.match(rows[1], /5\s+we have 312 of 318 that De Gatenkrant named$/)
     t.match(rows[2], /2\s+we have 2 of 9 that De Gatenkrant named$/)
     t.match(rows[4], /0\s+outlets that could not be read: 1$/)
-    await page.locator('.timeline .u-over').hover({ position: { x: 90, y: 60 } })
-    t.match(await page.locator('.point').innerText(), /articles?; we have .* that De Gatenkrant named/)
+    const pointed = /articles?; we have .* that De Gatenkrant named/
+    await until(async () => {
+      // The drawing may be made anew meanwhile.
+      await page.locator('.timeline .u-over').hover({ position: { x: 90, y: 60 } })
+      await page.locator('.timeline .u-over').hover({ position: { x: 100, y: 60 } })
+      return pointed.test(await page.locator('.point').innerText())
+    }, 40_000)
     t.strictSame(await axe(page), [])
     if (process.env.PICTURE_OF_GAPS) await page.screenshot({ path: process.env.PICTURE_OF_GAPS, fullPage: true })
     for (const [language, word] of [
