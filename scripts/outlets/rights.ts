@@ -80,8 +80,8 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   )
   const [blanked, removed] = [counted(counts.snippets, 'snippet'), counted(counts.vectors, 'vector')]
   const articles = counted(counts.articles, 'article')
-  if (!done) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
-  say(`Of ${articles}, bounded ${blanked} and removed ${removed}.`)
+  if (dryRun) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
+  say(`Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`)
   if (counts.snippets > 0) say('Processes of the API that hold old snippets in memory show them for up to ten minutes.')
 }
 
