@@ -23,7 +23,7 @@ create table outlet_days (
   polls      int not null default 0,               -- of its feeds, that were answered
   sitemaps   int not null default 0,               -- the same of its sitemaps
   requests   int not null default 0,
-  errors     int not null default 0,               -- no answer, or a status from 400
+  errors     int not null default 0,               -- no answer, or a status from 400 but 404 and 410
   unchanged  int not null default 0,               -- 304
   bytes      bigint not null default 0,            -- of bodies, as they were sent
   rolled     int not null default 0,               -- feeds that rolled on between two polls

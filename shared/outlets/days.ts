@@ -45,12 +45,12 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
   reasons: Record<string, number>
 }
 
-/** Of what was named, this much may be missing without a gap: a page that is gone, a video. */
+/** Of what was named, this much may be missing without a gap, and always one: a video, a mistake. */
 const USUAL = 0.05
 
 /** What still waits is not missing. */
 const isGap = ({ named, refused, lost, unfetched, unread, rolled }: Omit<Row, 'reasons' | 'seconded' | 'sitemaps'>) =>
-  unread > 0 || rolled > 0 || refused + lost + unfetched > named * USUAL
+  unread > 0 || rolled > 0 || refused + lost + unfetched > Math.max(1, named * USUAL)
 
 // $1 outlets, $2 and $3 days. A day is unread when an outlet of the catalogue had no answer to any
 // poll on it, after its first one. Index: the primary key of outlet_days.

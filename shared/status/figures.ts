@@ -281,7 +281,7 @@ export interface Manners {
   /** Of its feeds and sitemaps, that were answered. */
   polls: number
   requests: number
-  /** Without an answer, or with a status from 400. */
+  /** Without an answer, or with a status from 400 but 404 and 410. */
   errors: number
   /** Answered with 304. */
   unchanged: number

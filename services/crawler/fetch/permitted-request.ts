@@ -92,13 +92,16 @@ async function requestWithPermit(
   return { kind: 'answer', answer: result }
 }
 
+const ABSENT = new Set([404, 410])
+
 /** Counts a request for its outlet's day, but one that we ended ourselves. */
 function noteAsked({ asked }: Crawl, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
   asked.add(outletNo, {
     ...{ requests: 1, bytes },
-    errors: isFailure || result.status >= 400 ? 1 : 0,
+    // What is not there is no error: most hosts have no tdmrep.json.
+    errors: isFailure || (result.status >= 400 && !ABSENT.has(result.status)) ? 1 : 0,
     unchanged: !isFailure && result.status === 304 ? 1 : 0,
   })
 }
