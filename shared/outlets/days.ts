@@ -45,7 +45,7 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
   reasons: Record<string, number>
 }
 
-/** Of what was named, this much may be missing without a gap, and always one: a video, a mistake. */
+/** Of what was named, so much may be missing without a gap, and always one: a video, a mistake. */
 const USUAL = 0.05
 
 /** What still waits is not missing. */
