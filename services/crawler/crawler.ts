@@ -36,14 +36,13 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      const maintained = maintenance.close()
+      const maintained = Promise.all([maintenance.close(), days.close()])
       await dispatcher.close()
-      await days.close()
-      // Of the last visits. Without a database they are lost.
-      await crawl.asked.save(pool).catch(() => {})
       clearTimeout(grace)
       await crawl.parser.close()
       await maintained
+      // What the last visits asked. Without a database it is lost.
+      await crawl.asked.save(pool).catch(() => {})
       crawl.leases.close()
       await queues.close()
       await pool.end()
