@@ -140,7 +140,7 @@ if (browserPath === undefined) {
         other.base,
       )
       const told = page.locator('figure .told').first()
-      await page.locator('.plots path.line').first().waitFor()
+      await page.locator('.plots canvas').nth(2).waitFor()
       const plot = page.getByRole('img', { name: /^Articles by hour: 600/ })
       await plot.hover()
       await told.filter({ hasText: /^\d\d:00: \d+ articles$/ }).waitFor()

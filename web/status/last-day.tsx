@@ -1,9 +1,9 @@
-import type { ComponentChildren, RefObject } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import uPlot from 'uplot'
 import type { Lag, LagHour } from '../../shared/status/figures.ts'
 import { number, plural, span } from '../../shared/status/words.ts'
+import { axesOf, type Look, useChart, WHOLE_STEPS } from '../parts/chart.ts'
 import { CountsTable } from './counts-table.tsx'
-import { clock, type Point, runsOf, type Scale, scaleOf } from './numbers.ts'
 
 /** Articles and lags by hour, drawn and as a table. */
 export function LastDay({ hours }: { hours: LagHour[] | null }) {
@@ -40,112 +40,105 @@ function LagTable({ hours }: { hours: LagHour[] }) {
 
 const lagCells = (lag: Lag | null) => (lag === null ? ['–', '–'] : [span(lag.median), span(lag.p95)])
 
+/** The hour of an instant in the reader's time zone: "14:00". */
+const clock = (instant: string) => CLOCK.format(new Date(instant))
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+const bars = uPlot.paths.bars?.({ size: [0.72] })
+
 /** Articles by hour, as bars. */
 function ArticlesPlot({ hours }: { hours: LagHour[] }) {
-  const total = hours.reduce((sum, { articles }) => sum + articles, 0)
-  const top = niceAbove(Math.max(...hours.map(({ articles }) => articles)))
   return (
     <Plot
       title="Articles by hour"
-      headline={number(total)}
+      headline={number(hours.reduce((sum, { articles }) => sum + articles, 0))}
       note="crawled and indexed in 24 hours"
       hours={hours}
-      marks={[0, 0.5, 1].map(share => ({ share, label: number(share * top) }))}
       tell={({ articles }) => plural(articles, 'article')}
-      draw={({ x, y, band }) =>
-        hours.map(
-          ({ hour, articles }, at) =>
-            articles > 0 && (
-              <rect
-                key={hour}
-                class="bar"
-                x={x(at) - band * 0.36}
-                y={y(articles / top)}
-                width={band * 0.72}
-                height={y(0) - y(articles / top)}
-                rx={1.5}
-              />
-            ),
-        )
-      }
+      figures={drawArticles}
     />
   )
 }
 
-/** A round number that is at least `n`, and even. */
-function niceAbove(n: number): number {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(n, 10)))
-  return [1, 2, 4, 6, 8, 10].map(step => step * unit).find(top => top >= n) ?? n
-}
+const drawArticles = (hours: LagHour[], { bar, rem }: Look): Figures => ({
+  range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)],
+  axis: { space: 2 * rem, incrs: WHOLE_STEPS, values: (_plot, splits) => splits.map(number) },
+  series: [{ fill: bar, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) }],
+  data: [hours.map(({ articles }) => articles)],
+})
 
 /** A lag by hour: the median as a line, and an area from it up to the 95th percentile. */
 function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: string; nothing: string }) {
   const { hours, kind, title, nothing } = props
-  const points = hours.flatMap(({ [kind]: lag }, at) => (lag === null ? [] : [{ at, ...lag }]))
-  const last = points.at(-1)
-  const tell = ({ [kind]: lag }: LagHour) =>
-    lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`
-  if (last === undefined) {
-    return <Plot title={title} headline="–" note={nothing} hours={hours} marks={[]} tell={tell} draw={() => null} />
-  }
-  const scale = scaleOf(points)
+  const last = hours.findLast(({ [kind]: lag }) => lag !== null)?.[kind]
   return (
     <Plot
       title={title}
-      headline={span(last.median)}
-      note={`median; 95 % within ${span(last.p95)}`}
+      headline={last ? span(last.median) : '–'}
+      note={last ? `median; 95 % within ${span(last.p95)}` : nothing}
       hours={hours}
-      marks={scale.marks}
-      tell={tell}
-      draw={area => <Lines points={points} last={last} scale={scale} area={area} />}
+      tell={({ [kind]: lag }) => (lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`)}
+      figures={last ? LAG_FIGURES[kind] : null}
     />
   )
 }
 
-function Lines({ points, last, scale, area }: { points: Point[]; last: Point; scale: Scale; area: Area }) {
-  const at = (hour: number, seconds: number) => `${area.x(hour)} ${area.y(scale.shareOf(seconds))}`
-  return (
-    <>
-      {runsOf(points).map(run => {
-        const up = run.map(({ at: hour, p95 }) => at(hour, p95))
-        const down = run.map(({ at: hour, median }) => at(hour, median))
-        // A single hour would have no width.
-        const wide = run.length === 1 ? 'h.01' : ''
-        return (
-          <g key={run[0]?.at}>
-            <path class="area" d={`M${up.join('L')}${wide}L${down.toReversed().join('L')}z`} />
-            <path class="line" d={`M${down.join('L')}${wide}`} />
-          </g>
-        )
-      })}
-      <circle class="point" cx={area.x(last.at)} cy={area.y(scale.shareOf(last.median))} r={3.5} />
-    </>
-  )
+/**
+ * Seconds that a lag's axis may name. It is logarithmic: seconds and days are told apart in one
+ * chart.
+ */
+const MARKS = new Map(
+  [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000].map(s => [Math.log(s), span(s)]),
+)
+const HEIGHTS = [...MARKS.keys()]
+const heightOf = (seconds: number) => Math.log(Math.max(1, seconds))
+
+const drawLag =
+  (kind: 'index' | 'vector') =>
+  (hours: LagHour[], { bar, area, rem }: Look): Figures => {
+    const lags = hours.map(({ [kind]: lag }) => lag)
+    // The last hour has a point, and each one that is alone: it would have no line.
+    const isAlone = (at: number) => lags[at] && !lags[at - 1] && !lags[at + 1]
+    const last = lags.findLastIndex(lag => lag !== null)
+    const pointed = [...lags.keys()].filter(at => at === last || isAlone(at))
+    return {
+      range: (_plot, low, high) => [
+        HEIGHTS.findLast(mark => mark <= low) ?? 0,
+        HEIGHTS.find(mark => mark >= high && mark > low) ?? high,
+      ],
+      axis: {
+        splits: ({ scales: { y } }) => HEIGHTS.filter(mark => mark >= (y?.min ?? 0) && mark <= (y?.max ?? 0)),
+        values: (_plot, splits) => splits.map(mark => MARKS.get(mark) ?? ''),
+      },
+      series: [
+        {
+          stroke: bar,
+          width: 0.14 * rem,
+          points: { show: true, size: 0.4 * rem, fill: bar, filter: () => pointed },
+        },
+        { width: 0, points: { show: false } },
+      ],
+      bands: [{ series: [2, 1], fill: area }],
+      data: [lags.map(lag => lag && heightOf(lag.median)), lags.map(lag => lag && heightOf(lag.p95))],
+    }
+  }
+
+const LAG_FIGURES = { index: drawLag('index'), vector: drawLag('vector') }
+
+/** What is drawn by hour, and its axis. */
+interface Figures {
+  range: uPlot.Range.Function
+  axis: uPlot.Axis
+  series: uPlot.Series[]
+  bands?: uPlot.Band[]
+  data: (number | null)[][]
 }
 
-const HEIGHT = 168
-const LEFT = 54
-const RIGHT = 4
-const BOTTOM = 24
-const TOP = 10
-/** The width of an hour from which every sixth has its label; below, every twelfth. */
-const WIDE = 9
-
-/** Where things are drawn. */
-interface Area {
-  /** The middle of an hour. */
-  x(hour: number): number
-  /** @param share 0 at the bottom, 1 at the top */
-  y(share: number): number
-  /** The width of an hour. */
-  band: number
-}
-
-/** A horizontal line with its label, at a share of the height. */
-interface Mark {
-  share: number
-  label: string
-}
+/** Of the drawing, in letters of the page; the style keeps the place free. */
+const HEIGHT = 10.5
+/** The width in letters from which every sixth hour has its label; below, every twelfth. */
+const WIDE = 17
 
 /** A chart of 24 hours with its headline. The hour under the pointer tells its figures instead. */
 function Plot(props: {
@@ -153,102 +146,56 @@ function Plot(props: {
   headline: string
   note: string
   hours: LagHour[]
-  marks: Mark[]
   tell(hour: LagHour): string
-  draw(area: Area): ComponentChildren
+  /** null: there is nothing to draw. */
+  figures: ((hours: LagHour[], look: Look) => Figures) | null
 }) {
-  const { title, headline, note, hours, marks, tell, draw } = props
-  const [place, width] = useWidth<HTMLElement>(360)
+  const { title, headline, note, hours, tell, figures } = props
   const [pointed, setPointed] = useState<number | null>(null)
-  const band = (width - LEFT - RIGHT) / hours.length
-  const area: Area = {
-    x: hour => LEFT + band * (hour + 0.5),
-    y: share => TOP + (1 - share) * (HEIGHT - TOP - BOTTOM),
-    band,
-  }
-  const hourAt = (event: PointerEvent) => {
-    const { left, width: seen } = (place.current ?? document.body).getBoundingClientRect()
-    const hour = Math.floor((((event.clientX - left) / seen) * width - LEFT) / band)
-    setPointed(hour >= 0 && hour < hours.length ? hour : null)
-  }
   const told = pointed === null ? undefined : hours[pointed]
   return (
-    <figure ref={place}>
+    <figure>
       <figcaption>
         <span class="title">{title}</span>
         <strong>{headline}</strong>
         <span class="told">{told === undefined ? note : `${clock(told.hour)}: ${tell(told)}`}</span>
       </figcaption>
-      {marks.length > 0 && (
-        <svg
-          viewBox={`0 0 ${width} ${HEIGHT}`}
-          role="img"
-          aria-label={`${title}: ${headline} ${note}`}
-          onPointerMove={hourAt}
-          onPointerDown={hourAt}
-          onPointerLeave={() => setPointed(null)}
-        >
-          {pointed !== null && (
-            <rect class="pointed" x={area.x(pointed) - band / 2} y={TOP} width={band} height={HEIGHT - TOP - BOTTOM} />
-          )}
-          {marks.map(mark => (
-            <Grid key={mark.label} y={area.y(mark.share)} width={width} label={mark.label} />
-          ))}
-          {draw(area)}
-          <Hours hours={hours} area={area} />
-        </svg>
-      )}
+      {figures && <Drawing label={`${title}: ${headline} ${note}`} {...{ hours, figures }} onPoint={setPointed} />}
     </figure>
   )
 }
 
-const Grid = ({ y, width, label }: { y: number; width: number; label: string }) => (
-  <>
-    <line class="grid" x1={LEFT} x2={width - RIGHT} y1={y} y2={y} />
-    <text class="axis" x={LEFT - 8} y={y + 4} text-anchor="end">
-      {label}
-    </text>
-  </>
-)
-
-/** Hours below the plot. The last is the present one. */
-const Hours = ({ hours, area }: { hours: LagHour[]; area: Area }) => (
-  <>
-    {hours.map(
-      ({ hour }, at) =>
-        at % (area.band < WIDE ? 12 : 6) === 0 && (
-          <text key={hour} class="axis" x={area.x(at)} y={HEIGHT - 5} text-anchor="middle">
-            {clock(hour)}
-          </text>
-        ),
-    )}
-    <text class="axis" x={area.x(hours.length - 1) + area.band / 2} y={HEIGHT - 5} text-anchor="end">
-      now
-    </text>
-  </>
-)
-
-/** The letters of 16 px, on which drawings are measured. */
-const USUAL_LETTERS = 16
-
-/**
- * The width of a place, in pixels as large as with the usual size of letters. A drawing of this
- * width has letters as large as those around it, whatever the size of the screen.
- */
-function useWidth<E extends Element>(first: number): [RefObject<E | null>, number] {
-  const place = useRef<E | null>(null)
-  const [width, setWidth] = useState(first)
-  useLayoutEffect(() => {
-    const { current } = place
-    if (current === null) return
-    const measure = () => {
-      const letters = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-      if (current.clientWidth > 0) setWidth(Math.round((current.clientWidth * USUAL_LETTERS) / letters))
-    }
-    // Called once at first, before anything is painted.
-    const sizes = new ResizeObserver(measure)
-    sizes.observe(current)
-    return () => sizes.disconnect()
-  }, [])
-  return [place, width]
+function Drawing(props: {
+  label: string
+  hours: LagHour[]
+  figures(hours: LagHour[], look: Look): Figures
+  onPoint(hour: number | null): void
+}) {
+  const { label, hours, figures, onPoint } = props
+  const draw = useCallback(
+    async (place: HTMLElement, look: Look) => {
+      const { range, axis, series, bands, data } = figures(hours, look)
+      const { rem } = look
+      const last = hours.length - 1
+      const below: uPlot.Axis = {
+        splits: ({ width }) => [...hours.keys()].filter(at => at % (width < WIDE * rem ? 12 : 6) === 0).concat(last),
+        values: (_plot, splits) => splits.map(at => (at === last ? 'now' : clock(hours[at]?.hour ?? ''))),
+      }
+      return new uPlot(
+        {
+          ...{ width: place.clientWidth, height: HEIGHT * rem, padding: [8, rem, 0, 0], legend: { show: false } },
+          cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+          scales: { x: { time: false, range: [-0.5, last + 0.5] }, y: { range } },
+          axes: axesOf(look, below, { size: 3.5 * rem, ...axis }),
+          series: [{}, ...series],
+          ...(bands ? { bands } : {}),
+          hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+        },
+        [[...hours.keys()], ...data],
+        place,
+      )
+    },
+    [hours, figures, onPoint],
+  )
+  return <div ref={useChart(draw)} class="chart" role="img" aria-label={label} />
 }

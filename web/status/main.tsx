@@ -1,3 +1,4 @@
+import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './status.css'
 import { render } from 'preact'

@@ -1,16 +1,9 @@
 import uPlot from 'uplot'
+import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
 import type { Count } from './counts.tsx'
 import type { Bucket } from './coverage.ts'
 
-/** A drawn timeline. */
-export interface Chart {
-  /** Takes the width of its place. */
-  resize(): void
-  destroy(): void
-}
-
 export interface ChartOptions {
-  place: HTMLElement
   data: Bucket[]
   /**
    * The label of a bucket on the axis.
@@ -31,38 +24,10 @@ const HEIGHT = 8.65
 /** Below so many pixels a brush is a click. */
 const CLICK = 4
 
-/** The colours and letters of the page, for a canvas. */
-interface Look {
-  soft: string
-  rule: string
-  bar: string
-  pale: string
-  gap: string
-  font: string
-  /** In pixels: letters grow with the screen. */
-  rem: number
-}
-
-function lookOf(place: HTMLElement): Look {
-  const style = getComputedStyle(place)
-  // Computed: a canvas does not know light from dark.
-  const colour = (name: string) => {
-    place.style.color = `var(${name})`
-    return style.color
-  }
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-  const font = `${0.78 * rem}px ${style.fontFamily}`
-  const [soft, rule, bar, pale] = [colour('--soft'), colour('--rule'), colour('--chart'), colour('--edge')]
-  const gap = colour('--bad')
-  place.style.color = ''
-  return { soft, rule, bar, pale, gap, font, rem }
-}
-
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
-export function drawChart(options: ChartOptions): Chart {
-  const { place, data, onPoint } = options
-  const look = lookOf(place)
-  const height = HEIGHT * look.rem
+export function drawChart(place: HTMLElement, look: Look, options: ChartOptions): uPlot {
+  const { data, tick, number, onPoint } = options
+  const { rem } = look
   const bars = uPlot.paths.bars?.({ size: [0.84, 60], radius: 0.08 })
   const drawn = (colour: string): uPlot.Series => ({
     fill: colour,
@@ -72,12 +37,12 @@ export function drawChart(options: ChartOptions): Chart {
     ...(bars ? { paths: bars } : {}),
   })
   const isPale = ({ to }: Count) => options.waitingFrom !== null && to !== undefined && to >= options.waitingFrom
-  const plot = new uPlot(
+  return new uPlot(
     {
       width: place.clientWidth,
-      height,
+      height: HEIGHT * rem,
       // At the right there is room for half of the last label.
-      padding: [8, 1.6 * look.rem, 0, 0],
+      padding: [8, 1.6 * rem, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
@@ -85,7 +50,15 @@ export function drawChart(options: ChartOptions): Chart {
         x: { time: false, range: [-0.6, data.length - 0.4] },
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)] },
       },
-      axes: axesOf(options, look),
+      axes: axesOf(
+        look,
+        {
+          space: 5.6 * rem,
+          incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
+          values: (_plot, splits) => splits.map((at, n) => labelOf(data[at], data[splits[n - 1] ?? -1], tick)),
+        },
+        { size: 2.6 * rem, space: 2 * rem, incrs: WHOLE_STEPS, values: (_plot, splits) => splits.map(number) },
+      ),
       series: [{}, drawn(look.bar), drawn(look.pale)],
       hooks: {
         drawAxes: [drawn => stripeGaps(drawn, data, look.gap)],
@@ -100,35 +73,6 @@ export function drawChart(options: ChartOptions): Chart {
     ],
     place,
   )
-  return {
-    resize: () => plot.setSize({ width: place.clientWidth, height }),
-    destroy: () => plot.destroy(),
-  }
-}
-
-function axesOf({ data, tick, number }: ChartOptions, { soft, rule, font, rem }: Look): uPlot.Axis[] {
-  const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
-  return [
-    {
-      ...axis,
-      // Apart from the zero of the other axis.
-      gap: 0.55 * rem,
-      size: 1.9 * rem,
-      grid: { show: false },
-      space: 5.6 * rem,
-      incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
-      values: (_plot, splits) => splits.map((at, n) => labelOf(data[at], data[splits[n - 1] ?? -1], tick)),
-    },
-    {
-      ...axis,
-      size: 2.6 * rem,
-      grid: { stroke: rule, width: 1 },
-      space: 2 * rem,
-      // There are no halves of articles.
-      incrs: [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit]),
-      values: (_plot, splits) => splits.map(number),
-    },
-  ]
 }
 
 /** Pixels of the screen between two stripes. */

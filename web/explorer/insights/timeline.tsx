@@ -1,8 +1,8 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { type Look, useChart } from '../../parts/chart.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import type { Chart } from './chart.ts'
 import { type Count, CountFailure, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
 import { type Bucket, useCoverage } from './coverage.ts'
 
@@ -88,7 +88,19 @@ function Bars(props: {
   const speech = useSpeech()
   const { words, number } = speech
   const [point, setPoint] = useState<number | null>(null)
-  const place = useChart({ data, unit, waitingFrom, onPoint: setPoint, onSelect: (a, b) => onNarrow(data[a], data[b]) })
+  const draw = useCallback(
+    async (place: HTMLElement, look: Look) => {
+      // uPlot is a file of its own: the first view does not wait for it.
+      const { drawChart } = await import('./chart.ts')
+      return drawChart(place, look, {
+        ...{ data, waitingFrom, number: speech.number, onPoint: setPoint },
+        tick: (at, before) => tickText(at, before, unit, speech),
+        onSelect: (first, last) => onNarrow(data[first], data[last]),
+      })
+    },
+    [data, unit, waitingFrom, speech, onNarrow],
+  )
+  const place = useChart(draw)
   const most = data.reduce<Count | undefined>(
     (best, one) => (best === undefined || one.count > best.count ? one : best),
     undefined,
@@ -157,53 +169,6 @@ function Figures({ data, unit, onNarrow }: { data: Bucket[]; unit: TimeUnit; onN
       </div>
     </details>
   )
-}
-
-/** Draws into the element that the reference is put on, again when data, size or colours change. */
-function useChart(options: {
-  data: Bucket[]
-  unit: TimeUnit
-  waitingFrom: string | null
-  onPoint(index: number | null): void
-  onSelect(first: number, last: number): void
-}) {
-  const place = useRef<HTMLDivElement>(null)
-  const latest = useRef(options)
-  latest.current = options
-  const speech = useSpeech()
-  const { data, unit, waitingFrom } = options
-  useEffect(() => {
-    let chart: Chart | null = null
-    let gone = false
-    const draw = async () => {
-      // uPlot is a file of its own: the first view does not wait for it.
-      const { drawChart } = await import('./chart.ts')
-      if (gone || place.current === null) return
-      chart?.destroy()
-      chart = drawChart({
-        place: place.current,
-        data,
-        tick: (at, before) => tickText(at, before, unit, speech),
-        waitingFrom,
-        number: speech.number,
-        onPoint: index => latest.current.onPoint(index),
-        onSelect: (first, last) => latest.current.onSelect(first, last),
-      })
-    }
-    const redraw = () => void draw().catch(() => {}) // the table stays
-    const scheme = matchMedia('(prefers-color-scheme: dark)')
-    const sizes = new ResizeObserver(() => chart?.resize())
-    scheme.addEventListener('change', redraw)
-    if (place.current !== null) sizes.observe(place.current)
-    redraw()
-    return () => {
-      gone = true
-      scheme.removeEventListener('change', redraw)
-      sizes.disconnect()
-      chart?.destroy()
-    }
-  }, [data, unit, waitingFrom, speech])
-  return place
 }
 
 /** A bucket of time in words, as a table names it. */

@@ -1,0 +1,87 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+
+/** The colours and letters of the page, for a canvas. */
+export interface Look {
+  soft: string
+  rule: string
+  bar: string
+  /** Of what lies behind a line. */
+  area: string
+  pale: string
+  gap: string
+  font: string
+  /** In pixels: letters grow with the screen. */
+  rem: number
+}
+
+function lookOf(place: HTMLElement): Look {
+  const style = getComputedStyle(place)
+  // Computed: a canvas does not know light from dark.
+  const colour = (written: string) => {
+    place.style.color = written
+    return style.color
+  }
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const look = {
+    soft: colour('var(--soft)'),
+    rule: colour('var(--rule)'),
+    bar: colour('var(--chart)'),
+    area: colour('color-mix(in srgb, var(--chart) 22%, transparent)'),
+    pale: colour('var(--edge)'),
+    gap: colour('var(--bad)'),
+    font: `${0.78 * rem}px ${style.fontFamily}`,
+    rem,
+  }
+  place.style.color = ''
+  return look
+}
+
+/**
+ * Has a chart in the element that the reference is put on, drawn again when `draw`, the size or the
+ * colours change.
+ *
+ * @param draw appends a chart to the place
+ */
+export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot>): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const { current } = place
+    if (current === null) return
+    let chart: uPlot | null = null
+    let gone = false
+    const drawAgain = async () => {
+      const drawn = await draw(current, lookOf(current))
+      chart?.destroy()
+      chart = drawn
+      if (gone) drawn.destroy()
+    }
+    const redraw = () => void drawAgain().catch(() => {}) // the table stays
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const sizes = new ResizeObserver(() => chart?.setSize({ width: current.clientWidth, height: chart.height }))
+    scheme.addEventListener('change', redraw)
+    sizes.observe(current)
+    redraw()
+    return () => {
+      gone = true
+      scheme.removeEventListener('change', redraw)
+      sizes.disconnect()
+      chart?.destroy()
+    }
+  }, [draw])
+  return place
+}
+
+/** Axes of figures by time: hours or buckets below, lines behind the figures. */
+export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, beside: uPlot.Axis): uPlot.Axis[] {
+  const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
+  return [
+    // Apart from the zero of the other axis.
+    { ...axis, gap: 0.55 * rem, size: 1.9 * rem, grid: { show: false }, ...below },
+    { ...axis, grid: { stroke: rule, width: 1 }, ...beside },
+  ]
+}
+
+/** Steps of an axis that counts: there are no halves of articles. */
+export const WHOLE_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit])
