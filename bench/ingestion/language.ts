@@ -20,11 +20,16 @@ const PIECES = 5
  */
 export async function measureLanguage(data: string): Promise<Figures> {
   const figures: Figures = {}
-  const names = ['parallel-ntrex128', 'lb-luxalign-headlines', 'lb-lod-sentences', 'lid-udhr-cld2-eld']
-  for (const name of names) {
-    const lines = await readLines(join(data, name))
-    if (lines === null) say(`skipped: no set ${name} in ${data}`)
-    else await measureSet(name, lines, figures)
+  for (const [name, textsOf] of Object.entries(SETS)) {
+    const rows = await readLines(join(data, name))
+    if (rows === null) say(`skipped: no set ${name} in ${data}`)
+    for (const language of rows === null ? [] : LANGUAGES) {
+      const others = LANGUAGES.filter(other => other !== language)
+      for (const [figure, texts] of Object.entries(textsOf(rows ?? [], language))) {
+        figures[`language_${figure}`] = await accuracy(texts, language, LANGUAGES)
+        if (name === NEWS) figures[`language_${figure}_other_outlet`] = await accuracy(texts, language, others)
+      }
+    }
   }
   await measureRefusal(figures)
   return figures
@@ -32,41 +37,28 @@ export async function measureLanguage(data: string): Promise<Figures> {
 
 type Row = Record<string, string>
 
-async function measureSet(name: string, rows: Row[], figures: Figures) {
-  const measured = async (
-    figure: string,
-    texts: string[],
-    language: Language,
-    outletLanguages = LANGUAGES as readonly Language[],
-  ) => {
-    figures[`language_${figure}`] = await accuracy(texts, language, outletLanguages)
-  }
-  if (name !== 'parallel-ntrex128' && name !== 'lid-udhr-cld2-eld')
-    return measured(
-      name.replaceAll('-', '_'),
-      rows.map(row => row.lb ?? ''),
-      'lb',
-    )
-  for (const language of LANGUAGES) {
-    if (name === 'lid-udhr-cld2-eld') {
-      const own = rows.filter(row => row.lang === language && !/single|pairs/.test(row.src ?? ''))
-      await measured(
-        `lid_${language}`,
-        own.map(row => row.text ?? ''),
-        language,
-      )
-      continue
-    }
-    const others = LANGUAGES.filter(other => other !== language)
-    const titles = rows.map(row => cut(row[language] ?? '', 60))
+const NEWS = 'parallel-ntrex128'
+
+/** The texts of each set in a language, by the name of their figure. */
+const SETS: Record<string, (rows: Row[], language: Language) => Record<string, string[]>> = {
+  [NEWS](rows, language) {
     const documents = [...Map.groupBy(rows, row => row.doc ?? '').values()]
-    const long = documents.flatMap(lines => pieces(` ${lines.map(row => row[language] ?? '').join(' ')}`, 200, 1000))
-    await measured(`title_${language}`, titles, language)
-    await measured(`title_${language}_other_outlet`, titles, language, others)
-    await measured(`200_${language}`, long, language)
-    await measured(`200_${language}_other_outlet`, long, language, others)
-  }
+    const whole = documents.map(lines => ` ${lines.map(row => row[language] ?? '').join(' ')}`)
+    return {
+      [`title_${language}`]: rows.map(row => cut(row[language] ?? '', 60)),
+      [`200_${language}`]: whole.flatMap(text => pieces(text, 200, 1000)),
+    }
+  },
+  'lb-luxalign-headlines': (rows, language) => onlyLb('lb_luxalign_headlines', rows, language),
+  'lb-lod-sentences': (rows, language) => onlyLb('lb_lod_sentences', rows, language),
+  'lid-udhr-cld2-eld'(rows, language) {
+    const own = rows.filter(row => row.lang === language && !/single|pairs/.test(row.src ?? ''))
+    return { [`lid_${language}`]: own.map(row => row.text ?? '') }
+  },
 }
+
+const onlyLb = (figure: string, rows: Row[], language: Language): Record<string, string[]> =>
+  language === 'lb' ? { [figure]: rows.map(row => row.lb ?? '') } : {}
 
 async function accuracy(texts: string[], language: Language, outletLanguages: readonly Language[]): Promise<number> {
   let right = 0
