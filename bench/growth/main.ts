@@ -3,7 +3,6 @@ import type { BenchOptions } from '../main.ts'
 import { buildArchive, measureSizes, type SearchBench } from '../search/build.ts'
 import { queryClasses } from '../search/classes.ts'
 import { measureStart } from '../search/cold.ts'
-
 import { measureClasses, QUERIES } from '../search/measure.ts'
 import { withServers } from '../servers.ts'
 

@@ -6,8 +6,7 @@ import { queryClasses } from './classes.ts'
 import { measureCold } from './cold.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
-import { measureClasses, QUERIES } from './measure.ts'
-import { measureNames } from './names.ts'
+import { measureClasses, measureNames, QUERIES } from './measure.ts'
 import { comparePeers } from './peers/main.ts'
 
 const ROWS = 100_000
