@@ -17,6 +17,7 @@ import { readConfig } from '../../shared/config/config.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { registry } from '../../shared/log/registry.ts'
+import { watchTurns } from '../../test/turns.ts'
 import { type Figures, prefixed, rounded, say, sum } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
 import { createDatabase, withDatabase, withServers } from '../servers.ts'
@@ -114,20 +115,13 @@ function measure(url: string, count: number, signal: AbortSignal): Promise<Figur
 function watchEventLoop(): { stop(): Figures } {
   const delay = monitorEventLoopDelay({ resolution: 5 })
   delay.enable()
-  let longest = 0
-  let last = process.threadCpuUsage()
-  const ticks = setInterval(() => {
-    const now = process.threadCpuUsage()
-    longest = Math.max(longest, now.user + now.system - last.user - last.system)
-    last = now
-  }, 1)
+  const longestTurn = watchTurns()
   return {
     stop() {
-      clearInterval(ticks)
       delay.disable()
       return {
         max_ms: Math.round(delay.max / 1e6),
-        max_cpu_ms: Math.round(longest / 1_000),
+        max_cpu_ms: Math.round(longestTurn()),
         p99_ms: Math.round(delay.percentile(99) / 1e6),
       }
     },
