@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../fleet.ts'
+import { freePort, until } from '../fleet.ts'
+
+export function hasRedis(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /**
  * A Redis of the test's own on a free port, with a password as a fleet's has one; `url` is null
@@ -16,11 +25,7 @@ export async function startRedis(): Promise<{
   waiting(): number
   stop(): Promise<void>
 }> {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
-  } catch {
-    return { url: null, flush() {}, waiting: () => 0, async stop() {} }
-  }
+  if (!hasRedis()) return { url: null, flush() {}, waiting: () => 0, async stop() {} }
   const port = await freePort()
   const password = randomBytes(16).toString('hex')
   const dir = mkdtempSync(join(tmpdir(), 'perscope-redis-'))
@@ -37,14 +42,7 @@ export async function startRedis(): Promise<{
       encoding: 'utf8',
       env: { ...process.env, REDISCLI_AUTH: password },
     })
-  for (let attempt = 0; ; attempt++) {
-    try {
-      if (redis('ping').startsWith('PONG')) break
-    } catch {
-      if (attempt > 50) throw new Error('redis-server did not start')
-    }
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
+  await until(() => redis('ping').startsWith('PONG'), 60_000)
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     flush: () => void redis('flushall'),

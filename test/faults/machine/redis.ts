@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { freePort, until } from '../../fleet.ts'
 import { type Member, startMember } from './member.ts'
@@ -13,15 +13,6 @@ export interface Redis {
   flush(): Promise<string>
   /** Before its next start, its data are removed. */
   forget(): void
-}
-
-export function hasRedis(): boolean {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**
@@ -49,28 +40,17 @@ export async function startRedis(folder: string, family: Family, log: string): P
       mkdirSync(dir)
     },
   })
-  const answers = async () => (await command(port, 'PING').catch(() => '')).startsWith('+PONG')
+  const say = async (command: string) =>
+    (await promisify(execFile)('redis-cli', ['-p', String(port), command], { timeout: 2_000 })).stdout
+  const answers = async () => (await say('ping').catch(() => '')).startsWith('PONG')
   await until(answers, 10_000, () => `Redis did not start; see ${log}.`)
   return {
     url: `redis://127.0.0.1:${port}`,
     member,
     answers,
-    flush: () => command(port, 'FLUSHALL'),
+    flush: () => say('flushall'),
     forget() {
       forgetful = true
     },
   }
-}
-
-/** One inline command over a connection of its own (Redis protocol, "Inline commands"). */
-function command(port: number, words: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`${words}\r\n`))
-    socket.setTimeout(2_000, () => socket.destroy(new Error('Redis does not answer')))
-    socket.once('error', reject)
-    socket.once('data', data => {
-      resolve(data.toString())
-      socket.destroy()
-    })
-  })
 }
