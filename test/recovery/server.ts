@@ -4,10 +4,10 @@ import { chmod, chown, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/p
 import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { giveTo, type Owner, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
 import { postgresPackage } from '../../infra/embedded/postgres.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
+import { ask } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
 
 const run = promisify(execFile)
@@ -15,6 +15,7 @@ const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 const PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 
 const SUPERUSER = 'perscope'
+const PATIENCE = 60_000
 
 /** What an operator copies from `infra/ha/postgres`, in a folder of a test's own. */
 export interface Machine {
@@ -38,7 +39,7 @@ export interface Server {
   url: string
   folder: string
   log(): string
-  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  query(sql: string): Promise<Record<string, unknown>[]>
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -115,23 +116,17 @@ async function start(
     text = (text + part).slice(-100_000)
   })
   const ended = once(child, 'exit')
-  const at = (database: string) => `postgres://${superuser}@127.0.0.1:${port}/${database}`
-  const ask = async (database: string, sql: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: at(database), connectionTimeoutMillis: 5_000 })
-    client.on('error', () => {})
-    await client.connect()
-    return client.query(sql, values).finally(() => client.end())
-  }
+  const url = `postgres://${superuser}@127.0.0.1:${port}/postgres`
   await until(
-    async () => (await ask('postgres', 'select 1')).rowCount === 1,
-    60_000,
+    async () => (await ask(url, 'select 1')).length === 1,
+    PATIENCE,
     () => `Postgres did not start: ${text}`,
   )
   return {
-    url: at('postgres'),
+    url,
     folder,
     log: () => text,
-    query: async (sql, values) => (await ask('postgres', sql, values)).rows,
+    query: sql => ask(url, sql, PATIENCE),
     async stop(signal = 'SIGINT') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal)
       await ended

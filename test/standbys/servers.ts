@@ -6,6 +6,7 @@ import pg from 'pg'
 import { giveTo, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
 import { PROGRAM_PARTS, postgresPackage } from '../../infra/embedded/postgres.ts'
 import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
+import { ask } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers, type TestServers } from '../servers.ts'
 
@@ -90,16 +91,8 @@ function serverAt(url: string, folder: string): TestPostgres {
   return {
     folder,
     in: inDatabase,
-    async query(sql, databaseUrl = url) {
-      const client = new pg.Client({ connectionString: inDatabase(databaseUrl), connectionTimeoutMillis: 10_000 })
-      client.on('error', () => {})
-      await client.connect()
-      try {
-        return (await client.query(sql)).rows
-      } finally {
-        await client.end()
-      }
-    },
+    // A commit may wait for a standby for as long as a test lasts.
+    query: (sql, databaseUrl = url) => ask(inDatabase(databaseUrl), sql, 5 * READY),
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     async kill() {
