@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { causesOf, type Facts, FIRST } from './causes.ts'
 import type { Machines, OutletHealth, PostgresServers, Surroundings } from './figures.ts'
 import { createRestarts, createStalls } from './watch.ts'
+import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
 const AROUND: Surroundings = {
@@ -222,4 +223,52 @@ t.test('the annotation of an alert says the first thing to do in the same words'
   for (const [alert, first] of Object.entries(alerts)) {
     t.ok(summary(alert).endsWith(`: ${FIRST[first]}.`), `${alert}: "${summary(alert)}" ends with "${FIRST[first]}"`)
   }
+})
+
+t.test('the trouble of an outlet is told in its row', async t => {
+  const troubles = (more: Partial<OutletHealth<string>>) => troublesOf(outletOf('a.example', more), Date.parse(AT))
+  t.strictSame(troubles({ gaps: gaps(3) }), ['a feed rolled on unseen 2×, last 3 h ago'])
+  t.strictSame(troubles({ origins: fall }), ['worse sources of date: json-ld 90 % → 40 %'])
+})
+
+const FLEET: Machines = {
+  ...ONE,
+  postgres: { ...ONE.postgres!, slots: [SLOT] },
+  vectors: { nodes: ['a', 'b'], unreachable: [], shards: [] },
+}
+
+t.test('one machine is told from several by any copy elsewhere', async t => {
+  t.ok(isOneMachine(ONE))
+  t.ok(isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null, archiveIndex: null }))
+  for (const part of ['postgres', 'vectors'] as const) t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
+  t.notOk(isOneMachine({ ...ONE, archiveIndex: { indices: 1, articles: 9, backlog: 0, health: null } }))
+  t.notOk(isOneMachine({ ...ONE, hosts: [...(ONE.hosts ?? []), ...(ONE.hosts ?? [])] }))
+})
+
+t.test('servers are told line by line, what is missing too', async t => {
+  const [postgres, qdrant, redis] = serversInWords(FLEET)
+  const archived = { what: 'log is not archived', tone: 'none' } as const
+  const slot = { what: 'slot b', more: 'in use, 16 MB of log kept' }
+  t.strictSame(postgres?.lines, [
+    { what: '::1', more: 'primary' },
+    { what: 'no standby', tone: 'none' },
+    slot,
+    archived,
+  ])
+  t.strictSame(qdrant, { server: 'Qdrant', lines: [{ what: 'a, b', more: '2 nodes' }] })
+  t.strictSame(redis?.lines[1], { what: 'no replica', tone: 'none' })
+})
+
+t.test('numbers are short from a million on', async t => {
+  t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), ['0', '1,234', '999,999', '1.23 M', '12.3 M'])
+  t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
+})
+
+t.test('a span has one unit', async t => {
+  const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
+  t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
+})
+
+t.test('a time ahead of the clock is now', async t => {
+  t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
 })
