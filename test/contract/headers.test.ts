@@ -2,7 +2,98 @@ import { request as httpRequest } from 'node:http'
 import t from 'tap'
 import { startTestApi, type TestApi } from './api.ts'
 import WRITTEN from './headers.json' with { type: 'json' }
-import { ANSWERS } from './headers.ts'
+
+/** A request whose answer's headers are written down in `headers.json` under its title. */
+interface Asked {
+  title: string
+  /** One of the keys below. */
+  key?: string
+  method?: string
+  path: string
+  headers?: Record<string, string>
+}
+
+const GZIP = { 'accept-encoding': 'gzip' }
+const READER = { origin: 'https://reader.example' }
+const OTHER = { origin: 'https://other.example' }
+const KNOWN = { 'if-none-match': '*' }
+const LOCKED = { 'x-forwarded-for': '192.0.2.10' }
+const PREFLIGHT = { 'access-control-request-method': 'GET', 'x-forwarded-for': '192.0.2.11' }
+
+/** One request for each kind of answer, in this order: some use up what the next one finds. */
+const ANSWERS: Asked[] = [
+  { title: 'a page', key: 'plain', path: '/v1/articles' },
+  { title: 'a page, by HEAD', key: 'plain', method: 'HEAD', path: '/v1/articles' },
+  { title: 'a page of a key with a quota', key: 'counted', path: '/v1/articles' },
+  { title: 'a page, compressed', key: 'plain', path: '/v1/articles', headers: GZIP },
+  { title: 'a page, compressed, by HEAD', key: 'plain', method: 'HEAD', path: '/v1/articles', headers: GZIP },
+  { title: 'a feed', key: 'plain', path: '/v1/articles.rss' },
+  {
+    title: 'a feed of a key with a quota, compressed',
+    key: 'counted',
+    path: '/v1/articles.rss',
+    headers: { 'accept-encoding': 'br' },
+  },
+  { title: 'a page for a page of an allowed origin', key: 'plain', path: '/v1/articles', headers: READER },
+  { title: 'a page for a page of another origin', key: 'plain', path: '/v1/articles', headers: OTHER },
+  { title: 'a page that has not changed', key: 'plain', path: '/v1/articles', headers: KNOWN },
+  {
+    title: 'a page that has not changed, with a quota',
+    key: 'counted',
+    path: '/v1/articles',
+    headers: { ...KNOWN, ...READER },
+  },
+  { title: 'a feed that has not changed', key: 'plain', path: '/v1/articles.rss', headers: KNOWN },
+  { title: 'the name of the request is kept', key: 'plain', path: '/v1/articles', headers: { 'x-request-id': 'abc' } },
+  { title: 'no key', path: '/v1/articles', headers: { 'x-forwarded-for': '192.0.2.9' } },
+  { title: 'a first wrong key', key: 'wrong', path: '/v1/articles', headers: LOCKED },
+  { title: 'a second wrong key', key: 'wrong', path: '/v1/articles', headers: LOCKED },
+  { title: 'a wrong key that locks', key: 'wrong', path: '/v1/articles', headers: LOCKED },
+  { title: 'a locked address', key: 'wrong', path: '/v1/articles', headers: LOCKED },
+  { title: 'a locked address without a key', path: '/v1/articles', headers: LOCKED },
+  { title: 'a used-up minute', key: 'narrow', path: '/v1/articles' },
+  {
+    title: 'a used-up minute, for a page of an allowed origin',
+    key: 'narrow',
+    path: '/v1/articles.rss',
+    headers: READER,
+  },
+  { title: 'a used-up month', key: 'spent', path: '/v1/articles' },
+  { title: 'a wrong parameter', key: 'counted', path: '/v1/articles?foo=1' },
+  {
+    title: 'a wrong parameter, by HEAD, compressed',
+    key: 'counted',
+    method: 'HEAD',
+    path: '/v1/articles?foo=1',
+    headers: GZIP,
+  },
+  { title: 'a wrong cursor of the feed', key: 'plain', path: '/v1/articles.rss?cursor=x' },
+  { title: 'a time before the history of the plan', key: 'plain', path: '/v1/articles?published_after=2000-01-01' },
+  { title: 'semantic search without a model', key: 'counted', path: '/v1/articles?search=semantic&q=brug' },
+  { title: 'another path', key: 'counted', path: '/v1/nothing' },
+  { title: 'the path with a slash more', key: 'plain', path: '/v1/articles/' },
+  { title: 'the path in capitals', key: 'plain', path: '/v1/Articles' },
+  { title: 'another method', key: 'counted', method: 'POST', path: '/v1/articles' },
+  { title: 'another method of the feed', key: 'plain', method: 'DELETE', path: '/v1/articles.rss' },
+  { title: 'OPTIONS', key: 'plain', method: 'OPTIONS', path: '/v1/articles' },
+  {
+    title: 'OPTIONS without a key',
+    method: 'OPTIONS',
+    path: '/v1/articles',
+    headers: { 'x-forwarded-for': '192.0.2.11' },
+  },
+  { title: 'a preflight', method: 'OPTIONS', path: '/v1/articles', headers: { ...READER, ...PREFLIGHT } },
+  {
+    title: 'a preflight of a page of another origin',
+    method: 'OPTIONS',
+    path: '/v1/articles',
+    headers: { ...OTHER, ...PREFLIGHT },
+  },
+  { title: 'counts', key: 'counted', path: '/explore/counts?by=day' },
+  { title: 'suggestions', key: 'counted', path: '/explore/suggestions?field=outlet&text=dag' },
+  { title: 'health', path: '/healthz' },
+  { title: 'the document', path: '/v1/openapi.json', headers: GZIP },
+]
 
 const open = await startTestApi(t, {
   CORS_ORIGINS: 'https://reader.example',
@@ -14,7 +105,7 @@ const closed = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1'
 /** Name and value of every header in the order of the alphabet, as the server wrote them. */
 function headersOf(
   api: TestApi,
-  { method = 'GET', path, headers = {} }: { method?: string; path: string; headers?: Record<string, string> },
+  { method = 'GET', path, headers = {} }: Omit<Asked, 'title' | 'key'>,
 ): Promise<{ status: number; headers: string[] }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${api.base}${path}`, { method, headers }, response => {
@@ -42,19 +133,16 @@ function steady(name: string, value: string): string {
 
 for (const [name, api] of Object.entries({ open, closed })) {
   t.test(`the headers of every kind of answer, byte for byte: CORS ${name === 'open' ? 'on' : 'off'}`, async t => {
-    const plain = await api.issue()
-    const counted = await api.issue({ quota: 100 })
-    const spent = await api.issue({ quota: 0 })
-    const narrow = await api.issue({ rate: 1 })
-    await headersOf(api, { path: '/v1/articles', headers: { authorization: `Bearer ${narrow.secret}` } })
+    const keys: Record<string, string> = { wrong: 'wrong' }
+    for (const [key, plan] of Object.entries({
+      plain: {},
+      counted: { quota: 100 },
+      spent: { quota: 0 },
+      narrow: { rate: 1 },
+    }))
+      keys[key] = (await api.issue(plan)).secret
+    await api.ask(keys.narrow ?? '', '/v1/articles')
     await api.index([{ title: 'Een brug', body: 'Over de brug. '.repeat(200) }])
-    const keys: Record<string, string> = {
-      plain: plain.secret,
-      counted: counted.secret,
-      spent: spent.secret,
-      narrow: narrow.secret,
-      wrong: 'wrong',
-    }
     const written: Record<string, string[]> = WRITTEN[name === 'open' ? 'corsOn' : 'corsOff']
     for (const { title, key, ...asked } of ANSWERS) {
       const authorization = key === undefined ? {} : { authorization: `Bearer ${keys[key]}` }
