@@ -66,7 +66,9 @@ async function restore(context: CommandContext, config: Settings, file: string):
   const { options, print, say, signal } = context
   const start = performance.now()
   const databaseUrl = config.DATABASE_URL
-  const pool = createPool(databaseUrl, 'restore', () => {}, { max: 2, statementTimeout: 0 })
+  const pool = createPool(databaseUrl, 'restore', () => {}, {
+    ...{ max: 2, statementTimeout: 0, mayBeUnfinished: true },
+  })
   try {
     const server = await serverVersion(pool)
     const tools = await toolsFor(databaseUrl, server, { signal, say })
@@ -79,11 +81,11 @@ async function restore(context: CommandContext, config: Settings, file: string):
     // pg_restore drops what the archive has. A schema of another number has more or other tables.
     const bounds = target.schema !== null && target.schema >= BOUNDS_SINCE ? await readBounds(pool) : []
     const isEmptied = target.schema !== null && target.schema !== backup.schema
-    if (isEmptied) await empty(pool)
-    // Killed between load and `goOn`, the database would know the cursors of before.
-    await pool.query(`create table if not exists ${UNFINISHED} ()`)
+    const emptied = isEmptied ? 'drop schema if exists public cascade; create schema public;' : ''
+    // Keeps all others out until `goOn`. The statements of one string are one transaction.
+    await pool.query(`${emptied} create table if not exists ${UNFINISHED} ()`)
     await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(async error => {
-      await pool.query(`drop table ${UNFINISHED}`)
+      if (!isEmptied && !target.isUnfinished) await pool.query(`drop table ${UNFINISHED}`)
       const now = isEmptied ? 'empty now; run this again' : 'as it was'
       if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
       throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)
@@ -125,6 +127,8 @@ interface Target {
   clock: Date | null
   account: string
   isSuperuser: boolean
+  /** An earlier restore did not end. */
+  isUnfinished: boolean
 }
 
 async function readTarget(pool: Pool): Promise<Target> {
@@ -134,15 +138,17 @@ async function readTarget(pool: Pool): Promise<Target> {
     tables: number
     account: string
     super: boolean
+    unfinished: boolean
   }>(
     `select to_regclass('public.ingest_clock') is not null as ours, to_regclass('public.installation') is not null as marked,
             (select count(*)::int from pg_class where relkind in ('r', 'p', 'v', 'm')
-                and relnamespace::regnamespace::name !~ '^(pg_|information_schema)') as tables,
-            current_user::text as account, rolsuper as super
+                and relnamespace::regnamespace::name !~ '^(pg_|information_schema|${QUEUE_SCHEMAS.join('|')})'
+                and oid is distinct from to_regclass('${UNFINISHED}')) as tables,
+            current_user::text as account, rolsuper as super, to_regclass('${UNFINISHED}') is not null as unfinished
        from pg_roles where rolname = current_user`,
   )
-  const { ours, marked, tables, account, super: isSuperuser } = rows[0]!
-  const target = { account, isSuperuser, installation: null, clock: null }
+  const { ours, marked, tables, account, super: isSuperuser, unfinished: isUnfinished } = rows[0]!
+  const target = { account, isSuperuser, isUnfinished, installation: null, clock: null }
   if (!ours) return { ...target, schema: null, articles: 0, others: tables }
   const clock = await pool.query<{ articles: number; last_at: Date; schema: number }>(
     'select last_seq::int as articles, last_at, (select max(number) from migrations)::int as schema from ingest_clock',
@@ -178,9 +184,4 @@ async function consent(
   if (options.yes === true) return say(sentence)
   if (await confirm(`${sentence} Go on?`, signal)) return
   throw new UsageError(`${sentence} Nothing was changed; add --yes to go on.`)
-}
-
-/** Drops all tables of Perscope, whatever their version. */
-async function empty(pool: Pool): Promise<void> {
-  await pool.query('drop schema if exists public cascade; create schema public')
 }

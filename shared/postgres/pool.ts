@@ -48,12 +48,26 @@ class StandbyError extends Error {
   }
 }
 
+/** A table that stands while a restore is under way. */
+export const UNFINISHED = 'public.unfinished_restore'
+
+/** The database knows the cursors of before, and a clock that clients are ahead of. */
+class UnfinishedRestoreError extends Error {
+  override name = 'UnfinishedRestoreError'
+  constructor() {
+    super(
+      'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.',
+    )
+  }
+}
+
 export interface PoolOptions {
   max?: number
   connectTimeout?: number
   statementTimeout?: number
   queryTimeout?: number
   mayBeStandby?: boolean
+  mayBeUnfinished?: boolean
   settings?: Record<string, string>
   onConnect?: (client: pg.ClientBase) => Promise<void>
 }
@@ -70,6 +84,7 @@ export interface PoolOptions {
  * @param options.queryTimeout ms after which the client gives up a server that does not answer, as
  * one whose host has vanished; absent: 15 s after the time limit of the statement, if it has one
  * @param options.mayBeStandby a standby will do as well, for reading
+ * @param options.mayBeUnfinished a database whose restore did not end will do as well
  * @param options.onConnect runs on each new connection before any other statement; when it throws,
  * the connection is closed
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
@@ -93,7 +108,7 @@ export function createPool(
     statement_timeout: statementTimeout,
     ...(queryTimeout === undefined ? {} : { query_timeout: queryTimeout }),
     options: startupOptions(options.settings ?? {}),
-    ...(options.mayBeStandby === true ? {} : { verify: refuseStandby }),
+    ...(options.mayBeStandby === true ? {} : { verify: refuseOthers(options.mayBeUnfinished) }),
     ...(options.onConnect === undefined ? {} : { onConnect: options.onConnect }),
     // A paused process that holds the ingestion clock must not stop all others (promise 2).
     idle_in_transaction_session_timeout: 10_000,
@@ -102,10 +117,35 @@ export function createPool(
   return pool
 }
 
-function refuseStandby(client: pg.PoolClient, done: (error?: Error) => void): void {
-  client
-    .query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    .then(({ rows }) => done(rows[0]?.standby === true ? new StandbyError() : undefined), done)
+/** Refuses a standby, and a database whose restore did not end. */
+function refuseOthers(mayBeUnfinished = false) {
+  return (client: pg.PoolClient, done: (error?: Error) => void): void => {
+    client
+      .query<{ standby: boolean; unfinished: boolean }>(
+        `select pg_is_in_recovery() as standby, to_regclass('${UNFINISHED}') is not null as unfinished`,
+      )
+      .then(({ rows: [found] }) => {
+        if (found?.standby) done(new StandbyError())
+        else done(found?.unfinished && !mayBeUnfinished ? new UnfinishedRestoreError() : undefined)
+      }, done)
+  }
+}
+
+/**
+ * Looks once, before a service starts. It waits itself for a server that does not answer, and its
+ * own connections are refused as this one is.
+ *
+ * @throws UnfinishedRestoreError
+ */
+export async function refuseUnfinished(url: string): Promise<void> {
+  const pool = createPool(url, 'start', () => {}, { max: 1 })
+  try {
+    await pool.query('select 1')
+  } catch (error) {
+    if (error instanceof UnfinishedRestoreError) throw error
+  } finally {
+    await pool.end()
+  }
 }
 
 /** Settings of the server for a connection, in the form of the command line, as it sends them. */
@@ -177,24 +217,14 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
     ask: () => pool().query('select 1'),
   })
 
-/** A table that stands while a restore is under way, and that no backup has. */
-export const UNFINISHED = 'public.unfinished_restore'
-const AFTER_KILLED_RESTORE = 'Run it again; or, to go on with what the database holds, `npm run recovered`.'
-
 /**
  * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
  * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds. The
  * secret of a history tells servers that hold the history from others (services/api/reading).
- *
- * @throws after a restore that did not end, which would have removed the secret of cursors
  */
 export async function loadSharedSecret(db: Queryable, name: 'cursor' | 'feeds' | `history ${string}`): Promise<Buffer> {
   await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
-  const { rows } = await db.query<{ value: Buffer; unfinished: boolean }>(
-    `select value, to_regclass('${UNFINISHED}') is not null as unfinished from secrets where name = $1`,
-    [name],
-  )
-  if (rows[0]?.unfinished) throw new Error(`A restore of this database did not end. ${AFTER_KILLED_RESTORE}`)
+  const { rows } = await db.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
   const value = rows[0]?.value
   if (!value) throw new Error(`The secret "${name}" was removed a moment ago; try again.`)
   return value

@@ -195,6 +195,19 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
   await t.rejects(secretOf('cursor'), {
     message: /A restore of this database did not end\. Run it again/,
   })
+  const refused = { code: 1, err: /A restore of this database did not end\. Run it again/ }
+  await target.query(
+    `create function held.fail() returns event_trigger language plpgsql as 'begin raise exception ''no room''; end'`,
+  )
+  await target.query(
+    `create event trigger failing on ddl_command_start when tag in ('CREATE INDEX') execute function held.fail()`,
+  )
+  t.match(await restore(file, '--yes'), { code: 1, err: /no room/ })
+  await target.query('drop event trigger failing')
+  for (const one of ['services/api/main.ts', 'services/crawler/main.ts']) {
+    t.match(await run(target.url, one), refused, `${one}, also after a second restore that failed`)
+  }
+  t.match(await run(target.url, 'keys', 'list'), refused)
   const [before] = await secrets()
   t.match(await restore(file, '--yes'), { code: 0 })
   t.strictSame(await secrets(), [], 'the secret of before is gone')
