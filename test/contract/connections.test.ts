@@ -167,3 +167,23 @@ t.test('issue 18.1: neither one address nor idle connections can shut others out
   t.notOk(late.destroyed, 'a newcomer comes in')
   for (const socket of [...greedy, ...others, late]) socket.destroy()
 })
+
+t.test('issue 34: who leaves is known to have left by the requests that wait behind others, too', async t => {
+  const begun: ServerResponse[] = []
+  const both = Promise.withResolvers<void>()
+  const server = createHttpServer((_request, response) => {
+    if (begun.push(response) === 2) both.resolve()
+  })
+  const socket = connect(await listen(server), '127.0.0.1')
+  t.teardown(() => server.close())
+  socket.write(request('/first') + request('/second'))
+  await both.promise
+  const closed = begun.map(response => once(response, 'close', { signal: AbortSignal.timeout(SOON) }))
+  socket.destroy()
+  await Promise.all(closed)
+  t.strictSame(
+    begun.map(response => response.destroyed),
+    [true, true],
+    'they cost nothing of the month, and wait for no permit',
+  )
+})

@@ -104,7 +104,7 @@ export function withPermitOf(permits: Permits, response: Response): <T>(search: 
     const leave = () => gone.abort()
     response.once('close', leave)
     // It is told once, and a search takes several turns.
-    if (response.closed) leave()
+    if (response.destroyed) leave()
     const start = performance.now()
     const begin = () => {
       noteWait('permit', performance.now() - start)

@@ -86,7 +86,7 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
     const { socket } = request
     const state = connections.of(socket, request)
     if (state.ending) return
-    if (state.unanswered === limits.unanswered) {
+    if (state.open.size === limits.unanswered) {
       endAfterAnswers(socket, state, () => refuse(socket, 'TOO_MANY_UNANSWERED'))
       return
     }
@@ -114,7 +114,7 @@ function answerConnect(limits: HttpLimits, connections: Connections, answer: Req
     const state = connections.get(socket)
     if (state?.ending) return
     // Node does not put its answer behind those of the requests before it, so it gets none.
-    if (state && state.unanswered > 0) return endAfterAnswers(socket, state, () => end(socket))
+    if (state && state.open.size > 0) return endAfterAnswers(socket, state, () => end(socket))
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
     response.assignSocket(request.socket)
@@ -131,7 +131,7 @@ function refuseBroken(server: Server, connections: Connections) {
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy()
     // The body is broken, and the request has its answer or is about to get it.
     else if (state && !state.last.complete) endAfterAnswers(socket, state, () => end(socket))
-    else if (state && state.unanswered > 0) endAfterAnswers(socket, state, () => refuse(socket, error.code))
+    else if (state && state.open.size > 0) endAfterAnswers(socket, state, () => refuse(socket, error.code))
     else if (!readAgain(server, socket, error)) refuse(socket, error.code)
   }
 }
@@ -166,7 +166,8 @@ function originForm(target: string): string {
 /** How far the requests of one connection are. */
 interface ConnectionState {
   requests: number
-  unanswered: number
+  /** Answers that have not ended. */
+  open: Set<ServerResponse>
   /** The request that came last. */
   last: IncomingMessage
   /** Ends the connection when an answer takes too long; starts again with every answer. */
@@ -197,11 +198,12 @@ function createConnections(answerTimeout: number): Connections {
     of(socket, request) {
       const known = states.get(socket)
       if (known) return known
-      const state: ConnectionState = { requests: 0, unanswered: 0, last: request, late: undefined, ending: null }
+      const state: ConnectionState = { requests: 0, open: new Set(), last: request, late: undefined, ending: null }
       states.set(socket, state)
-      // Not with the answers: an answer that waits behind another one is not told that the
-      // connection has closed.
-      socket.once('close', () => clearTimeout(state.late))
+      socket.once('close', () => {
+        clearTimeout(state.late)
+        state.open.forEach(leave)
+      })
       return state
     },
 
@@ -209,16 +211,23 @@ function createConnections(answerTimeout: number): Connections {
       const { socket } = request
       state.last = request
       state.requests++
-      state.unanswered++
-      if (state.unanswered === 1) state.late = setTimeout(() => socket.destroy(), answerTimeout)
+      state.open.add(response)
+      if (state.open.size === 1) state.late = setTimeout(() => socket.destroy(), answerTimeout)
       response.once('close', () => {
-        state.unanswered--
-        if (state.unanswered === 0) clearTimeout(state.late)
+        state.open.delete(response)
+        if (state.open.size === 0) clearTimeout(state.late)
         else state.late?.refresh()
-        if (state.unanswered === 0 && socket.writable) state.ending?.()
+        if (state.open.size === 0 && socket.writable) state.ending?.()
       })
     },
   }
+}
+
+/** Node does not tell an answer that waits behind another one that the connection has closed. */
+function leave(response: ServerResponse): void {
+  if (response.socket !== null) return
+  response.destroy()
+  response.emit('close')
 }
 
 /**
@@ -227,7 +236,7 @@ function createConnections(answerTimeout: number): Connections {
  */
 function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => void): void {
   state.ending = ending
-  if (state.unanswered === 0) ending()
+  if (state.open.size === 0) ending()
   else socket.pause()
 }
 
