@@ -107,7 +107,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<A[]>
   /** Counts the bytes of kept articles again, after the application made them larger. */
-  recount(articles: A[]): void
+  recount(seqs: bigint[]): void
   /**
    * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
    * is read ahead was read once.
@@ -226,7 +226,7 @@ export function openIndexOf<A extends KeptArticle>(
     },
 
     articles: seqs => parts.stored.read(seqs),
-    recount: articles => parts.stored.recount(articles),
+    recount: seqs => parts.stored.recount(seqs),
 
     warm(onFailure = () => {}, gently = false) {
       warmUp ??= startWarmUp(parts, SIZES, gently, onFailure)

@@ -30,10 +30,12 @@ export const ENTRY_BYTES = 200
  */
 export function createCache<K extends {}, V extends {}>(limit: number, ttl = 0): RecencyCache<K, V> {
   const maxSize = Math.max(1, Math.floor(limit))
-  const cache = new LRUCache<K, V>({ maxSize, ttl, noUpdateTTL: true })
+  // In an object of its own: `lru-cache` counts the size of an entry only when its value is another
+  // one.
+  const cache = new LRUCache<K, { value: V }>({ maxSize, ttl, noUpdateTTL: true })
   return {
-    get: key => cache.get(key),
-    set: (key, value, bytes) => void cache.set(key, value, { size: bytes + ENTRY_BYTES }),
+    get: key => cache.get(key)?.value,
+    set: (key, value, bytes) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
     keys: () => cache.keys(),
     stats: () => ({ limit: maxSize, used: cache.calculatedSize }),
   }
@@ -141,7 +143,6 @@ export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
         sum -= freed
       }
       bySegment.set(segment.no, part)
-      // A new object: `lru-cache` counts the size of an entry only when its value is another one.
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 

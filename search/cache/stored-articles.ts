@@ -64,11 +64,11 @@ export function createStoredArticles<A extends KeptArticle>(
       await nameAndKeep(stored)
     },
     /** Counts the bytes of kept articles again, after they grew. */
-    recount(articles: A[]): void {
-      for (const article of articles) {
-        const key = Number(article.seq)
-        // Another search may have read the article anew meanwhile, or the cache dropped it.
-        if (cache.get(key) === article) cache.set(key, article, form.bytesOf(article))
+    recount(seqs: bigint[]): void {
+      for (const key of seqs.map(Number)) {
+        // Not what the caller has: it may be a copy, or the article was dropped or read anew.
+        const kept = cache.get(key)
+        if (kept !== undefined) cache.set(key, kept, form.bytesOf(kept))
       }
     },
     names: names.read,

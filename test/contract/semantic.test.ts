@@ -20,7 +20,7 @@ await world.embedded(30, 90_000)
 // The vectors exist now, and the API needs no running embedder.
 embedder.process.kill('SIGTERM')
 await embedder.exited
-await world.fleet.start('api')
+const api = await world.fleet.start('api')
 const get = (query: string) => ask(`${world.fleet.base()}/v1/articles?${query}`, secret)
 
 t.test('decision 28: a cursor outlives its set by five minutes; then it is expired, over HTTP', async t => {
@@ -73,7 +73,12 @@ t.test('each new set removes some of those that no cursor can name any more, wit
 t.test('the contract, semantic: the feed has the same rows, and their relevance', async t => {
   const query = 'search=semantic&q=storm+kaas&per_page=7'
   const { json } = await get(query)
+  const metrics = `http://127.0.0.1:${/"metrics":(\d+)/.exec(api.log())?.[1]}/metrics`
+  const kept = async () =>
+    Number(/search_cache_bytes\{cache="articles",kind="used"[^}]*\} (\d+)/.exec((await ask(metrics, null)).text)?.[1])
+  const before = await kept()
   const feed = await ask(`${world.fleet.base()}/v1/articles.rss?${query}`, secret)
+  t.ok((await kept()) > before, 'the items count in the cache that keeps them')
   const found = [...feed.text.matchAll(/<guid isPermaLink="false">([^<]+)<[\s\S]*?<pc:relevance>([^<]+)</g)]
   t.strictSame(
     found.map(([, id, relevance]) => ({ id, relevance: Number(relevance) })),

@@ -212,7 +212,7 @@ const AFTER_ITEM = Buffer.from(`${INDENT}</item>\n`)
 function makeItems(index: Pick<SearchIndex<ShownArticle>, 'recount'>, articles: readonly Listed[]): void {
   const without = articles.filter(({ pieces }) => pieces.item === null)
   for (const { pieces } of without) pieces.item = makeItem(pieces.json)
-  if (without.length > 0) index.recount(without)
+  if (without.length > 0) index.recount(without.map(({ seq }) => seq))
 }
 
 /** The item of an article, whose fields are read from its JSON: rows are not kept. */
