@@ -194,9 +194,13 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
 
-/** Suggestions follow every key that is pressed, so they cost nothing of the month. */
+/**
+ * Suggestions follow every key that is pressed, so they cost nothing of the month. They are of
+ * searches, which a used-up month does not have.
+ */
 function suggestNames({ index, send }: Tools): RequestHandler {
   return async (request, response) => {
+    checkQuota(response)
     const { plan } = accessOf(response).key
     const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
     await send(request, response, found, async () => {})

@@ -141,7 +141,9 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   await ask()
   await ask()
   t.match((await ask()).json, { code: 'quota_exceeded' })
-  t.match((await api.ask(limited.secret, '/explore/matches')).json, { code: 'quota_exceeded' }, 'there is no page')
+  for (const path of ['matches', 'suggestions?field=author&q=jan']) {
+    t.match((await api.ask(limited.secret, `/explore/${path}`)).json, { code: 'quota_exceeded' }, 'there is no page')
+  }
 })
 
 const isCoverage = ajv.compile(COVERAGE_SCHEMA)
