@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import type { Match } from '../../../search/index.ts'
+import { createPace, type Pace, SHORT_TURN } from '../../../search/pace.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -67,13 +67,13 @@ export async function answerMatches(
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   const texts = isInText ? await searches.withPermit(() => readTexts(pool, found.rows)) : new Map<bigint, string>()
   const data = []
+  // A hundred long texts take seconds, and one of them 100 ms.
+  const pace = createPace(SHORT_TURN)
   for (const { seq, pieces } of found.rows) {
-    // A hundred long texts take seconds: other requests are answered between two of them.
-    await setImmediate()
     const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
     const { id, title, snippet, language } = article
     const shown = wordRuns(`${title} ${snippet ?? ''}`.normalize('NFC')).map(({ word }) => word)
-    const places = placesIn(wordsOf(texts.get(seq)), match, language)
+    const places = await placesIn(wordsOf(texts.get(seq)), match, language, pace)
     data.push({ id, words: match.kind === 'keyword' ? keywordsIn(shown, match.words, language) : [], places })
   }
   return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
@@ -92,16 +92,25 @@ async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<
 
 const wordsOf = (list = ''): string[] => list.split('\n').flatMap(word => word.trim() || [])
 
-function placesIn(words: string[], match: Match, language: Language): number {
-  switch (match.kind) {
-    case 'all':
-      return 0
-    case 'keyword':
-      return words.filter(isFormOf(match.words, language)).length
-    case 'boolean':
-      return words.filter((_, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word)))
-        .length
+/** Words between two looks at the clock: a fraction of a millisecond. */
+const WORDS_PER_STEP = 64
+
+/** Counts in steps, between which other requests are answered. */
+async function placesIn(words: string[], match: Match, language: Language, pace: Pace): Promise<number> {
+  const isPlace = placeOf(words, match, language)
+  let places = 0
+  for (let at = 0; at < words.length; at++) {
+    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await pace.rest()
+    if (isPlace(words[at]!, at)) places++
   }
+  return places
+}
+
+/** Whether the search has found what stands at a place among words. */
+function placeOf(words: string[], match: Match, language: Language): (word: string, at: number) => boolean {
+  if (match.kind === 'all') return () => false
+  if (match.kind === 'keyword') return isFormOf(match.words, language)
+  return (_word, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
 }
 
 const keywordsIn = (words: string[], wanted: string[], language: Language): string[] => [
