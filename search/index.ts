@@ -41,6 +41,7 @@ export type { Collector, SegmentReader } from './execute/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
+export { createPace, type Pace, SHORT_TURN } from './pace.ts'
 export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 export {
   MOST_BUCKETS,

@@ -1,7 +1,6 @@
 import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import { wordRuns } from '../../../search/browser.ts'
-import type { Match } from '../../../search/index.ts'
-import { createPace, type Pace, SHORT_TURN } from '../../../search/pace.ts'
+import { createPace, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -96,7 +95,7 @@ const wordsOf = (list = ''): string[] => list.split('\n').flatMap(word => word.t
 const WORDS_PER_STEP = 64
 
 /** Counts in steps, between which other requests are answered. */
-async function placesIn(words: string[], match: Match, language: Language, pace: Pace): Promise<number> {
+export async function placesIn(words: string[], match: Match, language: Language, pace: Pace): Promise<number> {
   const isPlace = placeOf(words, match, language)
   let places = 0
   for (let at = 0; at < words.length; at++) {
