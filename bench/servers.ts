@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path'
-import pg from 'pg'
 import { type DataDirectory, openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { type EmbeddedServers, startServers } from '../infra/embedded/servers.ts'
 import type { ServerName } from '../infra/embedded/starting.ts'
 import { readConfig } from '../shared/config/config.ts'
+import { inDatabase, withDatabase } from '../test/database.ts'
 import { say } from './figures.ts'
 
 /** The servers of a bench, and the folder in which they keep their data. */
@@ -42,24 +42,6 @@ export async function withServers<T>(
 }
 
 export const benchFolder = (name: string) => resolve(join(readConfig().DATA_DIR, name))
-
-/** Works with a connection to a database. */
-export async function withDatabase<T>(url: string, work: (database: pg.Client) => Promise<T>): Promise<T> {
-  const database = new pg.Client(url)
-  await database.connect()
-  try {
-    return await work(database)
-  } finally {
-    await database.end()
-  }
-}
-
-/** The address of another database of the server. */
-function inDatabase(server: string, name: string): string {
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
-}
 
 /** Makes a database unless it is there. @returns its address */
 export async function ensureDatabase(server: string, name: string): Promise<string> {

@@ -172,8 +172,12 @@ export async function ask<Row extends pg.QueryResultRow>(url: string, sql: strin
   }
 }
 
-async function onServer<T>(server: string, work: (client: pg.Client) => Promise<T>, database = 'postgres'): Promise<T> {
-  const client = new pg.Client({ connectionString: inDatabase(server, database) })
+const onServer = <T>(server: string, work: (client: pg.Client) => Promise<T>, database = 'postgres'): Promise<T> =>
+  withDatabase(inDatabase(server, database), work)
+
+/** Works with a connection to a database. */
+export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
   try {
@@ -183,7 +187,8 @@ async function onServer<T>(server: string, work: (client: pg.Client) => Promise<
   }
 }
 
-function inDatabase(server: string, name: string): string {
+/** The address of another database of the server. */
+export function inDatabase(server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href

@@ -17,10 +17,11 @@ import { readConfig } from '../../shared/config/config.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { registry } from '../../shared/log/registry.ts'
+import { withDatabase } from '../../test/database.ts'
 import { watchTurns } from '../../test/turns.ts'
 import { type Figures, prefixed, rounded, say, sum } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { createDatabase, withDatabase, withServers } from '../servers.ts'
+import { createDatabase, withServers } from '../servers.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Pages that are stored for one run. */

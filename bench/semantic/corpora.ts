@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { type Country, LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { withDatabase } from '../../test/database.ts'
 import type { Fleet } from '../../test/fleet.ts'
 import { say } from '../figures.ts'
 import { readJsonLines } from '../json-lines.ts'
-import { withDatabase } from '../servers.ts'
 
 /** An article of a corpus; articles with the same `item` say the same in several languages. */
 export interface CorpusArticle {
