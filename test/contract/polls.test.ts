@@ -3,11 +3,12 @@ import { noSemanticSearch, startTestApi } from './api.ts'
 import { openWire, type Wire } from './wire.ts'
 
 let wire: Wire | undefined
+// After the API, which is stopped first.
+t.teardown(() => wire?.close())
 const api = await startTestApi(t, {}, noSemanticSearch, async url => {
   wire = await openWire(url)
   return wire.url
 })
-t.teardown(() => wire?.close())
 const { secret } = await api.issue()
 await api.index(Array.from({ length: 5 }, (_, n) => ({ title: `Een brug ${n}` })))
 const newest: string = (await api.ask(secret, '/v1/articles?sort=ingested_at&per_page=1')).json.articles[0].ingested_at

@@ -1,5 +1,4 @@
-import { connect, createServer } from 'node:net'
-import { listen } from '../fleet.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
 
 /** A way to Postgres that notes the statements on it. */
 export interface Wire {
@@ -7,36 +6,19 @@ export interface Wire {
   url: string
   /** The names of the prepared statements that were run since the last call; '' has no name. */
   statements(): string[]
-  close(): void
+  close(): Promise<void>
 }
 
-/** Passes bytes on to Postgres and reads the messages of its clients. */
 export async function openWire(databaseUrl: string): Promise<Wire> {
-  const target = new URL(databaseUrl)
   let names: string[] = []
-  const server = createServer(near => {
-    const far = connect(Number(target.port), target.hostname)
-    const read = messageReader(name => names.push(name))
-    near.on('data', read).pipe(far)
-    far.pipe(near)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      one.on('error', () => {})
-      one.on('close', () => other.destroy())
-    }
-  })
-  const url = new URL(databaseUrl)
-  url.host = `127.0.0.1:${await listen(server)}`
+  const { url, close } = await openLinkTo(databaseUrl, () => messageReader(name => names.push(name)))
   return {
-    url: url.href,
+    ...{ url, close },
     statements() {
       const run = names
       names = []
       return run
     },
-    close: () => void server.close(),
   }
 }
 

@@ -23,8 +23,16 @@ export interface Link extends End {
   close(): Promise<void>
 }
 
-/** Opens `at`, which leads to `to`. */
-export async function openLink(at: End, to: End): Promise<Link> {
+/**
+ * Opens `at`, which leads to `to`.
+ *
+ * @param overhear called for each connection; what it returns gets the bytes that its client sends
+ */
+export async function openLink(
+  at: End,
+  to: End,
+  overhear: () => (bytes: Buffer) => void = () => () => {},
+): Promise<Link> {
   const sockets = new Set<Socket>()
   let state: 'well' | 'silent' | 'broken' = 'well'
   let late = 0
@@ -33,6 +41,7 @@ export async function openLink(at: End, to: End): Promise<Link> {
   const server = createServer({ allowHalfOpen: true }, client => {
     keep(client)
     if (state === 'broken') return void client.resetAndDestroy()
+    client.on('data', overhear())
     const server = keep(connect({ port: to.port, host: to.address, allowHalfOpen: true }))
     for (const [from, other] of [
       [client, server],
@@ -88,10 +97,13 @@ export async function openLink(at: End, to: End): Promise<Link> {
 }
 
 /** Opens a link on this machine to the server of an address; `url` leads there over the link. */
-export async function openLinkTo(address: string): Promise<Link & { url: string }> {
+export async function openLinkTo(
+  address: string,
+  overhear?: Parameters<typeof openLink>[2],
+): Promise<Link & { url: string }> {
   const url = new URL(address)
   const to = { address: url.hostname, port: Number(url.port) }
-  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
+  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to, overhear)
   url.host = `127.0.0.1:${link.port}`
   return { ...link, url: url.href }
 }
