@@ -3,14 +3,12 @@ import { countDays } from '../../services/crawler/days.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { jsonLines, runScript } from '../script.ts'
-import { html, rss, sitemap, startCrawl } from './crawl.ts'
-import { reply, startSite } from './site.ts'
+import { html, rss, sitemap, startScene } from './crawl.ts'
+import { reply } from './site.ts'
 
 t.setTimeout(240_000)
 
-const site = await startSite()
-const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
-t.teardown(() => Promise.all([site.close(), run.close()]))
+const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 const at = (path: string) => site.origin + path
 const show = (...paths: string[]) => rss(...paths.map(at))
 

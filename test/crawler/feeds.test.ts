@@ -1,12 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { html, rss, sitemap, sitemapIndex, startCrawl } from './crawl.ts'
-import { type Handler, reply, startSite } from './site.ts'
+import { html, rss, sitemap, sitemapIndex, startScene } from './crawl.ts'
+import { type Handler, reply } from './site.ts'
 
-const site = await startSite()
-const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
-t.teardown(() => Promise.all([site.close(), run.close()]))
+const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 const { poll } = run
 const at = (path: string) => site.origin + path
 const published = async () => (await run.pages()).map(({ url }) => url.slice(site.origin.length))

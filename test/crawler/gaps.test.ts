@@ -4,14 +4,11 @@ import t from 'tap'
 import { observeOutlets } from '../../services/crawler/crawl-metrics.ts'
 import { registry } from '../../shared/log/registry.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { rss, sitemap, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { rss, sitemap, startScene } from './crawl.ts'
 
 t.setTimeout(240_000)
 
-const site = await startSite()
-const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
-t.teardown(() => Promise.all([site.close(), run.close()]))
+const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 const { poll } = run
 const at = (path: string) => site.origin + path
 

@@ -2,14 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { html, rss, startScene } from './crawl.ts'
 
 t.setTimeout(60_000)
 
-const site = await startSite()
-const run = await startCrawl()
-t.teardown(() => Promise.all([site.close(), run.close()]))
+const { run, site } = await startScene(t, ['127.0.0.1'])
 
 /** Public addresses. Nothing is sent there. */
 const WEB = 'http://192.0.32.8'

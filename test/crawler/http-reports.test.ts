@@ -1,8 +1,7 @@
 import { createServer } from 'node:net'
 import * as zlib from 'node:zlib'
 import t from 'tap'
-import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { html, rss, startScene } from './crawl.ts'
 
 /*
  * Public reports of people who read feeds and pages over HTTP, tried through the crawler with
@@ -12,9 +11,7 @@ import { startSite } from './site.ts'
 
 t.setTimeout(120_000)
 
-const site = await startSite()
-const run = await startCrawl()
-t.teardown(() => Promise.all([site.close(), run.close()]))
+const { run, site } = await startScene(t, ['127.0.0.1'])
 
 const PAGE = html('Brug in Temse blijft dicht')
 const JUNK = Buffer.from('\n \n<!-- served by 7 -->\n')

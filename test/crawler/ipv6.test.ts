@@ -1,15 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
-import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { html, rss, startScene } from './crawl.ts'
 
 const hasLoopback = Object.values(networkInterfaces()).some(list => list?.some(({ address }) => address === '::1'))
 const skip = hasLoopback ? false : 'this machine has no ::1'
 
 t.test('a host that is an IPv6 address is crawled: its feed, its page, its robots.txt', { skip }, async t => {
-  const site = await startSite('::1')
-  const run = await startCrawl({ CRAWL_ALLOW_PRIVATE: '::1/128' })
-  t.teardown(() => Promise.all([site.close(), run.close()]))
+  const { run, site } = await startScene(t, ['::1'], { CRAWL_ALLOW_PRIVATE: '::1/128' })
   site.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
   site.on('/feed.xml', rss(`${site.origin}/a`, `${site.origin}/closed`))
   site.on('/a', html('een artikel'))

@@ -2,14 +2,12 @@ import t from 'tap'
 import { readOwnership } from '../../services/crawler/page.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
-import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { html, rss, startScene } from './crawl.ts'
 
 t.setTimeout(120_000)
 
-const [own, guest, other] = [await startSite(), await startSite('127.0.0.2'), await startSite('127.0.0.3')]
-const run = await startCrawl()
-t.teardown(() => Promise.all([own.close(), guest.close(), other.close(), run.close()]))
+const { run, sites } = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.3'])
+const [own, guest, other] = [sites[0]!, sites[1]!, sites[2]!]
 
 const outlet = (domain: string, hosts: string[], feeds: string[] = []): Outlet => ({
   ...{ name: domain, domain, hosts, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },

@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
-import { html, startCrawl } from './crawl.ts'
-import { type Handler, reply, startSite } from './site.ts'
+import { html, startScene } from './crawl.ts'
+import { type Handler, reply } from './site.ts'
 
 t.setTimeout(120_000)
 
-const site = await startSite()
-const other = await startSite('127.0.0.2')
-const run = await startCrawl()
-t.teardown(() => Promise.all([site.close(), other.close(), run.close()]))
+const scene = await startScene(t, ['127.0.0.1', '127.0.0.2'])
+const { run, site } = scene
+const other = scene.sites[1]!
 other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
 const at = (path: string) => site.origin + path
 const crawl = (...paths: string[]) => run.fetch(site, ...paths)

@@ -1,12 +1,9 @@
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
-import { html, rss, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { html, rss, startScene } from './crawl.ts'
 
 t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
-  const run = await startCrawl()
-  const site = await startSite()
-  t.teardown(() => Promise.all([run.close(), site.close()]))
+  const { run, site } = await startScene(t, ['127.0.0.1'])
   site.on('/feed.xml', rss(...['/done', '/open', '/fresh'].map(path => site.origin + path)))
   for (const path of ['/done', '/open', '/fresh']) site.on(path, html(path))
   await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
