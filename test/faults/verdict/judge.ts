@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../../fleet.ts'
 import type { Findings } from '../findings.ts'
-import type { Machine } from '../machine/machine.ts'
-import type { Outages } from '../outages.ts'
+import type { Machine, Worker } from '../machine/machine.ts'
+import type { End } from '../machine/member.ts'
+import type { Outages, Part } from '../outages.ts'
 import type { Reading } from '../readers/readers.ts'
 import type { Site } from '../site/site.ts'
 import { checkArticles, storyOf } from './articles.ts'
 import { checkEmbeddings } from './embeddings.ts'
-import { checkEnds } from './ends.ts'
 import { readHoldings, type Status } from './holdings.ts'
 import { checkOrder, checkPoller, checkSequence } from './readers.ts'
 
@@ -59,4 +59,33 @@ async function busyQueues(machine: Pick<Machine, 'env'>): Promise<string | null>
     await sleep(500)
   }
   return busy
+}
+
+/** A service ends within this time of SIGTERM; the rest is the machine's, which is busy. */
+const STOP_MS = 21_000
+
+/**
+ * Processes end when they are told to, in time and with 0 or 143 (`SIGTERM` itself counts as that),
+ * and by themselves only while something that they need is away.
+ */
+function checkEnds({ workers }: Pick<Machine, 'workers'>, outages: Outages, findings: Findings): void {
+  for (const worker of workers) {
+    for (const end of worker.ends) checkEnd(worker, end, outages, findings)
+  }
+}
+
+function checkEnd(worker: Worker, { at, code, signal, asked, took }: End, outages: Outages, findings: Findings): void {
+  const when = `${worker.name} (${worker.log}) at ${new Date(at).toISOString()}`
+  const how = signal ?? `code ${code}`
+  if (asked === 'SIGTERM') {
+    const isGood = code === 0 || code === 143 || signal === 'SIGTERM'
+    if (!isGood) findings.add(`Asked to end, ${when} ended with ${how}.`)
+    if (took !== null && took > STOP_MS) findings.add(`Asked to end, ${when} took ${took} ms.`)
+  } else if (asked === null && !outages.excuse(needs(worker), at, at))
+    findings.add(`${when} ended by itself with ${how}, and nothing it needs was away.`)
+}
+
+function needs({ service }: Worker): Part[] {
+  if (service === 'api') return ['postgres']
+  return service === 'embedder' ? ['postgres', 'redis', 'qdrant', 'model'] : ['postgres', 'redis']
 }
