@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createRandom } from '../../test/faults/random.ts'
 import { wordList } from '../analysis/index.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
@@ -9,11 +10,8 @@ t.setTimeout(280_000)
 
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
-  let state = 1
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
-    return `w${Math.floor(count ** ((state >>> 0) / 2 ** 32))}`
-  }
+  const { next } = createRandom(1)
+  return () => `w${Math.floor(count ** next())}`
 }
 
 /** The documents of everything that stands in them, by name. */

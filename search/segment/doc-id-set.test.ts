@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { createRandom } from '../../test/faults/random.ts'
 import {
   arraySet,
   bitmapSet,
@@ -77,11 +78,7 @@ t.test('sets that operations made stay as they are while others are made', async
   // Of a large segment, so that lists of every length are looked up in one another and the room is
   // left many times.
   const size = LARGEST
-  let seed = 1
-  const below = (end: number) => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((seed / 2 ** 32) * end)
-  }
+  const { below } = createRandom(1)
   const random = () => {
     const docs = Uint16Array.from(new Set(Array.from({ length: 2 ** below(13) }, () => below(size)))).sort()
     return below(2) === 0 ? arraySet(docs, size) : lastingArray(docs, size)

@@ -1,11 +1,11 @@
 import type { Test } from 'tap'
 import { makeSegments } from '../../search/indexer.ts'
 import type { Plan } from '../../shared/plans/keys.ts'
+import { createRandom, type Random } from '../faults/random.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'
 import { answer, type Question } from '../search/oracle.ts'
 import { randomQuestion } from '../search/questions.ts'
-import { createRandom, type Random } from '../search/random.ts'
 import { startTestApi } from './api.ts'
 import { type Asked, spell } from './spelling.ts'
 
@@ -30,9 +30,9 @@ export async function askOverHttp(test: Pick<Test, 'teardown'>, seed: number, qu
   const counts = { answered: 0, refused: 0, found: 0 }
   for (let number = 0; number < questions; number++) {
     if (number === Math.floor(questions / 2)) await makeSegments(api.pool, { flushed: 16n, merged: 128n })
-    const { plan, secret } = random.one(keys)
+    const { plan, secret } = random.pick(keys)
     // Pages of one article are many requests.
-    const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }
+    const drawn = { ...randomQuestion(random, known), perPage: random.pick([4, 13, 25, 25, 60, 100]) }
     const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
     const expected = answer(known, question)?.ids ?? null
     const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)

@@ -1,10 +1,10 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
+import type { Random } from '../faults/random.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'
 import { answer } from './oracle.ts'
 import { askedAgain, randomQuestion } from './questions.ts'
-import type { Random } from './random.ts'
 import { makeTestSegments } from './store.ts'
 
 export interface Agreement {
@@ -35,10 +35,10 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
       former = question
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {
-        cap: random.one([5, 50, 10_000]),
-        memory: { segment: random.one([1n, 8n, 64n, 4_096n]), words: random.one([0, 500, 400_000]) },
-        first: random.one([1, 40, 32_768]),
-        prefetch: random.one([0, 100, 65_536]),
+        cap: random.pick([5, 50, 10_000]),
+        memory: { segment: random.pick([1n, 8n, 64n, 4_096n]), words: random.pick([0, 500, 400_000]) },
+        first: random.pick([1, 40, 32_768]),
+        prefetch: random.pick([0, 100, 65_536]),
       }
       found += answer(known, question)?.ids.length ?? 0
       const differs = await difference(index.search, known, question, sizes)

@@ -5,10 +5,10 @@ import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import { randomArticles } from './archive.ts'
 import type { Known } from './oracle.ts'
-import { createRandom } from './random.ts'
 import { emptyTestArchive, openTestIndex } from './store.ts'
 
 /** Sizes with which some dozen articles make several segments. */

@@ -8,6 +8,7 @@ import {
 } from '../../search/index.ts'
 import { makeSegments, openArchiveWriter } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { createRandom, type Random } from '../faults/random.ts'
 import { startTestOpensearch } from '../opensearch.ts'
 import { type Ran, runScript } from '../script.ts'
 import { randomArticles } from './archive.ts'
@@ -15,7 +16,6 @@ import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import type { Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
-import { createRandom, type Random } from './random.ts'
 
 const timeout = 240_000
 t.setTimeout(600_000)

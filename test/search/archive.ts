@@ -1,6 +1,6 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../faults/random.ts'
 
 /**
  * Few words, so that they meet often: stop words of all languages, inflected forms, accents,
@@ -59,7 +59,7 @@ const FEW_WORDS = ['de', 'fiets', 'film', 'huis', 'the']
 function randomText(random: Random, words: number): string {
   const vocabulary = random.chance(0.4) ? FEW_WORDS : VOCABULARY
   let text = ''
-  for (let at = 0; at < words; at++) text += (at === 0 ? '' : random.one(SEPARATORS)) + random.one(vocabulary)
+  for (let at = 0; at < words; at++) text += (at === 0 ? '' : random.pick(SEPARATORS)) + random.pick(vocabulary)
   return text
 }
 
@@ -99,14 +99,14 @@ export function randomArticles(random: Random, count: number, text = randomText,
       addresses: [`random.example/${number}`],
       title: text(random, 1 + random.below(8)),
       body: random.chance(0.15) ? null : text(random, random.below(longest)),
-      publishedAt: random.chance(0.15) ? null : random.one(random.chance(0.2) ? midnights : times),
+      publishedAt: random.chance(0.15) ? null : random.pick(random.chance(0.2) ? midnights : times),
       authors: random.chance(0.5) ? [] : random.some(AUTHORS).slice(0, 3),
-      outlet: random.one(OUTLETS),
-      language: random.one(LANGUAGES),
-      country: random.one(COUNTRIES),
+      outlet: random.pick(OUTLETS),
+      language: random.pick(LANGUAGES),
+      country: random.pick(COUNTRIES),
     }
     if (random.chance(0.2)) article.ingestedAt = null
-    else if (random.chance(0.7)) article.ingestedAt = random.one(times)
+    else if (random.chance(0.7)) article.ingestedAt = random.pick(times)
     return article
   })
 }

@@ -8,9 +8,9 @@ import {
   type SearchPage,
   type SearchSizes,
 } from '../../search/index.ts'
+import type { Random } from '../faults/random.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { randomQuestion } from './questions.ts'
-import type { Random } from './random.ts'
 
 /** The query that a question is, or null when its `q` is refused. */
 export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | null {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import type { Language } from '../../shared/articles/article.ts'
+import type { Random } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
-import type { Random } from './random.ts'
 
 /** Real texts that others gathered, beside the repository; never part of it. */
 const FOLDER = new URL('../../../shared/data/', import.meta.url).pathname

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type Breakdown, MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { createRandom, type Random } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
@@ -8,7 +9,6 @@ import { type NaiveBreakdown, naiveCounts } from './naive-counts.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomQuestion } from './questions.ts'
-import { createRandom, type Random } from './random.ts'
 import { makeTestSegments } from './store.ts'
 
 const timeout = 280_000
@@ -30,7 +30,7 @@ function withBorders(random: Random, articles: NewArticle[]): NewArticle[] {
   ]
   return articles.map(article =>
     article.publishedAt !== null && random.chance(0.4)
-      ? { ...article, publishedAt: new Date(random.one(borders)) }
+      ? { ...article, publishedAt: new Date(random.pick(borders)) }
       : article,
   )
 }
@@ -81,10 +81,10 @@ t.test('counts of random searches are those of a naive count, in memory and in s
     if (number === 150) await makeTestSegments(index.pool, { flushed: 16n, merged: 64n })
     if (number === 350) await makeTestSegments(index.pool, { flushed: 64n, merged: 256n })
     const asked = randomQuestion(random, known)
-    const by = random.one([...TIMES, 'outlet', 'language', 'country'] as const)
+    const by = random.pick([...TIMES, 'outlet', 'language', 'country'] as const)
     // A year of days and a hundred days of hours are few enough.
     const narrow = by === 'hour' || by === 'day' ? narrowed(random, asked) : asked
-    const zone = random.one(ZONES)
+    const zone = random.pick(ZONES)
     const differs = await difference(index.search, known, narrow, by, zone)
     if (differs !== null)
       differences.push(`question ${number} by ${by} in ${zone}: ${differs}\n${JSON.stringify(narrow)}`)
@@ -95,7 +95,7 @@ t.test('counts of random searches are those of a naive count, in memory and in s
 })
 
 function narrowed(random: Random, question: Question): Question {
-  const from = new Date(random.one(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']))
+  const from = new Date(random.pick(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']))
   const coverage = {
     historyStart: new Date('1990-01-01T00:00:00Z'),
     publishedAfter: from,

@@ -1,8 +1,8 @@
 import t from 'tap'
+import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
 import { gradedText, longArticles, randomArticles } from './archive.ts'
 import { corpusArticles, haveCorpora } from './corpora.ts'
-import { createRandom } from './random.ts'
 
 const timeout = 3_500_000
 

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
 import { longArticles, randomArticles } from './archive.ts'
-import { createRandom } from './random.ts'
 
 const timeout = 280_000
 

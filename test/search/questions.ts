@@ -1,7 +1,7 @@
 import { NO_FILTERS } from '../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import type { Random } from '../faults/random.ts'
 import type { Known, Question } from './oracle.ts'
-import type { Random } from './random.ts'
 
 /**
  * A question about an archive, its words and its bounds mostly taken from it, so that it finds
@@ -10,7 +10,7 @@ import type { Random } from './random.ts'
 export function randomQuestion(random: Random, articles: Known[]): Question {
   const search = random.chance(0.5) ? 'keyword' : 'boolean'
   const sort = random.chance(0.6) ? 'published_at' : 'ingested_at'
-  const time = () => random.one(articles).publishedAt ?? new Date('2020-02-29T00:00:00Z')
+  const time = () => random.pick(articles).publishedAt ?? new Date('2020-02-29T00:00:00Z')
   const historyStart = random.chance(0.7) ? new Date('1990-01-01T00:00:00Z') : time()
   const publishedAfter = random.chance(0.2) ? new Date(Math.max(time().getTime(), historyStart.getTime())) : null
   const before = { at: time(), exclusive: random.chance(0.5) }
@@ -23,17 +23,17 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     countries: random.chance(0.6) ? [...COUNTRIES] : random.some(COUNTRIES),
     languages: random.chance(0.7) ? null : random.some(LANGUAGES),
     hasAuthor: random.chance(0.7) ? null : random.chance(0.5),
-    outlet: random.chance(0.85) ? null : random.one(OUTLET_PARTS),
-    author: random.chance(0.85) ? null : random.one(AUTHOR_PARTS),
+    outlet: random.chance(0.85) ? null : random.pick(OUTLET_PARTS),
+    author: random.chance(0.85) ? null : random.pick(AUTHOR_PARTS),
     coverage: {
       historyStart,
       publishedAfter,
       publishedBefore: random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
     },
-    ingestedAfter: random.chance(0.2) ? (random.one(articles).ingestedAt ?? time()) : null,
+    ingestedAfter: random.chance(0.2) ? (random.pick(articles).ingestedAt ?? time()) : null,
     sort,
     order: random.chance(0.5) ? 'asc' : 'desc',
-    perPage: random.one([1, 2, 3, 7, 25, 100]),
+    perPage: random.pick([1, 2, 3, 7, 25, 100]),
     ...plain,
   }
 }
@@ -57,7 +57,7 @@ const AUTHOR_PARTS = [
 const EVERYTHING = { historyStart: new Date('1800-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null }
 
 function excerpt(random: Random, articles: Known[], length: number): string {
-  const article = random.one(articles)
+  const article = random.pick(articles)
   const text = random.chance(0.4) || article.body === null ? article.title : article.body
   const parts = text.slice(-20_000).split(/(?<=\s)/)
   const at = random.below(parts.length)
@@ -71,14 +71,14 @@ function excerpt(random: Random, articles: Known[], length: number): string {
 function words(random: Random, articles: Known[]): string {
   if (random.chance(0.1)) return excerpt(random, articles, 60).slice(0, 191)
   const parts = Array.from({ length: 1 + random.below(3) }, () => excerpt(random, articles, 1))
-  return cased(random, parts.join(random.one([' ', ' ', '-', ', ', ' "']))).slice(0, 191)
+  return cased(random, parts.join(random.pick([' ', ' ', '-', ', ', ' "']))).slice(0, 191)
 }
 
 function grammar(random: Random, articles: Known[]): string {
   if (random.chance(0.15)) return longGrammar(random, articles)
   // What one article holds, asked for and excluded, tells more than what hardly any article could
   // hold together.
-  const sources = random.chance(0.6) ? [random.one(articles)] : articles
+  const sources = random.chance(0.6) ? [random.pick(articles)] : articles
   let q = ''
   for (let part = random.below(3); part >= 0; part--) {
     const text = excerpt(random, sources, 1 + random.below(5)).replaceAll('"', ' ')
@@ -87,8 +87,8 @@ function grammar(random: Random, articles: Known[]): string {
     else if (form < 7) q += `"${text}"`
     else if (form < 8) q += `-${text}`
     else if (form < 9) q += `-"${text}"`
-    else q += random.one(['"', '- ', '--', '(-', '""', '-""', '½', '-½', '“'])
-    q += random.one([' ', ' ', ' ', '', '-', '\u00a0'])
+    else q += random.pick(['"', '- ', '--', '(-', '""', '-""', '½', '-½', '“'])
+    q += random.pick([' ', ' ', ' ', '', '-', '\u00a0'])
   }
   return cased(random, q).slice(0, 191)
 }
@@ -98,7 +98,7 @@ function longGrammar(random: Random, articles: Known[]): string {
   const text = excerpt(random, articles, 60).replaceAll('"', ' ')
   const excluded = () => excerpt(random, articles, 60).replaceAll(/["-]/g, ' ').split(/\s+/).join(' -')
   return random
-    .one([() => text, () => `"${text}"`, () => `${excerpt(random, articles, 1)} -${excluded()}`])()
+    .pick([() => text, () => `"${text}"`, () => `${excerpt(random, articles, 1)} -${excluded()}`])()
     .slice(0, 190)
     .replace(/^("[^"]*)$/, '$1"')
 }

@@ -3,11 +3,11 @@ import t from 'tap'
 import { type ArticleQuery, INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
-import { createRandom } from './random.ts'
 import { newArticle } from './short-articles.ts'
 
 const MINOR = 16n

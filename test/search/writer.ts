@@ -4,8 +4,8 @@ import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { PATIENT } from '../database.ts'
+import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
-import { createRandom } from './random.ts'
 
 /*
  * One of several processes that index at the same time, at random speed:

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ArticleQuery, Position, SearchPage, SearchSizes } from '../../search/index.ts'
 import { KINDS, makeSegments } from '../../search/indexer.ts'
+import { createRandom } from '../faults/random.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
@@ -8,7 +9,6 @@ import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomQuestion } from './questions.ts'
-import { createRandom } from './random.ts'
 import { startWriters } from './writers.ts'
 
 export interface Writing {
@@ -50,7 +50,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       while (open) {
         // Sizes may grow, never shrink.
         const flushed = writing.questions < questions / 2 ? 8n : 32n
-        const ahead = ofSegments.one([0, 1, 50])
+        const ahead = ofSegments.pick([0, 1, 50])
         const works = KINDS.map(kind =>
           makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind], ahead }),
         )
@@ -64,10 +64,10 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       const query = queryOf(question)
       if (query === null) continue
       const sizes = {
-        cap: random.one([5, 10_000]),
-        memory: { segment: random.one([1n, 8n, 4_096n]), words: random.one([0, 500, 400_000]) },
-        first: random.one([1, 40, 32_768]),
-        prefetch: random.one([0, 100, 65_536]),
+        cap: random.pick([5, 10_000]),
+        memory: { segment: random.pick([1n, 8n, 4_096n]), words: random.pick([0, 500, 400_000]) },
+        first: random.pick([1, 40, 32_768]),
+        prefetch: random.pick([0, 100, 65_536]),
       }
       const asked = await pagesOf(index, query, sizes)
       known.push(...(await readKnown(index.pool, known.at(-1)?.seq ?? 0n)))

@@ -3,11 +3,11 @@ import { archiveSettingsOf, openIndex } from '../../search/index.ts'
 import { makeSegments, readArchiveHealth } from '../../search/indexer.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { ask } from '../contract/api.ts'
+import { createRandom } from '../faults/random.ts'
 import { createFleet, freePort } from '../fleet.ts'
 import { randomArticles } from '../search/archive.ts'
 import { openArchiveIndex } from '../search/archive-index.ts'
 import { EVERYTHING } from '../search/poller.ts'
-import { createRandom } from '../search/random.ts'
 import { startSecuredOpensearch } from './secured-opensearch.ts'
 
 const timeout = 600_000

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { createRandom } from '../../faults/random.ts'
 import { quantile, startBesieged } from './besieged.ts'
-import { chance } from './requests.ts'
 import { besiege } from './siege.ts'
 
 const ROUNDS = 5
@@ -17,7 +17,7 @@ t.test(
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
       const seed = Math.floor(Math.random() * 2 ** 31)
-      const { answers, complaints, health, right } = await besiege(base, secret, chance(seed), PER_ROUND)
+      const { answers, complaints, health, right } = await besiege(base, secret, createRandom(seed), PER_ROUND)
       sizes.push(await memory())
       times.push(...health)
       const ms = [0.5, 0.9, 0.99].map(part => Math.round(quantile(health, part))).join(', ')

@@ -1,4 +1,5 @@
-import { type Chance, type Shot, shot } from './requests.ts'
+import type { Random } from '../../faults/random.ts'
+import { type Shot, shot } from './requests.ts'
 
 /** One connection of a hostile peer. */
 export interface Attack {
@@ -18,14 +19,14 @@ export interface Attack {
  * The bytes of one connection: a question with parameters of all kinds, malformed, or valid in an
  * unusual way.
  */
-export function attack(c: Chance, secret: string, cursors: readonly string[]): Attack {
-  if (c.odds(0.4)) {
+export function attack(c: Random, secret: string, cursors: readonly string[]): Attack {
+  if (c.chance(0.4)) {
     const question = shot(c, secret, cursors)
     return { kind: 'question', packets: [question.bytes], end: 'wait', question }
   }
   const kind = c.pick(KIND_NAMES)
   const bytes = Buffer.from(KINDS[kind](c, `Authorization: Bearer ${secret}\r\n`), 'latin1')
-  return { kind, packets: c.odds(0.2) ? split(c, bytes) : [bytes], end: c.odds(0.1) ? 'reset' : 'close' }
+  return { kind, packets: c.chance(0.2) ? split(c, bytes) : [bytes], end: c.chance(0.1) ? 'reset' : 'close' }
 }
 
 const PATHS = ['/healthz', '/v1/articles', '/v1/articles?q=brug', '/v1/articles.rss', '/docs', '/readyz', '/nothing']
@@ -48,30 +49,30 @@ const VERSIONS = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'H
 
 /** Each returns the bytes of a connection, one character a byte; `key` is a header line. */
 const KINDS = {
-  line: (c: Chance, key: string) =>
+  line: (c: Random, key: string) =>
     `${c.pick(METHODS)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${target(c)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${c.pick(VERSIONS)}${lineEnd(c)}Host: x\r\n${key}\r\n`,
-  target: (c: Chance, key: string) =>
+  target: (c: Random, key: string) =>
     `${c.pick(['GET', 'GET', 'CONNECT', 'OPTIONS'])} ${target(c)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
-  headers: (c: Chance, key: string) =>
-    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${c.odds(0.5) ? key : ''}${several(c, 12, () => header(c, key))}\r\n`,
-  many: (c: Chance, key: string) =>
-    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${`${c.pick(['X', 'Host', 'Cookie', 'Authorization'])}: ${'a'.repeat(c.below(20))}\r\n`.repeat(c.below(c.odds(0.1) ? 4_000 : 150))}\r\n`,
-  body: (c: Chance, key: string) =>
+  headers: (c: Random, key: string) =>
+    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${c.chance(0.5) ? key : ''}${several(c, 12, () => header(c, key))}\r\n`,
+  many: (c: Random, key: string) =>
+    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${`${c.pick(['X', 'Host', 'Cookie', 'Authorization'])}: ${'a'.repeat(c.below(20))}\r\n`.repeat(c.below(c.chance(0.1) ? 4_000 : 150))}\r\n`,
+  body: (c: Random, key: string) =>
     `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(LENGTHS)}\r\n${body(c)}`,
-  pipeline: (c: Chance, key: string) =>
-    several(c, c.odds(0.1) ? 400 : 8, () =>
-      c.odds(0.8) ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n` : KINDS[c.pick(PIPELINED)](c, key),
+  pipeline: (c: Random, key: string) =>
+    several(c, c.chance(0.1) ? 400 : 8, () =>
+      c.chance(0.8) ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n` : KINDS[c.pick(PIPELINED)](c, key),
     ),
-  handshake: (c: Chance, key: string) =>
-    `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.odds(0.3) ? noise(c, 200) : ''}`,
-  cut: (c: Chance, key: string) => {
+  handshake: (c: Random, key: string) =>
+    `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.chance(0.3) ? noise(c, 200) : ''}`,
+  cut: (c: Random, key: string) => {
     const whole = KINDS[c.pick(PIPELINED)](c, key)
     return whole.slice(0, c.below(whole.length + 1))
   },
-  bent: (c: Chance, key: string) => bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
+  bent: (c: Random, key: string) => bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
   // A ClientHello's record header, then random bytes.
-  tls: (c: Chance) => `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
-  noise: (c: Chance) => noise(c, c.odds(0.05) ? 100_000 : 300),
+  tls: (c: Random) => `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
+  noise: (c: Random) => noise(c, c.chance(0.05) ? 100_000 : 300),
 } as const
 
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is keyof typeof KINDS => name in KINDS)
@@ -117,15 +118,15 @@ const TARGET_STARTS = [
   ...['http://a@b:c', 'http://[', '/v1/articles', '/v1/articles?', '/docs/', '/queues/', '/status/'],
 ]
 
-function target(c: Chance): string {
+function target(c: Random): string {
   const start = c.pick(TARGET_STARTS)
   const middle = several(c, 4, () =>
-    c.odds(0.5) ? c.pick(ODD_PARTS) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
+    c.chance(0.5) ? c.pick(ODD_PARTS) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
   )
-  return start + middle + (c.odds(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
+  return start + middle + (c.chance(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
 }
 
-const header = (c: Chance, key: string): string =>
+const header = (c: Random, key: string): string =>
   c.pick([
     () => key,
     () => `Host: ${c.pick(['x', '', 'a b', 'x, y', '[', '\xe9'])}\r\n`,
@@ -143,7 +144,7 @@ const header = (c: Chance, key: string): string =>
       `Authorization: ${c.pick(['Basic', 'Basic =', 'Basic OjpA', 'Bearer', '\xe9', `Bearer ${'a'.repeat(5_000)}`])}\r\n`,
   ])()
 
-const body = (c: Chance): string =>
+const body = (c: Random): string =>
   c.pick([
     () => '',
     () => 'hello',
@@ -160,24 +161,24 @@ const body = (c: Chance): string =>
     () => 'a'.repeat(c.below(200_000)),
   ])()
 
-const lineEnd = (c: Chance) => (c.odds(0.8) ? '\r\n' : c.pick(['\n', '\r', '', '\r\r\n', '\n\r', '\0\r\n']))
+const lineEnd = (c: Random) => (c.chance(0.8) ? '\r\n' : c.pick(['\n', '\r', '', '\r\r\n', '\n\r', '\0\r\n']))
 
-const several = (c: Chance, most: number, make: () => string) =>
+const several = (c: Random, most: number, make: () => string) =>
   Array.from({ length: c.below(most + 1) }, make).join('')
 
-const noise = (c: Chance, most: number) => several(c, most, () => String.fromCharCode(c.below(256)))
+const noise = (c: Random, most: number) => several(c, most, () => String.fromCharCode(c.below(256)))
 
 /** Bytes inserted, removed or changed anywhere, line ends too. */
-function bend(c: Chance, text: string): string {
+function bend(c: Random, text: string): string {
   let bent = text
   for (let i = 0; i <= c.below(5); i++) {
     const at = c.below(bent.length + 1)
-    bent = bent.slice(0, at) + (c.odds(0.6) ? String.fromCharCode(c.below(256)) : '') + bent.slice(at + c.below(3))
+    bent = bent.slice(0, at) + (c.chance(0.6) ? String.fromCharCode(c.below(256)) : '') + bent.slice(at + c.below(3))
   }
   return bent
 }
 
-function split(c: Chance, bytes: Buffer): Buffer[] {
+function split(c: Random, bytes: Buffer): Buffer[] {
   const packets: Buffer[] = []
   let from = 0
   for (let i = 0; i < 3 && from < bytes.length; i++) {

@@ -1,6 +1,6 @@
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../../services/api/contract/parameters.ts'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { createRandom } from '../../search/random.ts'
+import type { Random } from '../../faults/random.ts'
 
 /** A request as bytes, with the facts that the judge of its answer needs. */
 export interface Shot {
@@ -8,14 +8,6 @@ export interface Shot {
   /** Semantic search may be asked for: 503 is then an answer. */
   semantic: boolean
 }
-
-/** A repeatable source of chance. */
-export function chance(seed: number) {
-  const { below, chance: odds, one: pick } = createRandom(seed)
-  return { below, odds, pick }
-}
-
-export type Chance = ReturnType<typeof chance>
 
 const NASTY = [
   '',
@@ -92,9 +84,9 @@ const WORDS = [
 ]
 
 /** A request made of valid and invalid parts, bent once more here and there. */
-export function shot(c: Chance, secret: string, cursors: readonly string[]): Shot {
-  const method = c.odds(0.93) ? 'GET' : c.pick(['HEAD', 'POST', 'OPTIONS', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])
-  const path = c.odds(0.9)
+export function shot(c: Random, secret: string, cursors: readonly string[]): Shot {
+  const method = c.chance(0.93) ? 'GET' : c.pick(['HEAD', 'POST', 'OPTIONS', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])
+  const path = c.chance(0.9)
     ? c.pick(['/v1/articles', '/v1/articles.rss'])
     : c.pick([
         '/',
@@ -110,47 +102,49 @@ export function shot(c: Chance, secret: string, cursors: readonly string[]): Sho
         '*',
       ])
   let query = Array.from({ length: c.below(6) }, () => pair(c, cursors)).join('&')
-  if (c.odds(0.1)) query = bend(c, query)
+  if (c.chance(0.1)) query = bend(c, query)
   const head = [`${method} ${path}${query === '' ? '' : '?'}${query} HTTP/1.1`, 'Host: x', 'Connection: close']
-  const key = c.odds(0.97)
+  const key = c.chance(0.97)
     ? `Bearer ${secret}`
     : c.pick(['Bearer', 'Bearer x', 'Basic eDp4', '', `Bearer ${secret}x`, secret])
   head.push(`Authorization: ${key}`)
-  if (c.odds(0.2)) head.push(`If-None-Match: ${c.pick(['*', '"x"', 'W/"x"', ',,"', 'x', '"'.repeat(50)])}`)
-  if (c.odds(0.1)) head.push(`X-Request-Id: ${c.pick(['a', 'a b', 'x'.repeat(300), '\x7f', '"', '<b>'])}`)
-  if (c.odds(0.2))
+  if (c.chance(0.2)) head.push(`If-None-Match: ${c.pick(['*', '"x"', 'W/"x"', ',,"', 'x', '"'.repeat(50)])}`)
+  if (c.chance(0.1)) head.push(`X-Request-Id: ${c.pick(['a', 'a b', 'x'.repeat(300), '\x7f', '"', '<b>'])}`)
+  if (c.chance(0.2))
     head.push(`Accept-Encoding: ${c.pick(['gzip', 'br', 'gzip;q=0', '*', 'zstd', ';;q=', 'br;q=2, gzip'])}`)
-  if (c.odds(0.05)) head.push(`Accept: ${c.pick(['text/html', '*/*', 'x', 'application/json;q=0'])}`)
-  if (c.odds(0.05)) head.push(`Range: ${c.pick(['bytes=0-1', 'bytes=9-1', 'x'])}`)
-  if (c.odds(0.03)) head.push('X-Forwarded-For: 1.2.3.4, ::1, bogus')
+  if (c.chance(0.05)) head.push(`Accept: ${c.pick(['text/html', '*/*', 'x', 'application/json;q=0'])}`)
+  if (c.chance(0.05)) head.push(`Range: ${c.pick(['bytes=0-1', 'bytes=9-1', 'x'])}`)
+  if (c.chance(0.03)) head.push('X-Forwarded-For: 1.2.3.4, ::1, bogus')
   const text = `${head.join('\r\n')}\r\n\r\n`
   return { bytes: Buffer.from(text, 'latin1'), semantic: /semantic/i.test(query) }
 }
 
-function pair(c: Chance, cursors: readonly string[]): string {
-  const name = c.odds(0.95)
+function pair(c: Random, cursors: readonly string[]): string {
+  const name = c.chance(0.95)
     ? c.pick(PARAMETER_NAMES)
     : c.pick(['foo', '', '__proto__', 'constructor', 'Q', 'country[0]', 'q[]', 'page'])
-  const brackets = c.odds(0.1) ? c.pick(['[]', '%5B%5D', '[', '[0]']) : ''
-  return `${encode(c, name)}${brackets}${c.odds(0.97) ? '=' : ''}${encode(c, value(c, name, cursors))}`
+  const brackets = c.chance(0.1) ? c.pick(['[]', '%5B%5D', '[', '[0]']) : ''
+  return `${encode(c, name)}${brackets}${c.chance(0.97) ? '=' : ''}${encode(c, value(c, name, cursors))}`
 }
 
-function value(c: Chance, name: string, cursors: readonly string[]): string {
-  if (c.odds(0.12)) return c.pick(NASTY)
+function value(c: Random, name: string, cursors: readonly string[]): string {
+  if (c.chance(0.12)) return c.pick(NASTY)
   switch (name) {
     case 'cursor':
-      return c.odds(0.5) && cursors.length > 0 ? bend(c, c.pick(cursors)) : c.pick(cursors.length > 0 ? cursors : ['x'])
+      return c.chance(0.5) && cursors.length > 0
+        ? bend(c, c.pick(cursors))
+        : c.pick(cursors.length > 0 ? cursors : ['x'])
     case 'per_page':
       return String(c.below(110))
     case 'q':
-      return Array.from({ length: 1 + c.below(8) }, () => c.pick(WORDS)).join(c.odds(0.8) ? ' ' : '')
+      return Array.from({ length: 1 + c.below(8) }, () => c.pick(WORDS)).join(c.chance(0.8) ? ' ' : '')
     case 'language':
       return Array.from({ length: 1 + c.below(3) }, () => c.pick(LANGUAGES)).join(',')
     case 'published_after':
     case 'published_before':
     case 'ingested_after': {
       const date = new Date(Date.UTC(2020 + c.below(8), c.below(12), 1 + c.below(28), c.below(24))).toISOString()
-      return c.odds(0.5) ? date : date.slice(0, 10)
+      return c.chance(0.5) ? date : date.slice(0, 10)
     }
     default: {
       const definition: Parameter | undefined = Object.entries(PARAMETERS).find(([known]) => known === name)?.[1]
@@ -162,24 +156,24 @@ function value(c: Chance, name: string, cursors: readonly string[]): string {
 }
 
 /** Percent-encoded as it should be, mostly. */
-function encode(c: Chance, text: string): string {
+function encode(c: Random, text: string): string {
   const encoded = encodeURIComponent(text.toWellFormed())
-  if (c.odds(0.9)) return encoded
-  if (c.odds(0.5)) return encoded.toLowerCase().replaceAll('%20', '+')
+  if (c.chance(0.9)) return encoded
+  if (c.chance(0.5)) return encoded.toLowerCase().replaceAll('%20', '+')
   return Buffer.from(text)
     .toString('latin1')
     .replace(/[\0\r\n ]/g, '+')
 }
 
 /** One to four bytes inserted, removed or changed; nothing that would end the line. */
-function bend(c: Chance, text: string): string {
+function bend(c: Random, text: string): string {
   let bent = text
   for (let i = 0; i <= c.below(4); i++) {
     const at = c.below(bent.length + 1)
-    const byte = c.odds(0.5)
+    const byte = c.chance(0.5)
       ? c.pick(['%', '&', '=', '+', '%00', '%ff', '%ED%A0%80', '#', '?', ';'])
       : String.fromCharCode(33 + c.below(222))
-    bent = bent.slice(0, at) + (c.odds(0.3) ? '' : byte) + bent.slice(at + (c.odds(0.5) ? 1 : 0))
+    bent = bent.slice(0, at) + (c.chance(0.3) ? '' : byte) + bent.slice(at + (c.chance(0.5) ? 1 : 0))
   }
   return bent
 }

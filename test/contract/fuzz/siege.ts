@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../faults/random.ts'
 import { ask } from '../api.ts'
 import { type Attack, attack } from './malformed.ts'
-import type { Chance } from './requests.ts'
 
 /**
  * ms in which a connection is over, and every right request answered, on a busy machine. A hang
@@ -28,7 +28,7 @@ export interface Siege {
  * Attacks `width` at a time, while other clients send valid requests. Ends early when these get no
  * answers.
  */
-export async function besiege(base: string, secret: string, c: Chance, count: number, width = 16): Promise<Siege> {
+export async function besiege(base: string, secret: string, c: Random, count: number, width = 16): Promise<Siege> {
   const siege: Siege = { connections: 0, answers: {}, complaints: [], health: [], right: 0 }
   const port = Number(new URL(base).port)
   const expected = (await ask(`${base}/v1/articles?per_page=3`, secret)).text

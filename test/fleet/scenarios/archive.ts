@@ -1,12 +1,12 @@
 import { openIndex, type SearchIndex } from '../../../search/index.ts'
 import { makeSegments, openArchiveWriter, readArchiveHealth } from '../../../search/indexer.ts'
+import { createRandom, type Random } from '../../faults/random.ts'
 import { until } from '../../fleet.ts'
 import { randomArticles } from '../../search/archive.ts'
 import { openArchiveIndex } from '../../search/archive-index.ts'
 import { difference } from '../../search/comparison.ts'
 import type { Known } from '../../search/oracle.ts'
 import { randomQuestion } from '../../search/questions.ts'
-import { createRandom, type Random } from '../../search/random.ts'
 import { type Loss, strike } from '../hosts/host.ts'
 import { startOpensearch } from '../parts/opensearch.ts'
 import type { Scenario, Stage } from './scenario.ts'
@@ -82,7 +82,7 @@ function startAskers({ findings, figure }: Stage, search: SearchIndex, known: Kn
   let asking = true
   const ask = async () => {
     while (asking) {
-      const question = { ...randomQuestion(random, known), perPage: random.one([7, 100]) }
+      const question = { ...randomQuestion(random, known), perPage: random.pick([7, 100]) }
       const start = performance.now()
       const differs = await difference(search, known, question, SIZES).catch((error: unknown) => `failed: ${error}`)
       slowest = Math.max(slowest, performance.now() - start)
