@@ -9,10 +9,12 @@ interface Asked {
   /** One of the keys below. */
   key?: string
   method?: string
-  path: string
+  /** Absent: the list of articles. */
+  path?: string
   headers?: Record<string, string>
 }
 
+const FEED = '/v1/articles.rss'
 const GZIP = { 'accept-encoding': 'gzip' }
 const READER = { origin: 'https://reader.example' }
 const OTHER = { origin: 'https://other.example' }
@@ -22,43 +24,33 @@ const PREFLIGHT = { 'access-control-request-method': 'GET', 'x-forwarded-for': '
 
 /** One request for each kind of answer, in this order: some use up what the next one finds. */
 const ANSWERS: Asked[] = [
-  { title: 'a page', key: 'plain', path: '/v1/articles' },
-  { title: 'a page, by HEAD', key: 'plain', method: 'HEAD', path: '/v1/articles' },
-  { title: 'a page of a key with a quota', key: 'counted', path: '/v1/articles' },
-  { title: 'a page, compressed', key: 'plain', path: '/v1/articles', headers: GZIP },
-  { title: 'a page, compressed, by HEAD', key: 'plain', method: 'HEAD', path: '/v1/articles', headers: GZIP },
-  { title: 'a feed', key: 'plain', path: '/v1/articles.rss' },
+  { title: 'a page', key: 'plain' },
+  { title: 'a page, by HEAD', key: 'plain', method: 'HEAD' },
+  { title: 'a page of a key with a quota', key: 'counted' },
+  { title: 'a page, compressed', key: 'plain', headers: GZIP },
+  { title: 'a page, compressed, by HEAD', key: 'plain', method: 'HEAD', headers: GZIP },
+  { title: 'a feed', key: 'plain', path: FEED },
   {
     title: 'a feed of a key with a quota, compressed',
     key: 'counted',
-    path: '/v1/articles.rss',
+    path: FEED,
     headers: { 'accept-encoding': 'br' },
   },
-  { title: 'a page for a page of an allowed origin', key: 'plain', path: '/v1/articles', headers: READER },
-  { title: 'a page for a page of another origin', key: 'plain', path: '/v1/articles', headers: OTHER },
-  { title: 'a page that has not changed', key: 'plain', path: '/v1/articles', headers: KNOWN },
-  {
-    title: 'a page that has not changed, with a quota',
-    key: 'counted',
-    path: '/v1/articles',
-    headers: { ...KNOWN, ...READER },
-  },
-  { title: 'a feed that has not changed', key: 'plain', path: '/v1/articles.rss', headers: KNOWN },
-  { title: 'the name of the request is kept', key: 'plain', path: '/v1/articles', headers: { 'x-request-id': 'abc' } },
-  { title: 'no key', path: '/v1/articles', headers: { 'x-forwarded-for': '192.0.2.9' } },
-  { title: 'a first wrong key', key: 'wrong', path: '/v1/articles', headers: LOCKED },
-  { title: 'a second wrong key', key: 'wrong', path: '/v1/articles', headers: LOCKED },
-  { title: 'a wrong key that locks', key: 'wrong', path: '/v1/articles', headers: LOCKED },
-  { title: 'a locked address', key: 'wrong', path: '/v1/articles', headers: LOCKED },
-  { title: 'a locked address without a key', path: '/v1/articles', headers: LOCKED },
-  { title: 'a used-up minute', key: 'narrow', path: '/v1/articles' },
-  {
-    title: 'a used-up minute, for a page of an allowed origin',
-    key: 'narrow',
-    path: '/v1/articles.rss',
-    headers: READER,
-  },
-  { title: 'a used-up month', key: 'spent', path: '/v1/articles' },
+  { title: 'a page for a page of an allowed origin', key: 'plain', headers: READER },
+  { title: 'a page for a page of another origin', key: 'plain', headers: OTHER },
+  { title: 'a page that has not changed', key: 'plain', headers: KNOWN },
+  { title: 'a page that has not changed, with a quota', key: 'counted', headers: { ...KNOWN, ...READER } },
+  { title: 'a feed that has not changed', key: 'plain', path: FEED, headers: KNOWN },
+  { title: 'the name of the request is kept', key: 'plain', headers: { 'x-request-id': 'abc' } },
+  { title: 'no key', headers: { 'x-forwarded-for': '192.0.2.9' } },
+  { title: 'a first wrong key', key: 'wrong', headers: LOCKED },
+  { title: 'a second wrong key', key: 'wrong', headers: LOCKED },
+  { title: 'a wrong key that locks', key: 'wrong', headers: LOCKED },
+  { title: 'a locked address', key: 'wrong', headers: LOCKED },
+  { title: 'a locked address without a key', headers: LOCKED },
+  { title: 'a used-up minute', key: 'narrow' },
+  { title: 'a used-up minute, for a page of an allowed origin', key: 'narrow', path: FEED, headers: READER },
+  { title: 'a used-up month', key: 'spent' },
   { title: 'a wrong parameter', key: 'counted', path: '/v1/articles?foo=1' },
   {
     title: 'a wrong parameter, by HEAD, compressed',
@@ -73,22 +65,12 @@ const ANSWERS: Asked[] = [
   { title: 'another path', key: 'counted', path: '/v1/nothing' },
   { title: 'the path with a slash more', key: 'plain', path: '/v1/articles/' },
   { title: 'the path in capitals', key: 'plain', path: '/v1/Articles' },
-  { title: 'another method', key: 'counted', method: 'POST', path: '/v1/articles' },
-  { title: 'another method of the feed', key: 'plain', method: 'DELETE', path: '/v1/articles.rss' },
-  { title: 'OPTIONS', key: 'plain', method: 'OPTIONS', path: '/v1/articles' },
-  {
-    title: 'OPTIONS without a key',
-    method: 'OPTIONS',
-    path: '/v1/articles',
-    headers: { 'x-forwarded-for': '192.0.2.11' },
-  },
-  { title: 'a preflight', method: 'OPTIONS', path: '/v1/articles', headers: { ...READER, ...PREFLIGHT } },
-  {
-    title: 'a preflight of a page of another origin',
-    method: 'OPTIONS',
-    path: '/v1/articles',
-    headers: { ...OTHER, ...PREFLIGHT },
-  },
+  { title: 'another method', key: 'counted', method: 'POST' },
+  { title: 'another method of the feed', key: 'plain', method: 'DELETE', path: FEED },
+  { title: 'OPTIONS', key: 'plain', method: 'OPTIONS' },
+  { title: 'OPTIONS without a key', method: 'OPTIONS', headers: { 'x-forwarded-for': '192.0.2.11' } },
+  { title: 'a preflight', method: 'OPTIONS', headers: { ...READER, ...PREFLIGHT } },
+  { title: 'a preflight of a page of another origin', method: 'OPTIONS', headers: { ...OTHER, ...PREFLIGHT } },
   { title: 'counts', key: 'counted', path: '/explore/counts?by=day' },
   { title: 'suggestions', key: 'counted', path: '/explore/suggestions?field=outlet&text=dag' },
   { title: 'health', path: '/healthz' },
@@ -105,7 +87,7 @@ const closed = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1'
 /** Name and value of every header in the order of the alphabet, as the server wrote them. */
 function headersOf(
   api: TestApi,
-  { method = 'GET', path, headers = {} }: Omit<Asked, 'title' | 'key'>,
+  { method = 'GET', path = '/v1/articles', headers = {} }: Omit<Asked, 'title' | 'key'>,
 ): Promise<{ status: number; headers: string[] }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${api.base}${path}`, { method, headers }, response => {
