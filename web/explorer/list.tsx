@@ -67,7 +67,7 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
         {totalOf(results, words, number)}
       </p>
       {fresh > 0 && (
-        <button type="button" class="fresh" onClick={onFresh}>
+        <button type="button" class="primary fresh" onClick={onFresh}>
           ↑ {words.results.fresh(number(fresh), fresh === 1)}
         </button>
       )}

@@ -158,7 +158,7 @@ function Plot(props: {
       <figcaption>
         <span class="title">{title}</span>
         <strong>{headline}</strong>
-        <span class="told">{told === undefined ? note : `${clock(told.hour)}: ${tell(told)}`}</span>
+        <span class="hint told">{told === undefined ? note : `${clock(told.hour)}: ${tell(told)}`}</span>
       </figcaption>
       {figures && <Drawing label={`${title}: ${headline} ${note}`} {...{ hours, figures }} onPoint={setPointed} />}
     </figure>

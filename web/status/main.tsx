@@ -130,7 +130,7 @@ function Age({ readAt }: { readAt: number }) {
     return () => clearInterval(tick)
   }, [readAt])
   if (readAt === 0) return null
-  return <p class="updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
+  return <p class="hint updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
 }
 
 const ABOUT = new Map([
