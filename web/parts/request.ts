@@ -33,23 +33,16 @@ export interface Failure {
 interface Answer<T> {
   kind: 'ok'
   value: T
-  etag: string | null
   /** Requests of the month that the plan has; null: no quota. */
   quota: number | null
 }
 
-/** What was asked for has not changed since `etag`. */
-export interface Unchanged {
-  kind: 'unchanged'
-}
-
-export type Outcome<T> = Answer<T> | Unchanged | Failure
+export type Outcome<T> = Answer<T> | Failure
 
 export interface Asking {
   /** null: the browser sends the password that it was asked for when it opened the page. */
   key: string | null
   signal?: AbortSignal
-  etag?: string | null
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
 }
@@ -68,33 +61,25 @@ export async function ask<T>(path: string, is: (json: unknown) => json is T, ask
   if (!(response instanceof Response)) return response
   const value = await readJson(response, asking.signal)
   if (!is(value)) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
-  return {
-    kind: 'ok',
-    value,
-    etag: response.headers.get('ETag'),
-    quota: numberOf(response.headers.get('X-Quota-Limit')),
-  }
+  return { kind: 'ok', value, quota: numberOf(response.headers.get('X-Quota-Limit')) }
 }
 
 /** Asks for a file; nothing of it is read. */
-export async function askFile(path: string, asking: Asking): Promise<Answer<Blob> | Failure> {
+export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
-  if (!(response instanceof Response)) return response.kind === 'failure' ? response : failure('unreadable')
-  return { kind: 'ok', value: await response.blob(), etag: null, quota: null }
+  return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null } : response
 }
 
 /** A good answer whose body is still to be read; or why there is none. */
-async function exchange(path: string, asking: Asking): Promise<Response | Unchanged | Failure> {
+async function exchange(path: string, asking: Asking): Promise<Response | Failure> {
   const response = await send(path, asking)
   if (response === null) return failure('offline')
-  if (response.status === 304) return { kind: 'unchanged' }
   return response.ok ? response : refusal(response, await readJson(response, asking.signal))
 }
 
 /** null: no answer came. */
-async function send(path: string, { key, signal, etag, method = 'GET', body }: Asking): Promise<Response | null> {
+async function send(path: string, { key, signal, method = 'GET', body }: Asking): Promise<Response | null> {
   const headers = new Headers(key === null ? {} : { Authorization: `Bearer ${key}` })
-  if (etag) headers.set('If-None-Match', etag)
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   const late = AbortSignal.timeout(TIMEOUT)
   try {

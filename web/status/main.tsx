@@ -224,8 +224,7 @@ async function askAgainAndAgain(see: (outcome: Figures | Failure) => void, signa
   for (;;) {
     await whenSeen(signal)
     const outcome = await ask(address, isFigures, { key: null, signal })
-    if (outcome.kind === 'ok') see(outcome.value)
-    else if (outcome.kind === 'failure') see(outcome)
+    see(outcome.kind === 'ok' ? outcome.value : outcome)
     await rest(EVERY, signal)
   }
 }

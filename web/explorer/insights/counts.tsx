@@ -72,7 +72,7 @@ export function useTimeCounts(
 
 function toCounted(answer: Outcome<Counts>): Counted {
   if (answer.kind === 'ok') return { counts: answer.value, failure: null, isOld: false }
-  return { counts: null, failure: answer.kind === 'failure' ? answer : null, isOld: false }
+  return { counts: null, failure: answer, isOld: false }
 }
 
 /** The API counts by all but years, which are made of months. */

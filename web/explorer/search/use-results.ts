@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import type { Client, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
-import { type Asking, ask, type Failure, hasList, type Unchanged } from '../../parts/request.ts'
+import { type Asking, ask, type Failure, hasList } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from './search.ts'
 
@@ -107,7 +108,7 @@ export async function tryKey(
   const of = readSearch(new URLSearchParams(location.search))
   const answer = await askPage(of, null, { key })
   if (answer.kind === 'ok') return { kind: 'works', first: { of, page: answer.value, quota: answer.quota } }
-  const code = answer.kind === 'failure' ? answer.code : 'other'
+  const { code } = answer
   if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
   if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')
     return { kind: 'fails', code }
@@ -145,8 +146,7 @@ export function useResults(
         const answer = here
           ? { kind: 'ok' as const, value: here.page, quota: here.quota }
           : await askPage(of, cursor, asking)
-        if (answer.kind === 'failure') tell({ kind: 'failed', failure: answer, first: cursor === null })
-        if (answer.kind !== 'ok') return
+        if (answer.kind === 'failure') return tell({ kind: 'failed', failure: answer, first: cursor === null })
         tell(
           cursor === null
             ? { kind: 'first', of, page: answer.value, quota: answer.quota }
@@ -218,13 +218,6 @@ export function useFresh(of: Search | null, key: string, quota: number | null): 
   return fresh
 }
 
-/** Where following stands. */
-interface Place {
-  /** The latest time of ingestion that is known; null: nothing is indexed for the search yet. */
-  latest: string | null
-  etag: string | null
-}
-
 async function follow(
   of: Search,
   key: string,
@@ -232,68 +225,49 @@ async function follow(
   signal: AbortSignal,
   tell: (fresh: number) => void,
 ): Promise<void> {
-  let place: Place | null = null
-  let shownUpTo: string | null = null
-  const fresh = new Set<string>()
+  // The package for clients is a file of its own: the first view does not wait for it.
+  const { createClient, ApiError } = await import('../../../clients/typescript/src/index.ts')
+  const look = createLook(createClient({ url: location.origin, key, retries: 0, signal }), of)
   for (let wait = 0; ; ) {
     await rest(wait, signal)
     await whenSeen(signal)
-    const look: Look = place === null ? await firstLook(of, key, signal) : await lookOnce(of, key, place, signal)
-    if (look.kind === 'failed') {
+    try {
+      tell(await look())
+      wait = pause
+    } catch (error) {
+      signal.throwIfAborted()
+      const refusal = error instanceof ApiError ? error : null
       // A key that does not work any more will not work later.
-      if (look.stop) return
-      wait = Math.min(LONGEST_PAUSE, Math.max(pause, wait * 2, look.retryAfter * 1_000))
-      continue
+      if (HOPELESS.includes(refusal?.code ?? '')) return
+      wait = Math.min(LONGEST_PAUSE, Math.max(pause, wait * 2, (refusal?.retryAfter ?? 0) * 1_000))
     }
-    wait = pause
-    if (look.kind === 'unchanged') continue
-    if (place === null) shownUpTo = look.place.latest
-    place = look.place
-    // Articles of one batch have one time. What becomes visible later has a later one (decision
-    // 23).
-    for (const { id, at } of look.articles) if (shownUpTo === null || at > shownUpTo) fresh.add(id)
-    tell(fresh.size)
   }
-}
-
-/** The beginning: the latest time that the search has. Nothing is new yet. */
-async function firstLook(of: Search, key: string, signal: AbortSignal): Promise<Look> {
-  const answer = await askPage({ ...of, sort: 'ingested_at', order: 'desc' }, null, { key, signal }, 1)
-  if (answer.kind !== 'ok') return failed(answer)
-  return { kind: 'found', articles: [], place: { latest: answer.value.articles[0]?.ingested_at ?? null, etag: null } }
-}
-
-type Look =
-  | { kind: 'found'; articles: { id: string; at: string }[]; place: Place }
-  | { kind: 'unchanged' }
-  | { kind: 'failed'; retryAfter: number; stop: boolean }
-
-/** All pages since the latest time, which is included: its articles come again. */
-async function lookOnce(of: Search, key: string, from: Place, signal: AbortSignal): Promise<Look> {
-  const articles: { id: string; at: string }[] = []
-  let { latest, etag } = from
-  let cursor: string | null = null
-  for (let page = 0; page < PAGES; page++) {
-    const parameters = parametersOf({ ...of, sort: 'ingested_at', order: 'asc' }, cursor, 100)
-    if (from.latest !== null) parameters.set('ingested_after', from.latest)
-    const answer = await ask(`/v1/articles?${parameters}`, isPage, { key, signal, etag: page === 0 ? etag : null })
-    if (answer.kind !== 'ok') return failed(answer)
-    if (page === 0) etag = answer.etag
-    for (const { id, ingested_at } of answer.value.articles) {
-      if (ingested_at === null) continue
-      articles.push({ id, at: ingested_at })
-      latest = ingested_at
-    }
-    cursor = answer.value.next_cursor
-    if (cursor === null) break
-  }
-  // Another time is another address, whose tag is not known yet.
-  return { kind: 'found', articles, place: { latest, etag: latest === from.latest ? etag : null } }
 }
 
 const HOPELESS = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_request']
 
-function failed(answer: Unchanged | Failure): Look {
-  if (answer.kind === 'unchanged') return answer
-  return { kind: 'failed', retryAfter: answer.retryAfter ?? 0, stop: HOPELESS.includes(answer.code) }
+/** @returns how many articles are new; the first look learns what is shown, and finds none */
+function createLook(client: Client, of: Search): () => Promise<number> {
+  // `writeSearch` spells its parameters as the API does. Lists stay as written.
+  const query = Object.fromEntries(writeSearch({ ...of, sort: null, order: 'desc' })) as PollQuery
+  const fresh = new Set<string>()
+  // The latest time of ingestion that is shown; empty: nothing is indexed for the search yet.
+  let shownUpTo: string | null = null
+  let state: PollState | null = null
+  return async () => {
+    if (shownUpTo === null) {
+      const [latest] = (await client.search({ ...query, sort: 'ingested_at', per_page: 1 })).articles
+      shownUpTo = latest?.ingested_at ?? ''
+      return 0
+    }
+    let pages = 0
+    for await (const batch of client.poll(query, { state, since: shownUpTo || undefined })) {
+      state = batch.state
+      // Articles of one batch have one time. What becomes visible later has a later one (decision
+      // 23).
+      for (const { id, ingested_at } of batch.articles) if ((ingested_at ?? '') > shownUpTo) fresh.add(id)
+      if (++pages === PAGES) break
+    }
+    return fresh.size
+  }
 }

@@ -84,7 +84,6 @@ async function walk(options: DownloadOptions, place: Place, signal: AbortSignal)
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
     const answer = await askPage(search, place.cursor || null, { key, signal }, 100)
-    if (answer.kind === 'unchanged') return
     if (answer.kind === 'failure') {
       if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
       const ms = (answer.retryAfter ?? 60) * 1_000

@@ -196,7 +196,7 @@ function useFeeds(search: Search, secret: string) {
     ask('/explore/feeds', isFeeds, { key: secret, signal: end.signal }).then(
       answer => {
         if (answer.kind === 'ok') setFeeds(answer.value.feeds)
-        if (answer.kind === 'failure') setFailure(answer)
+        else setFailure(answer)
       },
       () => {}, // the panel is gone
     )
@@ -211,8 +211,7 @@ function useFeeds(search: Search, secret: string) {
     async make(title: string) {
       const body = { search: String(writeSearch(search)), title }
       const answer = await ask('/explore/feeds', isFeed, { key: secret, method: 'POST', body })
-      if (answer.kind === 'failure') setFailure(answer)
-      if (answer.kind !== 'ok') return
+      if (answer.kind === 'failure') return setFailure(answer)
       setMade(answer.value)
       look()
     },
