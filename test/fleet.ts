@@ -107,14 +107,9 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
 }
 
 /** A fleet on a database of its own. Both end with the test, the fleet first. */
-export async function startFleet(t: { teardown(end: () => unknown): unknown }, env: Record<string, string> = {}) {
-  const database = await createTestDatabase()
-  const fleet = createFleet({ DATABASE_URL: database.url, ...env })
-  t.teardown(async () => {
-    await fleet.stop()
-    await database.drop()
-  })
-  return { database, fleet }
+export async function startFleet(t: Pick<Test, 'teardown'>, env: Record<string, string> = {}) {
+  const database = await createTestDatabase(t)
+  return { database, fleet: createFleet({ ...env, DATABASE_URL: database.url }, t) }
 }
 
 /** Runs a script of the repository as a person would; returns what it printed. */

@@ -4,25 +4,21 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../../test/database.ts'
 import { writeArchive } from '../../test/faults/site/archive.ts'
-import { openLink } from '../../test/fleet/links/link.ts'
-import { freePort, heard, until } from '../../test/fleet.ts'
+import { openLinkTo } from '../../test/fleet/links/link.ts'
+import { heard, until } from '../../test/fleet.ts'
 
 t.setTimeout(240_000)
 
 t.test('an import waits for a Postgres that is away, and goes on', async t => {
-  const database = await createTestDatabase()
-  const url = new URL(database.url)
-  const to = { address: url.hostname, port: Number(url.port) }
-  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
-  url.port = String(link.port)
+  const database = await createTestDatabase(t)
+  const link = await openLinkTo(database.url)
   const command = spawn(process.execPath, [fileURLToPath(new URL('../import.ts', import.meta.url)), '-'], {
-    env: { ...process.env, DATABASE_URL: url.href, EMBED_DELAY: '1d' },
+    env: { ...process.env, DATABASE_URL: link.url, EMBED_DELAY: '1d' },
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   t.teardown(async () => {
     command.kill('SIGKILL')
     await link.close()
-    await database.drop()
   })
   const said = heard(command.stderr)
   const lines = writeArchive(1, 1_000).trimEnd().split('\n')

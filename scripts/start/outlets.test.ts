@@ -2,16 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../../test/database.ts'
+import { createTestPool } from '../../test/database.ts'
 import { loadOutlets } from './services.ts'
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await createTestPool(t)
 
 const outlet = (domain: string) => ({
   name: domain,

@@ -1,15 +1,9 @@
 import t from 'tap'
-import { createTestDatabase } from '../../test/database.ts'
-import { createPool } from '../postgres/pool.ts'
+import { createTestPool } from '../../test/database.ts'
 import { fallsOf, readOutletOrigins } from './origin-shares.ts'
 import { removeOldCounts } from './origins.ts'
 
-const database = await createTestDatabase()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await createTestPool(t)
 await pool.query(`
   insert into outlets (domain, name, country, languages, time_zone)
   select name || '.example', name, 'NL', '{nl}', 'Europe/Amsterdam' from unnest('{falls,rises,few,new}'::text[]) as o (name)`)

@@ -1,15 +1,9 @@
 import t from 'tap'
-import { createTestDatabase } from '../../test/database.ts'
+import { createTestPool } from '../../test/database.ts'
 import { byteaArray, textArray } from './binary-arrays.ts'
-import { createPool } from './pool.ts'
 
 t.test('Postgres reads the texts and bytes that were written', async t => {
-  const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {})
-  t.teardown(async () => {
-    await pool.end()
-    await database.drop()
-  })
+  const { pool } = await createTestPool(t)
   const lists = [[], [''], [null], ['a', null, 'é "\\{},\n', '日本 😀'], ['x'.repeat(100_000), 'NULL', ' ']]
   for (const list of lists) {
     const { rows } = await pool.query<{ list: string[] }>('select $1::text[] as list', [textArray(list)])

@@ -5,23 +5,18 @@ import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
-import { openLink } from '../../test/fleet/links/link.ts'
-import { freePort } from '../../test/fleet.ts'
+import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { createPool, isTransient, transaction } from './pool.ts'
 
 t.setTimeout(180_000)
 
 t.test('a server whose host has vanished is given up, and the connection is not used again', async t => {
-  const database = await createTestDatabase()
-  const url = new URL(database.url)
-  const to = { address: url.hostname, port: Number(url.port) }
-  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
-  url.port = String(link.port)
-  const pool = createPool(url.href, 'test', () => {}, { ...PATIENT, max: 1, queryTimeout: 2_000 })
+  const database = await createTestDatabase(t)
+  const link = await openLinkTo(database.url)
+  const pool = createPool(link.url, 'test', () => {}, { ...PATIENT, max: 1, queryTimeout: 2_000 })
   t.teardown(async () => {
     await link.close()
     await pool.end()
-    await database.drop()
   })
   await pool.query('select 1')
   link.silence()
@@ -37,12 +32,9 @@ t.test('a server whose host has vanished is given up, and the connection is not 
 })
 
 t.test('the server asks whether our host is still there, so that a lost host gives up its locks', async t => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase(t)
   const pool = createPool(database.url, 'test', () => {}, { ...PATIENT, settings: { jit: 'off' } })
-  t.teardown(async () => {
-    await pool.end()
-    await database.drop()
-  })
+  t.teardown(() => pool.end())
   const { rows } = await pool.query<{ idle: string; jit: string }>(
     "select current_setting('tcp_keepalives_idle') as idle, current_setting('jit') as jit",
   )

@@ -7,15 +7,11 @@ import { articlePage, storePages } from '../normaliser/stored.ts'
 t.setTimeout(240_000)
 
 t.test('services that start before Postgres wait for it, say so once, and then work', async t => {
-  const database = await createTestDatabase()
+  const database = await createTestDatabase(t)
   const door = await openLinkTo(database.url)
   door.break()
-  const fleet = createFleet({ DATABASE_URL: door.url })
-  t.teardown(async () => {
-    await fleet.stop()
-    await door.close()
-    await database.drop()
-  })
+  t.teardown(() => door.close())
+  const fleet = createFleet({ DATABASE_URL: door.url }, t)
   await storePages(database, [
     { path: '/n/1', html: articlePage('Raad sluit brug', 'de brug'), title: 'Raad sluit brug' },
   ])

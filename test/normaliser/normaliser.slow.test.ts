@@ -1,19 +1,13 @@
 import t, { type Test } from 'tap'
 import { callDuePages } from '../../services/normaliser/start.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
-import { createFleet, type Fleet } from '../fleet.ts'
+import { createTestDatabase, createTestPool } from '../database.ts'
+import { createFleet } from '../fleet.ts'
 import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from './interstitials.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
 t.setTimeout(600_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
-function fleetOf(t: Test): Fleet {
-  const fleet = createFleet({ DATABASE_URL: database.url })
-  t.teardown(() => fleet.stop())
-  return fleet
-}
+const database = await createTestDatabase(t)
+const fleetOf = (t: Test) => createFleet({ DATABASE_URL: database.url }, t)
 
 const pagesOf = (start: number, count: number) =>
   Array.from({ length: count }, (_, at) => {
@@ -105,12 +99,7 @@ t.test('one text under many addresses of an outlet is a wall, whatever its words
 })
 
 t.test('stored pages are called outlet by outlet in turn, at most a hundred of each at a time', async t => {
-  const own = await createTestDatabase()
-  const pool = createPool(own.url, 'test', () => {}, PATIENT)
-  t.teardown(async () => {
-    await pool.end()
-    await own.drop()
-  })
+  const { database: own, pool } = await createTestPool(t)
   const greedy = await storePages(own, pagesOf(0, 150), 'greedy.example')
   const honest = await storePages(own, pagesOf(200, 3), 'honest.example')
   await own.query("update pages set next_try_at = now() - interval '1 hour' where host like '%greedy%'")

@@ -1,11 +1,9 @@
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { startFleet } from '../fleet.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
 t.setTimeout(300_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const { database, fleet } = await startFleet(t, { NORMALISE_THREADS: '1' })
 
 t.test('each article keeps where its fields came from, and its outlet counts them', async t => {
   const jsonLd = { '@type': 'NewsArticle', headline: 'Raad spreekt over plan 1', author: { name: 'Jan Smit' } }
@@ -18,8 +16,6 @@ t.test('each article keeps where its fields came from, and its outlet counts the
     { path: '/a/1?utm_source=feed', html: stated, title: 'Raad spreekt over plan 1' },
     { path: '/a/2', html: null, status: 403, title: 'Raad sluit zwembad in Weert', summary: 'Het zwembad gaat dicht.' },
   ])
-  const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' })
-  t.teardown(() => fleet.stop())
   await fleet.start('normaliser')
   await settle(database, 60_000)
   const pages = await database.query('select page_no, origins from pages order by page_no')

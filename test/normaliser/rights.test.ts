@@ -1,19 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { startFleet } from '../fleet.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
 t.setTimeout(300_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
-const fleet = createFleet({
-  DATABASE_URL: database.url,
+const { database, fleet } = await startFleet(t, {
   NORMALISE_THREADS: '1',
   CRAWL_USER_AGENT: 'NewsBot/2 (+https://news.example/bot)',
 })
-t.teardown(() => fleet.stop())
 
 const page = (path: string, head = '', ...lists: string[]) => {
   const title = `Raad spreekt over plan ${path.slice(3)}`
@@ -130,12 +125,7 @@ t.test('an export that is imported elsewhere keeps the bounds of its articles', 
   const file = join(t.testdir(), 'all.ndjson')
   const lines = await fleet.script('export', '--body')
   await writeFile(file, lines)
-  const elsewhere = await createTestDatabase()
-  const others = createFleet({ DATABASE_URL: elsewhere.url })
-  t.teardown(async () => {
-    await others.stop()
-    await elsewhere.drop()
-  })
+  const { database: elsewhere, fleet: others } = await startFleet(t)
   await others.script('import', file)
   t.same(await bounds(elsewhere), await bounds(database))
   await others.script('reindex', '--snippets')

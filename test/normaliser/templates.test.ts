@@ -1,11 +1,9 @@
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { startFleet } from '../fleet.ts'
 import { settle, storePages } from './stored.ts'
 
 t.setTimeout(300_000)
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const { database, fleet } = await startFleet(t, { NORMALISE_THREADS: '1' })
 
 const OFFER = 'Lees elke dag het laatste nieuws uit uw eigen streek, nu een hele maand lang voor één euro.'
 
@@ -24,8 +22,6 @@ const series = (from: number, count: number) =>
   })
 
 t.test('the pages of an outlet teach which lines are no text, and teach no other outlet', async t => {
-  const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' })
-  t.teardown(() => fleet.stop())
   await fleet.start('normaliser')
   const withOffer = async (domain: string) => {
     const rows = await database.query(
@@ -54,7 +50,6 @@ t.test('the pages of an outlet teach which lines are no text, and teach no other
 })
 
 t.test('explain names the lines that were left out', async t => {
-  const fleet = createFleet({ DATABASE_URL: database.url })
   const said = await fleet.script('explain', 'https://www.dagkoerier.example/a/20')
   t.match(said, /left out, as many pages of the outlet hold it: Lees elke dag/)
 })

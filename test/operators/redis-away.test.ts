@@ -1,15 +1,13 @@
 import t from 'tap'
 import { ask } from '../contract/api.ts'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort } from '../fleet.ts'
+import { freePort, startFleet } from '../fleet.ts'
 
 t.setTimeout(120_000)
 
 const KEY = 'a-key-for-operators-of-tests'
 
 t.test('an API whose Redis is away answers, shows all but the queues, and ends in time', async t => {
-  const database = await createTestDatabase(t)
-  const fleet = createFleet({ DATABASE_URL: database.url, REDIS_URL: `redis://127.0.0.1:${await freePort()}` }, t)
+  const { fleet } = await startFleet(t, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
   const api = await fleet.start('api', { OPERATOR_KEY: KEY })
   const { status, json } = await ask(`${fleet.base()}/status/figures`, KEY)
   t.equal(status, 200)

@@ -4,8 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { startFleet, until } from '../fleet.ts'
 
 t.setTimeout(180_000)
 
@@ -24,11 +23,10 @@ interface Line {
 }
 
 t.test('the line of a slow request is a warning, and names what the request waited for', async t => {
-  const database = await createTestDatabase(t)
+  const { database, fleet } = await startFleet(t, { WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' })
   const client = new pg.Client(database.url)
   await client.connect()
   t.teardown(() => client.end())
-  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' }, t)
   const api = await fleet.start('api')
   await until(async () => (await fetch(`${fleet.base()}/readyz`)).ok, 60_000)
   const plan = {

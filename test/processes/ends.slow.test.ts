@@ -140,16 +140,14 @@ t.test('a port in use is said once', async t => {
   const other = createServer().listen(port, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
-  const database = await createTestDatabase()
-  t.teardown(() => database.drop())
+  const database = await createTestDatabase(t)
   const { code, text } = await starting({ DATABASE_URL: database.url, PORT: String(port) })
   t.equal(code, 1)
   t.equal(text.match(/^api: Port \d+ of 127\.0\.0\.1 is in use; set PORT to a free one\.$/gm)?.length, 1)
 })
 
 t.test('a process that cannot start ends the service with its sentence, said once', async t => {
-  const database = await createTestDatabase()
-  t.teardown(() => database.drop())
+  const database = await createTestDatabase(t)
   const { code, text } = await starting({ DATABASE_URL: database.url, TRUST_PROXY: 'nonsense' })
   t.equal(code, 1)
   t.equal(text.match(/^api: /gm)?.length, 1)

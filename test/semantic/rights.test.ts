@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { startFleet, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { createWorld, served } from './world.ts'
 
@@ -158,12 +157,7 @@ t.test('an embedder that was at work meanwhile leaves no vector, nor does one th
 
 t.test('neither a recovery nor a restore undoes it, of an older backup either', async t => {
   await fleet.stop()
-  const target = await createTestDatabase()
-  const others = createFleet({ ...world.env, DATABASE_URL: target.url })
-  t.teardown(async () => {
-    await others.stop()
-    await target.drop()
-  })
+  const { database: target, fleet: others } = await startFleet(t, world.env)
   const query = (text: string) => target.query(text)
   const later = join(t.testdir(), 'later.backup')
   await fleet.script('backup', later)

@@ -21,8 +21,7 @@ interface Command {
   least: number
 }
 
-const database = await createTestDatabase()
-t.teardown(() => database.drop())
+const database = await createTestDatabase(t)
 const COMMANDS: Command[] = [
   {
     args: ['run', 'servers', '--', '--write-env', 'env'],
