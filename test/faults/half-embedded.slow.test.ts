@@ -7,13 +7,10 @@ import { createWorld } from '../semantic/world.ts'
 t.setTimeout(180_000)
 
 t.test('an embedder that dies between storing vectors and noting that leaves one vector each (promise 1)', async t => {
-  const world = await createWorld(null)
+  const world = await createWorld(t)
   const holder = new pg.Client({ connectionString: world.env.DATABASE_URL })
   await holder.connect()
-  t.teardown(async () => {
-    await holder.end()
-    await world.close()
-  })
+  t.teardown(() => holder.end())
   const vectors = openVectorStore(world.config, 5_000)
   const count = async () => {
     const { rows } = await world.pool.query<{ name: string }>('select name from vector_collections')

@@ -74,12 +74,9 @@ async function ends(
 
 // Services that are told to end, with work in hand that does not end.
 
-const world = await createWorld(null)
 const endless = await startEndless()
-t.teardown(async () => {
-  await world.close()
-  endless.stop()
-})
+t.teardown(endless.stop)
+const world = await createWorld(t)
 const { pool, fleet, model } = world
 const { key } = await fleet.makeKey('end')
 await syncOutlets(pool, [

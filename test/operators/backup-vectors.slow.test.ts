@@ -7,12 +7,8 @@ import { createWorld, served } from '../semantic/world.ts'
 
 t.setTimeout(240_000)
 
-const world = await createWorld(null)
-const target = await createTestDatabase()
-t.teardown(async () => {
-  await world.close()
-  await target.drop()
-})
+const target = await createTestDatabase(t)
+const world = await createWorld(t)
 const file = join(t.testdir(), 'perscope.backup')
 const restore = async () =>
   (await runScript('restore', [file, '--yes'], { ...world.env, DATABASE_URL: target.url })).err

@@ -11,15 +11,12 @@ import { createWorld } from '../semantic/world.ts'
 
 t.setTimeout(240_000)
 
-const world = await createWorld(null, {
+const site = await startSite()
+t.teardown(() => site.close())
+const world = await createWorld(t, {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
   CRAWL_HOST_DELAY: '20ms',
   NORMALISE_TIMEOUT: '2m',
-})
-const site = await startSite()
-t.teardown(async () => {
-  await world.close()
-  await site.close()
 })
 const ports: Partial<Record<ServiceName, number>> = {}
 const start = async (service: ServiceName) => {
