@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
+import { runScript } from '../script.ts'
 import { html, rss, startScene } from './crawl.ts'
 
 t.setTimeout(60_000)
@@ -27,8 +26,7 @@ t.test('without a CRAWL_USER_AGENT of one’s own the web is not asked, and open
   ])
   const [, other] = await outletHealth(run.pool)
   t.match(other, { health: 'healthy', error: /^held:/ })
-  const status = new URL('../../scripts/status.ts', import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: run.crawl.config.DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' }
-  const { stdout } = await promisify(execFile)(process.execPath, [status], { env })
-  t.match(stdout, /1 outlet: held: CRAWL_USER_AGENT is not set/)
+  const { DATABASE_URL } = run.crawl.config
+  const { out } = await runScript('status', [], { DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' })
+  t.match(out, /1 outlet: held: CRAWL_USER_AGENT is not set/)
 })

@@ -2,35 +2,21 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestPool } from '../database.ts'
+import { runScript } from '../script.ts'
 import { rss, sitemapIndex } from './crawl.ts'
 import { startSite } from './site.ts'
 
 t.setTimeout(280_000)
 
-const database = await createTestDatabase()
+const { database, pool } = await createTestPool(t)
 const site = await startSite()
-const pool = createPool(database.url, 'test', () => {})
-t.teardown(async () => {
-  await pool.end()
-  await site.close()
-  await database.drop()
-})
+t.teardown(() => site.close())
 
-const script = new URL('../../scripts/outlets.ts', import.meta.url).pathname
 const outlets = (...words: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>(resolve => {
-    const env = {
-      ...process.env,
-      DATABASE_URL: database.url,
-      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-      CRAWL_HOST_DELAY: '1ms',
-      CRAWL_TIMEOUT: '3s',
-    }
-    execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
+  runScript('outlets', words, {
+    ...{ DATABASE_URL: database.url, CRAWL_ALLOW_PRIVATE: '127.0.0.0/8' },
+    ...{ CRAWL_HOST_DELAY: '1ms', CRAWL_TIMEOUT: '3s' },
   })
 
 const file = join(t.testdir(), 'outlets.json')
@@ -95,7 +81,9 @@ t.test('on a terminal, sync removes no outlet without --yes or consent; elsewher
 
 /** Output of a command at a terminal where a person answers its question. */
 function onTerminal(answer: string, ...words: string[]): Promise<string> {
-  const command = [process.execPath, script, ...words].map(word => `'${word}'`).join(' ')
+  const command = [process.execPath, new URL('../../scripts/outlets.ts', import.meta.url).pathname, ...words]
+    .map(word => `'${word}'`)
+    .join(' ')
   const env = { ...process.env, DATABASE_URL: database.url }
   return new Promise(resolve => {
     const child = execFile('script', ['-qec', command, '/dev/null'], { env }, (_, out) => resolve(out))

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { writeArchive } from '../faults/site/archive.ts'
+import { runScript } from '../script.ts'
 
 t.setTimeout(400_000)
 
@@ -21,33 +22,22 @@ const HOLDER = `
   })`
 
 t.test('a stopped process that makes a segment loses its lock: imports end, and segments are made', async t => {
-  const database = await createTestDatabase()
-  const env = { ...process.env, DATABASE_URL: database.url, EMBED_DELAY: '1d' }
+  const database = await createTestDatabase(t)
   const modules = ['search/store/postgres-segment-writer.ts', 'shared/postgres/pool.ts'].map(fileOf)
   const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ...modules], {
-    env,
+    env: { ...process.env, DATABASE_URL: database.url },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  t.teardown(async () => {
-    holder.kill('SIGKILL')
-    await database.drop()
-  })
+  t.teardown(() => holder.kill('SIGKILL'))
   await once(holder.stdout, 'data')
   holder.kill('SIGSTOP')
 
   // Fewer make no segment.
   const archive = join(t.testdir(), 'archive.ndjson')
   await writeFile(archive, writeArchive(1, 2_100))
-  const command = spawn(process.execPath, [fileOf('scripts/import.ts'), archive, '--rate', '500', '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  command.stdout.setEncoding('utf8').on('data', text => {
-    printed += text
-  })
-  const [code] = await once(command, 'exit')
-  t.equal(code, 0)
-  t.same(JSON.parse(printed), { indexed: 2_100, known: 0, bad: 0 })
+  const settings = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
+  const { code, out, err } = await runScript('import', [archive, '--rate', '500', '--json'], settings)
+  t.equal(code, 0, err)
+  t.same(JSON.parse(out), { indexed: 2_100, known: 0, bad: 0 })
   t.same(await database.query('select sum(last_seq - first_seq + 1)::int as n from segments'), [{ n: 2_100 }])
 })
