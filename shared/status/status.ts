@@ -2,14 +2,7 @@ import { type Gaps, outletCounts, outletHealth, readGaps } from '../outlets/heal
 import type { Pool } from '../postgres/pool.ts'
 import type { QueueName } from '../queues/backend.ts'
 import type { Queues } from '../queues/queues.ts'
-import {
-  type Flow,
-  type KeptPages,
-  keptInWords,
-  type Machines,
-  type OutletHealth,
-  type QueueCounts,
-} from './figures.ts'
+import type { Flow, Machines, OutletHealth, QueueCounts } from './figures.ts'
 import { readFlow } from './flow.ts'
 import { type MachineSettings, readMachines } from './machines.ts'
 
@@ -29,10 +22,6 @@ export interface Status {
   queues: Record<string, QueueCounts>
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
-  /** Outlets that are not asked before the operator has done what the sentence says. */
-  held: { outlets: number; sentence: string | null }
-  /** Outlets that keep more than a fifth of their latest pages from us. */
-  kept: (KeptPages & { domain: string; sentence: string })[]
   /** Feeds that rolled on between two polls, in the last seven days. */
   gaps: Omit<Gaps, 'latest'> & { latest: string | null }
   newest: { ingested_at: string | null; published_at: string | null }
@@ -77,10 +66,6 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     queues: withDelayed(counts, promised),
     index: flow.index,
     outlets: outletCounts(outlets),
-    held: heldOf(outlets),
-    kept: outlets.flatMap(({ domain, kept }) =>
-      kept === null ? [] : { ...kept, domain, sentence: keptInWords(kept) },
-    ),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },
     newest: {
       ingested_at: latest?.ingested_at?.toISOString() ?? null,
@@ -88,11 +73,6 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     },
     machines,
   }
-}
-
-function heldOf(outlets: OutletHealth[]): Status['held'] {
-  const held = outlets.filter(({ error }) => error?.startsWith('held:'))
-  return { outlets: held.length, sentence: held[0]?.error ?? null }
 }
 
 /** Delayed embeddings count as delayed jobs of the embedder, in whichever store they wait. */
