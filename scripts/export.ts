@@ -6,15 +6,7 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/article.ts'
-import {
-  countArchive,
-  type Parts,
-  readArchive,
-  readFound,
-  readNearest,
-  readSelection,
-  SELECTION_OPTIONS,
-} from './archive/export.ts'
+import { countArchive, type Parts, readArchive, readFound, readSelection, SELECTION_OPTIONS } from './archive/export.ts'
 import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
@@ -82,7 +74,7 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
     const semantic = await openSemanticSearch(config, pool, index, createLogger('export', 'silent'))
     const { total } = await semantic.search(selected.query, null)
     const close = async () => void (await semantic.close())
-    return { total, parts: readNearest(pool, semantic, selected.query, body), close }
+    return { total, parts: readFound(pool, semantic, selected.query, body), close }
   }
   const after = options['ingested-after']
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null

@@ -7,6 +7,7 @@ import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import type { Quarantined } from '../shared/status/figures.ts'
 import { listQuarantine } from '../shared/status/flow.ts'
+import { retryPages } from './terminal/pages.ts'
 
 const LIST_LIMIT = 1_000
 
@@ -133,19 +134,13 @@ async function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
  * @returns how many went back
  */
 async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
-  const pages = await pool.query(
-    `update pages p
-        set state = case when exists (select from page_sources s where s.page_no = p.page_no) then 'stored' else 'waiting' end,
-            attempts = 0, next_try_at = now(), first_tried_at = null, finished_at = null, reason = null, detail = null
-      where state = 'failed' and ($1::bigint[] is null or page_no = any($1))`,
-    [numbersOf(ids, 'page')],
-  )
+  const pages = await retryPages(pool, { outlet: null, state: 'failed', numbers: numbersOf(ids, 'page') })
   const embeddings = await pool.query(
     `update embeddings set failed_at = null, attempts = 0, error = null, claimed_until = null, due_at = least(due_at, now())
       where failed_at is not null and ($1::bigint[] is null or seq = any($1))`,
     [numbersOf(ids, 'embedding')],
   )
-  return (pages.rowCount ?? 0) + (embeddings.rowCount ?? 0)
+  return pages + (embeddings.rowCount ?? 0)
 }
 
 /**

@@ -1,12 +1,7 @@
-import type { ArticleQuery, ArticleRow, SearchIndex } from '../../search/index.ts'
+import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
-import type {
-  SemanticPage,
-  SemanticPosition,
-  SemanticQuery,
-  SemanticSearch,
-} from '../../services/api/semantic/query.ts'
+import type { SemanticQuery } from '../../services/api/semantic/query.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
@@ -42,11 +37,22 @@ export async function* readArchive(db: Queryable, options: ArchiveOptions): Part
   }
 }
 
+/** A page of a search: numbers of its articles, and where the next one begins; null: nowhere. */
+interface FoundPage<Position> {
+  rows: { seq: bigint }[]
+  next: Position | null
+}
+
 /** The articles that a search finds, in its order, as they stood when it began. */
-export async function* readFound(db: Queryable, index: SearchIndex, query: ArticleQuery, body: boolean): Parts {
+export async function* readFound<Query, Position>(
+  db: Queryable,
+  index: { search(query: Query, position: Position | null): Promise<FoundPage<Position>> },
+  query: Query,
+  body: boolean,
+): Parts {
   const text = `${selectLines(body)}\n  ${LISTED}`
-  for (let position = null, isFirst = true; isFirst || position !== null; isFirst = false) {
-    const page = await index.search(query, position)
+  for (let position: Position | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
+    const page: FoundPage<Position> = await index.search(query, position)
     position = page.next
     if (page.rows.length === 0) continue
     const { rows } = await db.query<{ line: string }>(text, [page.rows.map(row => row.seq)])
@@ -62,23 +68,6 @@ function marked(line: string, withBody: boolean): string {
   if (!withBody) return line
   const { body }: { body: string | null } = JSON.parse(line)
   return body === null || plainText(body) === body ? line : `${line.slice(0, -1)}, "plain" : true}`
-}
-
-/** The articles that a search by meaning finds, the nearest first; 500 at most. */
-export async function* readNearest(
-  db: Queryable,
-  semantic: Pick<SemanticSearch<ArticleRow>, 'search'>,
-  query: SemanticQuery,
-  body: boolean,
-): Parts {
-  const text = `${selectLines(body)}\n  ${LISTED}`
-  for (let position: SemanticPosition | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
-    const page: SemanticPage<ArticleRow> = await semantic.search(query, position)
-    position = page.next
-    if (page.rows.length === 0) continue
-    const { rows } = await db.query<{ line: string }>(text, [page.rows.map(row => row.seq)])
-    yield rows.map(row => marked(row.line, body))
-  }
 }
 
 /** The approximate number of lines, for a progress bar. */
