@@ -145,6 +145,15 @@ t.test('nothing is open to the world, and no password has a default', async t =>
   t.match(services.qdrant?.environment?.QDRANT__SERVICE__API_KEY, '${QDRANT_API_KEY:?')
 })
 
+t.test('the guide makes every secret without which the file does not start', async t => {
+  const guide = readFileSync(at('docs/operations.md'), 'utf8')
+  const [, made = ''] = /^for name in (.*); do$/m.exec(guide) ?? []
+  const needed = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name))
+  t.same([...needed].sort(), [...PASSWORDS].sort())
+  for (const name of needed) t.ok(made.split(' ').includes(name ?? ''), String(name))
+  t.match(readFileSync(at('.gitignore'), 'utf8'), /^\.env$/m)
+})
+
 t.test('our services run without rights, below an init', async t => {
   const image = readFileSync(at('infra/Dockerfile'), 'utf8')
   t.match(image, /^USER node$/m)
