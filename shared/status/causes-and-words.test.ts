@@ -107,6 +107,7 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
       { outlets: [failing('a.example', 'the name does not resolve'), outletOf('b.example')] },
       /^1 outlet cannot be read \(a\.example: the name does not resolve\)/,
     ],
+    [{ outlets: [], flow: { ...flow, articles: 0 } }, /^The catalogue is empty, .*: "npm run outlets -- add FILE"/],
     [{ outlets: [outletOf('a.example', { kept })] }, /^a\.example: 4 of 10 pages .*ask the outlet/],
     [{ outlets: [outletOf('a.example', { error: 'held: set it' })] }, '1 outlet: held: set it'],
     [{ outlets: [outletOf('a.example', { gaps: gaps(3) })] }, /^Feeds of 1 outlet rolled on unseen/],
@@ -149,6 +150,9 @@ t.test('what one process sees around it', async t => {
     [{ postgres: { 'embedded server': 18, tools: 17 } }, /several versions here \(embedded server 18, tools 17\)/],
   ]
   for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
+  const names = { asked: 1, failed: 1, example: 'a.example', lie: null }
+  const outlets = [failing('a.example', 'the name does not resolve')]
+  t.same(texts({ outlets, around: { ...AROUND, names } }), around({ names }), 'one cause is named once')
 })
 
 const ALONE: PostgresServers = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }

@@ -42,6 +42,7 @@ export const FIRST = {
   normaliser: 'start another normaliser, or read its log',
   embedder: 'start another embedder, or see whether the model answers',
   outlets: '"npm run outlets -- list" says why',
+  catalogue: '"npm run outlets -- add FILE" adds those of a catalogue',
   gone: '"npm run outlets -- check" looks for new feeds',
   gaps: 'lower POLL_INTERVAL_MAX, or see whether a crawler was away',
   sources: '"npm run outlets -- list" shows the fields, "npm run explain -- URL" one article',
@@ -136,13 +137,14 @@ function ofSurroundings(around: Surroundings): Cause[] {
     ...(names !== null && names.lie !== null
       ? [bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie)]
       : []),
-    ...(names !== null && names.failed > 0 && names.failed === names.asked
-      ? [bad('names', `No name of an outlet resolves, as ${names.example}`, FIRST.names)]
-      : []),
+    ...(resolveNone(names) ? [bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names)] : []),
     ...around.certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
     ...ofVersions(around),
   ]
 }
+
+const resolveNone = (names: Surroundings['names']): boolean =>
+  names !== null && names.failed > 0 && names.failed === names.asked
 
 function ofSchema({ schema }: Surroundings): Cause[] {
   if (schema === null || schema.database === schema.checkout) return []
@@ -226,8 +228,11 @@ function ofFlow(flow: Flow<Date | string>, at: string): Cause[] {
 /** Seconds for which a gap of a feed is news, as in the alert. */
 const GAP_SHOWN = 21_600
 
-function ofOutlets({ outlets, at, spent = [] }: Facts): Cause[] {
+function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Cause[] {
   if (outlets === null) return []
+  if (outlets.length === 0 && flow?.articles === 0) {
+    return [warn('outlets', 'The catalogue is empty, so nothing is crawled', FIRST.catalogue)]
+  }
   const held = outlets.filter(({ error }) => error?.startsWith('held:'))
   const fallen = outlets.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain)
   const since = Date.parse(at) - GAP_SHOWN * 1_000
@@ -236,7 +241,7 @@ function ofOutlets({ outlets, at, spent = [] }: Facts): Cause[] {
     ...(held[0]?.error
       ? [{ check: 'outlets', level: 'bad', text: `${counted(held.length, 'outlet')}: ${held[0].error}` } as const]
       : []),
-    ...ofFailing(outlets),
+    ...ofFailing(outlets).filter(({ check }) => check !== 'names' || !resolveNone(around?.names ?? null)),
     ...outlets.flatMap(({ domain, kept }): Cause[] =>
       kept === null ? [] : [{ check: 'outlets', level: 'warn', text: `${domain}: ${keptInWords(kept)}.` }],
     ),

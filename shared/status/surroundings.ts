@@ -26,7 +26,7 @@ const NAMES = 5
  *
  * @param pool null: without a database
  * @param options.hosts of feeds, where the database is not asked for them
- * @param options.thoroughly also tries whether Postgres can write, and reads certificates
+ * @param options.thoroughly also reads certificates
  */
 export async function readSurroundings(
   config: SurroundingsConfig,
@@ -45,7 +45,7 @@ export async function readSurroundings(
     orNull(pool === null ? undefined : readClock(pool)),
     orNull(readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => [])))),
     orNull(pool === null ? undefined : readSchema(pool)),
-    orNull(pool === null || !thoroughly ? undefined : isFull(pool)),
+    orNull(pool === null ? undefined : isFull(pool)),
     orNull(thoroughly ? readCertificates(config, pool) : undefined),
   ])
   const memory = { free: process.availableMemory(), total: process.constrainedMemory() || totalmem() }

@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
+import { migrate } from '../../infra/migrations/migrate.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
@@ -17,6 +20,7 @@ import { watchCauses } from '../../shared/status/watch.ts'
 import { certify } from '../crawler/certificates.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
+import { createMachine, type Server } from '../recovery/server.ts'
 
 t.setTimeout(300_000)
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
@@ -95,6 +99,35 @@ t.test('a full disk is named', onlyWithMounts, async t => {
   const full = await doctor({ DATA_DIR: folder }, ['unshare', '-m', 'sh', '-c', script, folder])
   t.match(lineOf(full, 'disk'), /^The disk of .*disk is full \(.* are free\): free some space there/)
   t.equal(full.code, 1)
+})
+
+t.test('a full disk of Postgres is named by status too', onlyWithMounts, async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-disk-'))
+  const disk = join(folder, 'disk')
+  await mkdir(disk)
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=240m', 'none', disk])
+  let server: Server | undefined
+  t.teardown(async () => {
+    await server?.stop()
+    await run('umount', [disk])
+    await rm(folder, { recursive: true })
+  })
+  await chmod(folder, 0o755)
+  const machine = await createMachine(folder)
+  await machine.initialise(join(disk, 'data'))
+  server = await machine.start(join(disk, 'data'))
+  const { url } = server
+  await migrate(url)
+  const status = async () => {
+    const env = { ...BASE, DATA_DIR: t.testdirName, DATABASE_URL: url }
+    return (await run(process.execPath, [STATUS], { env })).stdout
+  }
+  const full = /^WRONG +Postgres cannot write, because its disk is full: free some space there/m
+  t.notMatch(await status(), full)
+  await run('dd', ['if=/dev/zero', `of=${join(disk, 'fill')}`, 'bs=64k']).catch(() => {})
+  t.match(await status(), full)
+  await rm(join(disk, 'fill'))
+  t.notMatch(await status(), full)
 })
 
 t.test('a service that ends again and again, one of an older version, and a queue that nobody empties', async t => {
