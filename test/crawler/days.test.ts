@@ -184,3 +184,20 @@ t.test('a day on which nothing could be read, and one on which a feed rolled on,
   const left = await readDays(run.pool, { by: 'day', outlets: null, from: dayAgo(5), to: dayAgo(0) })
   t.same(left, [], 'an outlet that left the catalogue is missed by nobody')
 })
+
+t.test('one outlet of many that fails makes no gap in the day of all', async t => {
+  await run.forget()
+  await run.pool.query(
+    `with outlet as (
+       insert into outlets (domain, name, country, languages, time_zone)
+       select n || '.example', n, 'NL', '{nl}', 'Europe/Amsterdam' from generate_series(1, 30) n returning outlet_no
+     )
+     insert into outlet_days (outlet_no, day, polls)
+     select outlet_no, (now() at time zone 'UTC')::date - ago, 1 from outlet, generate_series(1, 3) ago
+      where ago > 1 or outlet_no > (select min(outlet_no) from outlet)`,
+  )
+  const read = (by: 'day' | 'outlet and day') =>
+    readDays(run.pool, { by, outlets: null, from: dayAgo(1), to: dayAgo(1) })
+  t.match(await read('day'), [{ unread: 1, gap: false }])
+  t.match((await read('outlet and day'))[0], { unread: 1, gap: true })
+})

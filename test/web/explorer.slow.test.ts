@@ -277,7 +277,7 @@ if (browserPath === undefined) {
          values ($1, $2, 'NL', '{nl}', 'Europe/Amsterdam') returning outlet_no
        )
        insert into outlet_days (outlet_no, day, polls, sitemaps, feeds, second, named, indexed, lost)
-       select outlet_no, current_date - ago, 9, 1, named, named, named, indexed, named - indexed
+       select outlet_no, (now() at time zone 'UTC')::date - ago, 9, 1, named, named, named, indexed, named - indexed
          from outlet, (values (8, 4, 4), (7, 318, 312), (6, 9, 2), (5, 3, 3), (3, 4, 4)) as d (ago, named, indexed)`,
       [outlet.domain, outlet.name],
     )
