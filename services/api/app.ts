@@ -218,9 +218,10 @@ function tellMatches(tools: Tools): RequestHandler {
   }
 }
 
-/** It tells no articles, so it costs nothing of the month. */
+/** Of the timeline of a search, which has been paid for. */
 function tellCoverage({ pool, send }: Tools): RequestHandler {
   return async (request, response) => {
+    checkQuota(response)
     const { plan } = accessOf(response).key
     const found = await answerCoverage(pool, rawQueryOf(request.originalUrl), plan)
     await send(request, response, found, async () => {})
