@@ -141,7 +141,7 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   await ask()
   await ask()
   t.match((await ask()).json, { code: 'quota_exceeded' })
-  for (const path of ['matches', 'suggestions?field=author&q=jan']) {
+  for (const path of ['matches', 'coverage', 'suggestions?field=author&q=jan']) {
     t.match((await api.ask(limited.secret, `/explore/${path}`)).json, { code: 'quota_exceeded' }, 'there is no page')
   }
 })
