@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
 import { type Group, groupOf, LIMIT_S } from './groups.ts'
@@ -123,21 +124,13 @@ const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/
  */
 export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<boolean> {
   const began = Date.now()
-  const tool = spawn(`node_modules/.bin/${args[0]}`, args.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [tool.stdout, tool.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  const passed = await new Promise<boolean>(resolve => {
-    tool.once('error', error => {
-      output += error.message
-      resolve(false)
-    })
-    tool.once('close', code => resolve(code === 0))
-  })
+  const [tool, ...rest] = args
+  const output = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, { maxBuffer: KEPT_OUTPUT }).then(
+    () => null,
+    ({ message, stdout, stderr }) => `${stdout}${stderr}`.trimEnd() || message,
+  )
+  const passed = output === null
   print(`${passed ? 'ok' : 'FAILED'} ${name} ${((Date.now() - began) / 1_000).toFixed(1)} s`)
-  if (!passed) print(output.trimEnd())
+  if (!passed) print(output)
   return passed
 }
