@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Match } from '../../search/browser.ts'
+import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
@@ -23,7 +24,7 @@ export function ResultList(props: {
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
   const best = Math.max(...articles.map(({ relevance = 0 }) => relevance))
-  const now = useNow()
+  const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
@@ -150,16 +151,6 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
       {next === null && articles.length > 0 && loading === null && <p>{words.results.end}</p>}
     </div>
   )
-}
-
-/** The present moment, for relative times; looked at again every minute. */
-function useNow(): number {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const tick = setInterval(() => setNow(Date.now()), 60_000)
-    return () => clearInterval(tick)
-  }, [])
-  return now
 }
 
 /** An article as somebody reads it in a list. */

@@ -148,3 +148,18 @@ export function Footer() {
 
 /** Whether a text that is typed somewhere is a key: it is taken, and does not stay in its field. */
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
+
+/**
+ * The present moment in ms, looked at again every so many ms.
+ *
+ * @param every null: not now
+ */
+export function useNow(every: number | null): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    if (every === null) return
+    const tick = setInterval(() => setNow(Date.now()), every)
+    return () => clearInterval(tick)
+  }, [every])
+  return now
+}

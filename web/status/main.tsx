@@ -15,7 +15,7 @@ import {
   type Running,
 } from '../../shared/status/figures.ts'
 import { ago, number, plural, span } from '../../shared/status/words.ts'
-import { Bar, Footer } from '../parts/controls.tsx'
+import { Bar, Footer, useNow } from '../parts/controls.tsx'
 import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'
 import { loadSpeech, SpeechContext } from '../words/index.ts'
@@ -123,12 +123,7 @@ function wordsOf(problems: Problem[] | null) {
 }
 
 function Age({ readAt }: { readAt: number }) {
-  const [now, setNow] = useState(readAt)
-  useEffect(() => {
-    setNow(Date.now())
-    const tick = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(tick)
-  }, [readAt])
+  const now = useNow(1_000)
   if (readAt === 0) return null
   return <p class="hint updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
 }

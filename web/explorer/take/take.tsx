@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { CopyButton, Segments } from '../../parts/controls.tsx'
+import { CopyButton, Segments, useNow } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { localDay, wait } from '../../parts/time.ts'
@@ -83,7 +83,8 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
   useEffect(() => () => running.current?.cancel(), [])
   const over = progress === null || progress.kind === 'done' || progress.kind === 'tooLarge'
   useWarning(!over)
-  useTick(progress?.kind === 'waiting')
+  // Drawn anew each second, for a countdown.
+  useNow(progress?.kind === 'waiting' ? 1_000 : null)
 
   const start = async (format: Format) => {
     const sink = await openSink(`perscope-${localDay(new Date())}.${format}`, WRITERS[format].type)
@@ -155,16 +156,6 @@ function useWarning(on: boolean): void {
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
-  }, [on])
-}
-
-/** Draws anew each second, for a countdown. */
-function useTick(on: boolean): void {
-  const [, tick] = useState(0)
-  useEffect(() => {
-    if (!on) return
-    const timer = setInterval(() => tick(before => before + 1), 1_000)
-    return () => clearInterval(timer)
   }, [on])
 }
 
