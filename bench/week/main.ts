@@ -14,7 +14,7 @@ const WEEKS = 4
 const SEEDS = [101, 102, 103]
 const PICTURE = new URL('../../docs/pictures/week-polling.svg', import.meta.url)
 /** What the picture varies: the price of a request, and the former rule's polls an article. */
-const PRICES = [1, 2, 4, 8, 16, 32, 64]
+const PRICES = [1, 2, 4, 6.5, 12, 24, 48]
 const POLLS_PER_ARTICLE = [1, 2, 4, 8, 16]
 
 /**
@@ -26,22 +26,27 @@ const POLLS_PER_ARTICLE = [1, 2, 4, 8, 16]
 export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const since = performance.now()
   const perDay = rows ?? PER_DAY
-  const all = SEEDS.map(seed => {
+  const compare = (seed: number, newspapers: boolean) => {
     signal.throwIfAborted()
-    const outlets = makeOutlets(seed, { outlets: OUTLETS, perDay, weeks: WEEKS })
+    const outlets = makeOutlets(seed, { outlets: OUTLETS, perDay, weeks: WEEKS, newspapers })
     const [first, figures] = figuresOf(live(outlets, presentPolicy(), WEEKS))
     const [, former] = figuresOf(live(outlets, formerPolicy(), WEEKS))
-    sayFigures(`seed ${seed}`, figures)
-    sayFigures(`seed ${seed}, former rule`, former)
+    const name = `seed ${seed}${newspapers ? ', newspapers alone' : ''}`
+    sayFigures(name, figures)
+    sayFigures(`${name}, former rule`, former)
     return { outlets, first, figures, former }
-  })
+  }
+  const all = SEEDS.map(seed => compare(seed, false))
+  const newspapers = compare(SEEDS[0]!, true)
   const [one] = all
   if (rows === null) await writeFile(PICTURE, drawCurves(makeCurves(one!.outlets, signal)))
-  const speed = Math.round((SEEDS.length * 2 * WEEKS * WEEK) / (performance.now() - since))
+  const speed = Math.round(((SEEDS.length + 1) * 2 * WEEKS * WEEK) / (performance.now() - since))
   return {
     ...{ speed, per_day: perDay, ...one!.figures },
     ...prefixed('former', one!.former),
     ...prefixed('first_week', one!.first),
+    ...prefixed('newspapers', newspapers.figures),
+    ...prefixed('newspapers_former', newspapers.former),
     ...Object.assign({}, ...all.slice(1).map(({ figures }, index) => prefixed(`seed_${SEEDS[index + 1]}`, figures))),
   }
 }

@@ -35,7 +35,9 @@ export const START = Date.UTC(2026, 10, 2) - HOUR
  * are among those; here 17 % of the outlets bring 91 %. The largest has 1,300 articles a day, as
  * the Washington Post with its wires (The Atlantic, 2016: 1,200), the smallest has one in two days.
  */
-const diligence = (place: number) => (place + 30) ** -3
+const FEW_LARGE = (place: number) => (place + 30) ** -3
+/** A catalogue of newspapers alone: the smallest has twelve articles a day. */
+const NEWSPAPERS = (place: number) => 1 / (place + 8)
 
 /**
  * Articles by the hour: they begin at six, most come after nine, the peak is between four and five
@@ -72,16 +74,17 @@ const EVENT_SHARE = 0.15
 /** Entries in feeds: 10 of WordPress, 15 of Serendipity and RSS 0.91, more of busy outlets. */
 const ROOMS = [10, 15, 20, 30, 50, 100]
 
-/**
- * The outlets of a catalogue, the same for the same seed.
- *
- * @param perDay articles of all outlets on a Wednesday, about
- */
-export function makeOutlets(
-  seed: number,
-  { outlets, perDay, weeks }: { outlets: number; perDay: number; weeks: number },
-): Outlet[] {
-  const shares = Array.from({ length: outlets }, (_, place) => diligence(place))
+interface Catalogue {
+  outlets: number
+  /** Articles of all outlets on a Wednesday, about. */
+  perDay: number
+  weeks: number
+  newspapers?: boolean
+}
+
+/** The outlets of a catalogue, the same for the same seed. */
+export function makeOutlets(seed: number, { outlets, perDay, weeks, newspapers = false }: Catalogue): Outlet[] {
+  const shares = Array.from({ length: outlets }, (_, place) => (newspapers ? NEWSPAPERS : FEW_LARGE)(place))
   const total = shares.reduce((sum, share) => sum + share, 0)
   const chance = createRandom(seed, 'week events')
   const events = Array.from({ length: EVENTS * weeks }, () => START + chance.next() * weeks * WEEK)

@@ -92,7 +92,7 @@ function habitsAfter({ habits, now }: LockedFeed, found: number, { named, rolls,
   const dates = named.map(({ entry }) => entry.published)
   return learn(habits, {
     ...{ now: now.getTime(), found, dated: datedRate(dates, now.getTime()) },
-    ...(validators === null ? {} : { room: rolls && named.length > 0 ? named.length : null }),
+    ...(validators === null ? {} : { room: rolls && named.length >= FEWEST ? named.length : null }),
   })
 }
 
