@@ -63,7 +63,7 @@ export function startDispatcher(crawl: Crawl): Repeated {
 function openPlaces(crawl: Crawl) {
   const running = new Set<Promise<void>>()
   const outage = createOutageLog(crawl.log, {
-    begins: 'visits fail: the database is away',
+    begins: 'visits fail: the database is away or full',
     ends: 'visits succeed again',
   })
   const make = async (visit: Visit) => {
