@@ -135,11 +135,23 @@ export function sentenceOf(error: unknown): string {
     const message = describe(error).split('\n')[0]!
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
-    if ('code' in error && 'path' in error && error.code === 'ENOENT') return noSuchFile(String(error.path))
-    if ('code' in error && error.code === 'EISDIR') return `A directory was named where a file is wanted (${message}).`
+    if ('code' in error && 'path' in error) return ofFile(String(error.code), String(error.path), message)
+    if ('code' in error && error.code === 'EISDIR') return aDirectory(message)
     return message
   }
   return describe(error).split('\n')[0]!
+}
+
+const aDirectory = (message: string) => `A directory was named where a file is wanted (${message}).`
+
+function ofFile(code: string, path: string, message: string): string {
+  if (code === 'ENOENT') return noSuchFile(path)
+  if (code === 'EISDIR') return aDirectory(message)
+  if (code === 'EROFS')
+    return `Nothing can be written there (${message}); name a file elsewhere, in a container one in a mounted folder.`
+  if (code === 'EACCES')
+    return `The account ${process.getuid?.()} has no right to that (${message}); name another file, or run as its owner.`
+  return message
 }
 
 function noSuchFile(path: string): string {

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { PACKAGES } from '../../clients/build.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
@@ -111,7 +111,9 @@ async function startOneByOne(container: Container, services: Record<string, Comp
 async function useFleet(container: Container, services: Record<string, ComposeService>, exchange: string) {
   const env = { ...services.api?.environment, HOST: '127.0.0.1' }
   const command = async (check: string, words: string[], isRight: (out: string) => boolean = () => true) => {
-    const one = container.start(['node', ...words], env)
+    const [file = '', ...rest] = words
+    // As the guide's `perscope` does.
+    const one = container.start(['npm', 'run', '-s', basename(file, '.ts'), '--', ...rest], env)
     const code = await one.ended
     say(check, code === 0 && isRight(one.out()), one.log())
     return one.out()
@@ -166,6 +168,9 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   for (const name of ['queues', 'keys', 'outlets']) await command(`${name} list`, [`scripts/${name}.ts`, 'list'])
   await command('reindex', ['scripts/reindex.ts'])
   await command('backup', ['scripts/backup.ts', '/mnt/whole.backup', '--json'], out => JSON.parse(out).articles > 20)
+  const refused = container.start(['node', 'scripts/backup.ts', 'whole.backup'], env)
+  const isRefused = (await refused.ended) === 1 && refused.log().includes('in a container one in a mounted folder')
+  say('a backup without a mounted folder says what to do', isRefused, refused.log())
   for (const one of processes.reverse()) await one.stop()
   await command('restore', ['scripts/restore.ts', '/mnt/whole.backup', '--yes', '--json'])
   await command('recovered', ['scripts/recovered.ts', '--json'])
