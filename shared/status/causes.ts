@@ -10,7 +10,9 @@ import {
   type OutletHealth,
   type PostgresServers,
   pagesAreLate,
+  type RedisServers,
   type Surroundings,
+  type VectorNodes,
 } from './figures.ts'
 import { bytes, span } from './words.ts'
 
@@ -76,46 +78,39 @@ export type Facts = Pick<
 
 /** What is wrong, the worst first. */
 export function causesOf(facts: Facts): Cause[] {
+  const { around, flow, machines, at } = facts
   const found = [
     ...ofDependencies(facts),
-    ...(facts.around === null ? [] : ofSurroundings(facts.around)),
+    ...(around === null ? [] : ofSurroundings(around)),
     ...ofServices(facts),
-    ...ofMachines(facts.machines),
-    ...(facts.flow === null ? [] : ofFlow(facts.flow, facts.at)),
+    ...(machines === null ? [] : ofMachines(machines)),
+    ...(flow === null ? [] : ofFlow(flow, at)),
     ...ofOutlets(facts),
     ...ofRest(facts),
   ]
-  return found.sort((a, b) => RANK[a.level] - RANK[b.level])
+  return found.filter(one => one !== false).sort((a, b) => RANK[a.level] - RANK[b.level])
 }
 
-const RANK = { bad: 0, warn: 1 }
-const sentence = (what: string, first: string) => `${what}: ${first}.`
-const bad = (check: string, what: string, first: string): Cause => ({
-  ...{ check, level: 'bad' },
-  text: sentence(what, first),
-})
-const warn = (check: string, what: string, first: string): Cause => ({
-  ...{ check, level: 'warn' },
-  text: sentence(what, first),
-})
+/** What a look finds; false: that is in order. */
+type Found = (Cause | false)[]
 
-function ofDependencies({ missing, unset = [] }: Facts): Cause[] {
+const RANK = { bad: 0, warn: 1 }
+const cause = (level: Cause['level']) => (check: string, what: string, first: string) => ({
+  ...{ check, level, text: `${what}: ${first}.` },
+})
+const bad = cause('bad')
+const warn = cause('warn')
+
+function ofDependencies({ missing, unset = [] }: Facts): Found {
   const meaning = (check: 'qdrant' | 'model', name: string) =>
     bad(check, `Search by meaning is out of order, because ${name} does not answer`, FIRST[check])
+  const notSet = `${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set`
   return [
-    ...(missing.includes('postgres') ? [bad('database', 'Postgres does not answer', FIRST.database)] : []),
-    ...(missing.includes('redis') ? [bad('queues', 'The Redis of the queues does not answer', FIRST.queues)] : []),
-    ...(missing.includes('vectors') && !unset.includes('QDRANT_URL') ? [meaning('qdrant', 'Qdrant')] : []),
-    ...(missing.includes('model') && !unset.includes('EMBEDDINGS_URL') ? [meaning('model', 'the model')] : []),
-    ...(unset.length > 0
-      ? [
-          warn(
-            'qdrant',
-            `There is no search by meaning, because ${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set`,
-            FIRST.unset,
-          ),
-        ]
-      : []),
+    missing.includes('postgres') && bad('database', 'Postgres does not answer', FIRST.database),
+    missing.includes('redis') && bad('queues', 'The Redis of the queues does not answer', FIRST.queues),
+    missing.includes('vectors') && !unset.includes('QDRANT_URL') && meaning('qdrant', 'Qdrant'),
+    missing.includes('model') && !unset.includes('EMBEDDINGS_URL') && meaning('model', 'the model'),
+    unset.length > 0 && warn('qdrant', `There is no search by meaning, because ${notSet}`, FIRST.unset),
   ]
 }
 
@@ -127,41 +122,39 @@ const FULL_BYTES = 64 * 1024 * 1024
 const FULL_SHARE = 0.05
 const MEMORY_SHARE = 0.05
 
-function ofSurroundings(around: Surroundings): Cause[] {
-  const { databaseFull, names } = around
+function ofSurroundings(around: Surroundings): Found {
+  const { databaseFull, names, certificates } = around
   return [
-    ...ofSchema(around),
-    ...(databaseFull === true ? [bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk)] : []),
-    ...ofDisk(around),
+    ofSchema(around),
+    databaseFull === true && bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk),
+    ofDisk(around),
     ...ofMachine(around),
-    ...(names !== null && names.lie !== null
-      ? [bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie)]
-      : []),
-    ...(resolveNone(names) ? [bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names)] : []),
-    ...around.certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
-    ...ofVersions(around),
+    names !== null &&
+      names.lie !== null &&
+      bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie),
+    resolveNone(names) && bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names),
+    ...certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
+    ofVersions(around),
   ]
 }
 
 const resolveNone = (names: Surroundings['names']): boolean =>
   names !== null && names.failed > 0 && names.failed === names.asked
 
-function ofSchema({ schema }: Surroundings): Cause[] {
-  if (schema === null || schema.database === schema.checkout) return []
+function ofSchema({ schema }: Surroundings): Cause | false {
+  if (schema === null || schema.database === schema.checkout) return false
   const at = `The database is at migration ${schema.database}, and this checkout is at ${schema.checkout}`
-  return [bad('migrations', at, schema.database < schema.checkout ? FIRST.schema : FIRST.checkout)]
+  return bad('migrations', at, schema.database < schema.checkout ? FIRST.schema : FIRST.checkout)
 }
 
-function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Cause[] {
+function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Found {
   const away = Math.abs(clockAhead ?? 0)
   const how = (clockAhead ?? 0) > 0 ? 'ahead of' : 'behind'
   return [
-    ...(free < total * MEMORY_SHARE
-      ? [warn('memory', `The machine has ${bytes(free)} of ${bytes(total)} of memory left`, FIRST.memory)]
-      : []),
-    ...(away > SECONDS_AHEAD
-      ? [bad('clock', `The clock of this machine is ${span(away)} ${how} the database's`, FIRST.clock)]
-      : []),
+    free < total * MEMORY_SHARE &&
+      warn('memory', `The machine has ${bytes(free)} of ${bytes(total)} of memory left`, FIRST.memory),
+    away > SECONDS_AHEAD &&
+      bad('clock', `The clock of this machine is ${span(away)} ${how} the database's`, FIRST.clock),
   ]
 }
 
@@ -171,39 +164,34 @@ function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): 
   return warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
 }
 
-function ofVersions({ postgres }: Surroundings): Cause[] {
+function ofVersions({ postgres }: Surroundings): Cause | false {
   const majors = Object.entries(postgres)
-  if (new Set(majors.map(([, major]) => major)).size <= 1) return []
   const listed = majors.map(([of, major]) => `${of} ${major}`).join(', ')
-  return [warn('versions', `Postgres has several versions here (${listed})`, FIRST.versions)]
+  const differ = new Set(majors.map(([, major]) => major)).size > 1
+  return differ && warn('versions', `Postgres has several versions here (${listed})`, FIRST.versions)
 }
 
-function ofDisk({ disk }: Surroundings): Cause[] {
-  if (disk === null) return []
+function ofDisk({ disk }: Surroundings): Cause | false {
+  if (disk === null) return false
   const { folder, free, total, daysLeft } = disk
   const left = `${bytes(free)} of ${bytes(total)} are free`
-  if (free < FULL_BYTES) return [bad('disk', `The disk of ${folder} is full (${left})`, FIRST.disk)]
+  if (free < FULL_BYTES) return bad('disk', `The disk of ${folder} is full (${left})`, FIRST.disk)
   if (daysLeft !== null && daysLeft < DAYS_LEFT)
-    return [warn('disk', `The disk of ${folder} is full in ${span(daysLeft * 86_400)} (${left})`, FIRST.disk)]
-  if (free < total * FULL_SHARE) return [warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)]
-  return []
+    return warn('disk', `The disk of ${folder} is full in ${span(daysLeft * 86_400)} (${left})`, FIRST.disk)
+  return free < total * FULL_SHARE && warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
 }
 
-function ofServices({ running, restarting = [], stalled = [] }: Facts): Cause[] {
+function ofServices({ running, restarting = [], stalled = [] }: Facts): Found {
   const services = ['crawler', 'normaliser', 'embedder'] as const
   return [
-    ...services
-      .filter(name => running?.processes[name] === 0)
-      .map(name => bad('services', `No ${name} is connected to the database`, FIRST.service)),
-    ...(running === null ? [] : Object.entries(running.older))
-      .filter(([, count]) => count > 0)
-      .map(([name, count]) =>
-        warn(
-          'services',
-          `${counted(count, 'process', 'processes')} of the ${name} ${count === 1 ? 'is' : 'are'} of an older version`,
-          FIRST.older,
-        ),
-      ),
+    ...services.map(
+      name =>
+        running?.processes[name] === 0 && bad('services', `No ${name} is connected to the database`, FIRST.service),
+    ),
+    ...Object.entries(running?.older ?? {}).map(([name, count]) => {
+      const processes = `${counted(count, 'process', 'processes')} of the ${name} ${count === 1 ? 'is' : 'are'}`
+      return count > 0 && warn('services', `${processes} of an older version`, FIRST.older)
+    }),
     ...restarting.map(name => bad('services', `The ${name} restarts again and again`, FIRST.restarts)),
     ...stalled.map(name => bad('queues', `Messages wait in ${name}, and nobody takes them`, FIRST.queue)),
   ]
@@ -212,23 +200,22 @@ function ofServices({ running, restarting = [], stalled = [] }: Facts): Cause[] 
 /** Seconds after which an operator should look. */
 const QUIET = 3_600
 
-function ofFlow(flow: Flow<Date | string>, at: string): Cause[] {
+function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet = flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
+  const { pages, embeddings } = flow
   return [
-    ...(quiet > QUIET ? [warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet)] : []),
-    ...(pagesAreLate(flow)
-      ? [warn('normaliser', `A page has waited for the normaliser for ${span(flow.pages.oldest)}`, FIRST.normaliser)]
-      : []),
-    ...(embeddingsAreLate(flow)
-      ? [warn('embedder', `Articles have waited for the embedder for ${span(flow.embeddings.oldest)}`, FIRST.embedder)]
-      : []),
+    quiet > QUIET && warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet),
+    pagesAreLate(flow) &&
+      warn('normaliser', `A page has waited for the normaliser for ${span(pages.oldest)}`, FIRST.normaliser),
+    embeddingsAreLate(flow) &&
+      warn('embedder', `Articles have waited for the embedder for ${span(embeddings.oldest)}`, FIRST.embedder),
   ]
 }
 
 /** Seconds for which a gap of a feed is news, as in the alert. */
 const GAP_SHOWN = 21_600
 
-function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Cause[] {
+function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
   if (outlets === null) return []
   if (outlets.length === 0 && flow?.articles === 0) {
     return [warn('outlets', 'The catalogue is empty, so nothing is crawled', FIRST.catalogue)]
@@ -237,32 +224,23 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Cause[] {
   const fallen = outlets.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain)
   const since = Date.parse(at) - GAP_SHOWN * 1_000
   const rolled = outlets.filter(({ gaps }) => gaps !== null && new Date(gaps.to).getTime() > since).length
+  const unseen = `Feeds of ${counted(rolled, 'outlet')} rolled on unseen, so articles may be missing`
   return [
-    ...(held[0]?.error
-      ? [{ check: 'outlets', level: 'bad', text: `${counted(held.length, 'outlet')}: ${held[0].error}` } as const]
-      : []),
-    ...ofFailing(outlets).filter(({ check }) => check !== 'names' || !resolveNone(around?.names ?? null)),
-    ...outlets.flatMap(({ domain, kept }): Cause[] =>
-      kept === null ? [] : [{ check: 'outlets', level: 'warn', text: `${domain}: ${keptInWords(kept)}.` }],
+    held.length > 0 && { check: 'outlets', level: 'bad', text: `${counted(held.length, 'outlet')}: ${held[0]?.error}` },
+    ...ofFailing(outlets, resolveNone(around?.names ?? null)),
+    ...outlets.map(
+      ({ domain, kept }): Cause | false =>
+        kept !== null && { check: 'outlets', level: 'warn', text: `${domain}: ${keptInWords(kept)}.` },
     ),
     ...spent.map(what => warn('outlets', `Today's budget of ${what} is used up`, FIRST.budget)),
-    ...(rolled > 0
-      ? [
-          warn(
-            'outlets',
-            `Feeds of ${counted(rolled, 'outlet')} rolled on unseen, so articles may be missing`,
-            FIRST.gaps,
-          ),
-        ]
-      : []),
-    ...(fallen.length > 0
-      ? [warn('outlets', `Articles are read from worse sources than before: ${listed(fallen)}`, FIRST.sources)]
-      : []),
+    rolled > 0 && warn('outlets', unseen, FIRST.gaps),
+    fallen.length > 0 &&
+      warn('outlets', `Articles are read from worse sources than before: ${listed(fallen)}`, FIRST.sources),
   ]
 }
 
 /** All outlets that fail for one reason of ours are one cause: the network, not the outlets. */
-function ofFailing(outlets: readonly OutletHealth<Date | string>[]): Cause[] {
+function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfNames: boolean): Found {
   const failing = outlets.filter(({ health }) => health === 'failing')
   const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
   const others = failing.filter(outlet => !gone.includes(outlet))
@@ -272,13 +250,11 @@ function ofFailing(outlets: readonly OutletHealth<Date | string>[]): Cause[] {
     others.length > 0 && failing.length === outlets.length && others.every(({ error }) => pattern.test(error ?? ''))
   return [
     ...gone.map(({ domain }) => warn('outlets', `All feeds of ${domain} are gone`, FIRST.gone)),
-    ...(ofAll(/does not resolve/) ? [bad('names', `No name of an outlet resolves (${said})`, FIRST.names)] : []),
-    ...(ofAll(/connection failed|in time/)
-      ? [bad('network', `No outlet can be reached (${said})`, FIRST.network)]
-      : []),
-    ...(others.length > 0 && !ofAll(/does not resolve|connection failed|in time/)
-      ? [warn('outlets', `${counted(others.length, 'outlet')} cannot be read (${said})`, FIRST.outlets)]
-      : []),
+    ofAll(/does not resolve/) && !isToldOfNames && bad('names', `No name of an outlet resolves (${said})`, FIRST.names),
+    ofAll(/connection failed|in time/) && bad('network', `No outlet can be reached (${said})`, FIRST.network),
+    others.length > 0 &&
+      !ofAll(/does not resolve|connection failed|in time/) &&
+      warn('outlets', `${counted(others.length, 'outlet')} cannot be read (${said})`, FIRST.outlets),
   ]
 }
 
@@ -289,21 +265,14 @@ const listed = (domains: string[]) =>
     ...(domains.length > NAMED ? [counted(domains.length - NAMED, 'other outlet')] : []),
   ].join(', ')
 
-function ofRest({ quarantine, unread, missing }: Facts): Cause[] {
+function ofRest({ quarantine, unread, missing }: Facts): Found {
   const ours = quarantine?.counts.filter(({ ours }) => ours).reduce((sum, { n }) => sum + n, 0) ?? 0
+  const failed = `${counted(ours, 'page or article', 'pages or articles')} in quarantine failed on our side`
   return [
-    ...(ours > 0
-      ? [
-          warn(
-            'quarantine',
-            `${counted(ours, 'page or article', 'pages or articles')} in quarantine failed on our side`,
-            FIRST.quarantine,
-          ),
-        ]
-      : []),
-    ...(unread.length > 0 && !missing.includes('postgres')
-      ? [warn('database', `Could not be read in time: ${unread.join(', ')}`, FIRST.reading)]
-      : []),
+    ours > 0 && warn('quarantine', failed, FIRST.quarantine),
+    unread.length > 0 &&
+      !missing.includes('postgres') &&
+      warn('database', `Could not be read in time: ${unread.join(', ')}`, FIRST.reading),
   ]
 }
 
@@ -316,76 +285,53 @@ const HELD_BYTES = 5_000_000_000
 const DUE_ARTICLES = 500_000
 
 /** What is wrong among machines and servers. */
-function ofMachines(machines: Machines | null): Cause[] {
-  if (machines === null) return []
-  const { postgres, vectors, redis, archiveIndex } = machines
+function ofMachines({ postgres, vectors, redis, archiveIndex }: Machines): Found {
   return [
     ...(postgres === null ? [] : ofPostgres(postgres)),
-    ...ofVectors(vectors),
-    ...ofRedis(redis),
+    ...(vectors === null ? [] : ofVectors(vectors)),
+    redis !== null && ofRedis(redis),
     ...(archiveIndex === null ? [] : ofArchive(archiveIndex)),
   ]
 }
 
-function ofPostgres({ role, standbys, slots, archive }: PostgresServers): Cause[] {
-  const late = standbys.filter(
-    ({ lagBytes, lagSeconds }) => (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS,
-  )
+function ofPostgres({ role, standbys, slots, archive }: PostgresServers): Found {
   return [
-    ...(role === 'standby'
-      ? [bad('database', 'The database is a standby, so nothing can be written', FIRST.standby)]
-      : []),
-    ...late.map(({ host, name, lagBytes, lagSeconds }) => {
+    role === 'standby' && bad('database', 'The database is a standby, so nothing can be written', FIRST.standby),
+    ...standbys.map(({ host, name, lagBytes, lagSeconds }) => {
+      const isLate = (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS
       const behind = lagSeconds === null ? bytes(lagBytes ?? 0) : span(lagSeconds)
-      return warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
+      return isLate && warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
     }),
-    ...slots
-      .filter(({ lost }) => lost)
-      .map(({ name }) => warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot)),
-    ...slots
-      .filter(({ heldBytes }) => heldBytes > HELD_BYTES)
-      .map(({ name, heldBytes }) =>
+    ...slots.flatMap(({ name, lost, heldBytes }) => [
+      lost && warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot),
+      heldBytes > HELD_BYTES &&
         warn('machines', `Postgres keeps ${bytes(heldBytes)} of log for slot ${name}`, FIRST.slot),
-      ),
-    ...(archive?.failing ? [warn('machines', 'Postgres cannot archive its log', FIRST.archiving)] : []),
+    ]),
+    archive?.failing === true && warn('machines', 'Postgres cannot archive its log', FIRST.archiving),
   ]
 }
 
-function ofVectors(vectors: Machines['vectors']): Cause[] {
-  const idle = vectors?.shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active') ?? []
-  const away = vectors?.unreachable ?? []
+function ofVectors({ shards, unreachable: away }: VectorNodes): Found {
+  const idle = shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active').length
   return [
-    ...(away.length > 0 ? [warn('machines', `Qdrant does not reach ${away.join(', ')}`, FIRST.nodes)] : []),
-    ...(idle.length > 0
-      ? [warn('machines', `${counted(idle.length, 'copy', 'copies')} of vectors cannot answer`, FIRST.nodes)]
-      : []),
+    away.length > 0 && warn('machines', `Qdrant does not reach ${away.join(', ')}`, FIRST.nodes),
+    idle > 0 && warn('machines', `${counted(idle, 'copy', 'copies')} of vectors cannot answer`, FIRST.nodes),
   ]
 }
 
-function ofRedis(redis: Machines['redis']): Cause[] {
-  if (redis?.role === 'replica')
-    return [bad('queues', 'The Redis of the queues is a replica, so nothing can be queued', FIRST.queues)]
-  const away = redis?.replicas.filter(({ online }) => !online) ?? []
-  return away.length > 0
-    ? [warn('machines', `${counted(away.length, 'replica')} of Redis cannot follow`, FIRST.nodes)]
-    : []
+function ofRedis({ role, replicas }: RedisServers): Cause | false {
+  if (role === 'replica')
+    return bad('queues', 'The Redis of the queues is a replica, so nothing can be queued', FIRST.queues)
+  const away = replicas.filter(({ online }) => !online).length
+  return away > 0 && warn('machines', `${counted(away, 'replica')} of Redis cannot follow`, FIRST.nodes)
 }
 
-function ofArchive({ backlog, health }: ArchiveIndexFigures): Cause[] {
-  const missing = health?.unassigned ?? 0
+function ofArchive({ backlog, health }: ArchiveIndexFigures): Found {
+  const missing = `${counted(health?.unassigned ?? 0, 'copy', 'copies')} of shards of the archive index`
   return [
-    ...(health === null ? [warn('machines', 'OpenSearch does not say how the archive index is', FIRST.archive)] : []),
-    ...(missing > 0
-      ? [
-          warn(
-            'machines',
-            `OpenSearch misses ${counted(missing, 'copy', 'copies')} of shards of the archive index`,
-            FIRST.nodes,
-          ),
-        ]
-      : []),
-    ...(backlog > DUE_ARTICLES
-      ? [warn('machines', `${counted(backlog, 'article')} are due for the archive index`, FIRST.fill)]
-      : []),
+    health === null && warn('machines', 'OpenSearch does not say how the archive index is', FIRST.archive),
+    (health?.unassigned ?? 0) > 0 && warn('machines', `OpenSearch misses ${missing}`, FIRST.nodes),
+    backlog > DUE_ARTICLES &&
+      warn('machines', `${counted(backlog, 'article')} are due for the archive index`, FIRST.fill),
   ]
 }
