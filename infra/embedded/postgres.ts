@@ -8,9 +8,8 @@ import pg from 'pg'
 import { type Owner, openPrograms } from './accounts.ts'
 import { diskProblem, errorCode, Problem, readIfThere, writeWhole } from './files.ts'
 import type { Addresses, Starting } from './starting.ts'
-import type { Family } from './supervision/family.ts'
 import { kill, postgresIn } from './supervision/processes.ts'
-import { ANSWER_MS, type Program } from './supervision/supervise.ts'
+import { ANSWER_MS } from './supervision/supervise.ts'
 import { runTool } from './supervision/tool.ts'
 
 /** One file of each folder of the package: they tell whether its account can read them. */
@@ -18,17 +17,38 @@ export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresq
 
 /** Starts Postgres on `port`, with a cluster under `DATA_DIR`. */
 export async function startPostgres(starting: Starting, port: number, owner: Owner | null): Promise<Addresses> {
-  const { dataDir, throwaway, family, signal } = starting
+  const { dataDir, throwaway, family } = starting
   const { folder, version } = await postgresPackage()
   const programs = await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, dataDir, owner)
   const lock = await starting.lock('postgres', 'Postgres')
-  const cluster = await openCluster(dataDir, programs, owner, throwaway, { family, signal, lock })
+  const cluster = await openCluster(starting, programs, owner, lock)
   family.sweep(cluster.folder)
-  const program = postgresProgram(cluster, port, programs, owner, lock, starting.logOf('postgres'), throwaway)
-  await starting.run({ ...program, explain: log => explainPostgres(log, dataDir, port) })
+  const settings = Object.entries(postgresSettings(port, machineMemory(), throwaway))
+  await starting.run({
+    name: 'Postgres',
+    command: join(programs, 'bin', 'postgres'),
+    args: ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    cwd: cluster.folder,
+    env: ENVIRONMENT,
+    owner,
+    lock,
+    log: starting.logOf('postgres'),
+    prepare: () => clearStale(cluster.folder),
+    isReady: () => makeDatabase(cluster, port),
+    isAlive: () => takesConnections(cluster, port),
+    explain: log => explainPostgres(log, dataDir, port),
+    // Fast shutdown, then immediate shutdown. Neither loses committed data.
+    stop: [
+      { signal: 'SIGINT', wait: 7_000 },
+      { signal: 'SIGQUIT', wait: 2_000 },
+    ],
+    gentle: 'SIGQUIT',
+  })
   return { DATABASE_URL: databaseUrl(cluster, port) }
 }
 
+/** Of the server and of initdb. */
+const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 const INITDB_MS = 120_000
 export const MAJOR = '18'
 const SUPERUSER = 'perscope'
@@ -48,13 +68,8 @@ interface Cluster {
  * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
  * renamed, so that half a cluster is never taken for a whole one.
  */
-async function openCluster(
-  dataDir: string,
-  programs: string,
-  owner: Owner | null,
-  throwaway: boolean,
-  running: { family: Family; signal: AbortSignal; lock: number },
-): Promise<Cluster> {
+async function openCluster(starting: Starting, programs: string, owner: Owner | null, lock: number): Promise<Cluster> {
+  const { dataDir } = starting
   const folder = join(dataDir, 'postgres')
   const superuser = await passwordIn(join(dataDir, SUPERUSER_PASSWORD))
   await removeUnfinished(dataDir)
@@ -64,7 +79,7 @@ async function openCluster(
     if ((await readdir(folder).catch(() => [])).length > 0) {
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
     }
-    await makeCluster(folder, dataDir, superuser, programs, owner, throwaway, running)
+    await makeCluster(starting, folder, superuser, programs, owner, lock)
   } else if (version !== MAJOR) {
     throw new Problem(
       `${folder} holds data of Postgres ${version}, and this is Postgres ${MAJOR}; export with the version that wrote it, then import into a new DATA_DIR.`,
@@ -97,13 +112,12 @@ async function removeUnfinished(dataDir: string): Promise<void> {
 }
 
 async function makeCluster(
+  { dataDir, throwaway, family, signal }: Starting,
   folder: string,
-  dataDir: string,
   password: string,
   programs: string,
   owner: Owner | null,
-  throwaway: boolean,
-  running: { family: Family; signal: AbortSignal; lock: number },
+  lock: number,
 ): Promise<void> {
   const aside = join(dataDir, 'postgres.new')
   const passwordFile = join(dataDir, 'postgres.new.password')
@@ -118,7 +132,7 @@ async function makeCluster(
       ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ...(throwaway ? ['--no-sync'] : []),
     ],
-    { ...running, cwd: '/', owner, within: INITDB_MS, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } },
+    { family, signal, lock, cwd: '/', owner, within: INITDB_MS, env: ENVIRONMENT },
   )
   if (code !== 0) {
     const lastWords = output.trim().split('\n').slice(-3).join(' ')
@@ -149,38 +163,6 @@ export async function superuserUrl(dataDir: string, databaseUrl: string | undefi
   url.username = SUPERUSER
   url.password = (await readIfThere(join(dataDir, SUPERUSER_PASSWORD)))?.trim() ?? ''
   return url.href
-}
-
-/** The Postgres server of `cluster`, as the supervisor runs it. */
-function postgresProgram(
-  cluster: Cluster,
-  port: number,
-  programs: string,
-  owner: Owner | null,
-  lock: number,
-  log: string,
-  throwaway: boolean,
-): Program {
-  const settings = Object.entries(postgresSettings(port, machineMemory(), throwaway))
-  return {
-    name: 'Postgres',
-    command: join(programs, 'bin', 'postgres'),
-    args: ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    cwd: cluster.folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
-    owner,
-    lock,
-    log,
-    prepare: () => clearStale(cluster.folder),
-    isReady: () => makeDatabase(cluster, port),
-    isAlive: () => takesConnections(cluster, port),
-    // Fast shutdown, then immediate shutdown. Neither loses committed data.
-    stop: [
-      { signal: 'SIGINT', wait: 7_000 },
-      { signal: 'SIGQUIT', wait: 2_000 },
-    ],
-    gentle: 'SIGQUIT',
-  }
 }
 
 /**

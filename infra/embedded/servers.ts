@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { accountOf, checkPassage, giveTo, type Owner, openPrograms, postgresAccount } from './accounts.ts'
+import { accountOf, checkPassage, giveTo, openPrograms, postgresAccount } from './accounts.ts'
 import { type DataDirectory, rememberedPorts, serverKey } from './data-directory.ts'
 import { CHECKOUT, makeEnvironment, type PythonEnvironment, pythonOf } from './environment.ts'
 import { diskProblem, errorCode, Problem } from './files.ts'
@@ -175,25 +175,20 @@ export const MODEL_ENVIRONMENT: PythonEnvironment = {
   instead: 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own',
 }
 
-/** Starts the model server on `port`. */
-async function startModel(starting: Starting, port: number): Promise<Addresses & Keys> {
-  await makeEnvironment(MODEL_ENVIRONMENT, starting)
-  const key = await serverKey(starting.dataDir, 'model')
-  await starting.run(await modelProgram(starting.dataDir, port, key, starting.logOf('model')))
-  return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
-}
-
 const SCRIPT = fileURLToPath(new URL('./model/serve.py', import.meta.url))
 
 /** The address that takes texts, as OpenAI's does. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
-/** The program `serve.py`: multilingual-e5-small, 384 dimensions. */
-async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
+/** Starts the model server on `port`: `serve.py` with multilingual-e5-small, 384 dimensions. */
+async function startModel(starting: Starting, port: number): Promise<Addresses & Keys> {
+  const { dataDir } = starting
+  await makeEnvironment(MODEL_ENVIRONMENT, starting)
+  const key = await serverKey(dataDir, 'model')
   const folder = join(dataDir, 'model')
   await mkdir(folder, { recursive: true })
   const account = accountOf('model')
-  return {
+  await starting.run({
     name: 'The model server',
     command: pythonOf(MODEL_ENVIRONMENT),
     // -E -s -B: Python ignores its environment variables and the user's packages, and writes no
@@ -206,37 +201,25 @@ async function modelProgram(dataDir: string, port: number, key: string, log: str
     },
     // The server changes to its account itself, because only root may be able to read Python.
     owner: null,
-    log,
-    isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+    log: starting.logOf('model'),
+    isReady: isOk(`http://127.0.0.1:${port}/health`),
     isAlive: askHttp(`http://127.0.0.1:${port}/health`),
     stop: [{ signal: 'SIGTERM', wait: 5_000 }],
     gentle: 'SIGTERM',
-  }
+  })
+  return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
 }
 
-/** Starts Qdrant on `port`, with its data under `DATA_DIR`. */
+const isOk = (address: string) => async () => (await fetch(address, { signal: AbortSignal.timeout(2_000) })).ok
+
+/** Starts Qdrant on `port`, on loopback, with a key, without telemetry, its data in `DATA_DIR`. */
 async function startQdrant(starting: Starting, port: number): Promise<Addresses & Keys> {
   const { dataDir } = starting
   const owner = accountOf('qdrant')
   await checkPassage(owner, dataDir, 'Qdrant')
-  const folder = await qdrantPackage()
-  const programs = await openPrograms(folder, ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, dataDir, owner)
+  const programs = await openPrograms(await qdrantPackage(), ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, dataDir, owner)
   const lock = await starting.lock('qdrant', 'Qdrant')
   const key = await serverKey(dataDir, 'qdrant')
-  await starting.run(await qdrantProgram(dataDir, programs, port, key, owner, lock, starting.logOf('qdrant')))
-  return { QDRANT_URL: `http://127.0.0.1:${port}`, QDRANT_API_KEY: key }
-}
-
-/** Qdrant with its data in `dataDir`, on loopback, with a key and without telemetry. */
-async function qdrantProgram(
-  dataDir: string,
-  programs: string,
-  port: number,
-  key: string,
-  owner: Owner | null,
-  lock: number,
-  log: string,
-): Promise<Program> {
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await giveTo(owner, folder)
@@ -244,7 +227,7 @@ async function qdrantProgram(
   // addresses.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
-  return {
+  await starting.run({
     name: 'Qdrant',
     command: join(programs, 'bin', 'qdrant'),
     args: ['--config-path', config, '--disable-telemetry'],
@@ -256,12 +239,13 @@ async function qdrantProgram(
     },
     owner,
     lock,
-    log,
-    isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+    log: starting.logOf('qdrant'),
+    isReady: isOk(`http://127.0.0.1:${port}/readyz`),
     isAlive: askHttp(`http://127.0.0.1:${port}/healthz`),
     stop: [{ signal: 'SIGTERM', wait: 7_000 }],
     gentle: 'SIGTERM',
-  }
+  })
+  return { QDRANT_URL: `http://127.0.0.1:${port}`, QDRANT_API_KEY: key }
 }
 
 const settings = (folder: string, port: number) => ({

@@ -248,8 +248,7 @@ export interface TakenNumbers {
 
 /**
  * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
- * can
- * make articles visible.
+ * can make articles visible.
  */
 export async function takeNumbers(client: Client, articles: number, stamps: number): Promise<TakenNumbers> {
   const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1])
@@ -353,8 +352,7 @@ const NEXT_NUMBERS = `
 const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
 
 // $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than
-// the
-// transaction takes.
+// the transaction takes.
 const TAKE_NUMBERS = `
   update ingest_clock
   set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms')

@@ -11,8 +11,7 @@ const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211
 
 /**
  * A process that is stopped loses its lock after this time, so that others do its work. A flush
- * takes
- * seconds, a merge a minute or two at an eighth of a core.
+ * takes seconds, a merge a minute or two at an eighth of a core.
  */
 const HOLDS_LOCK: Record<SegmentWork, string> = { flush: '2 min', merge: '10 min' }
 

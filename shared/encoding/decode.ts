@@ -30,8 +30,7 @@ export function decodeText(bytes: Uint8Array, options: { contentType: string | n
 }
 
 /**
- * @param labels canonical names of the encodings that header and document declare, in order of
- * precedence
+ * @param labels canonical names of the declared encodings, in order of precedence
  */
 function chooseEncoding(buffer: Buffer, labels: string[]): string {
   const whole = withoutCutCharacter(buffer)

@@ -202,8 +202,7 @@ export interface OutletHealth<Time = Date> {
   licence: string | null
   /**
    * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`:
-   * nothing
-   * new for much longer than usual.
+   * nothing new for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'
   lastSuccess: Time | null

@@ -4,9 +4,8 @@ import type { Flow, LagHour, QuarantineCount, Quarantined, Running } from './fig
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
-// ever removed. Every article has its row in
-// `embeddings`, except those whose outlet reserves it (`article_rights`), and the few that an
-// operator gave up (`queues -- drain quarantine`); those
+// ever removed. Every article has its row in `embeddings`, except those whose outlet reserves it
+// (`article_rights`), and the few that an operator gave up (`queues -- drain quarantine`); those
 // without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
 // embeddings_due, embeddings_failed.
 const READ_FLOW = `

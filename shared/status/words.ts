@@ -102,23 +102,28 @@ export interface ServerLine {
 /** The servers and their copies, those that are known. */
 export function serversInWords(machines: Machines): { server: string; lines: ServerLine[] }[] {
   const { postgres, vectors, redis, archiveIndex } = machines
-  return [
-    ...(postgres === null ? [] : [{ server: 'Postgres', lines: postgresLines(postgres) }]),
-    ...(vectors === null ? [] : [{ server: 'Qdrant', lines: vectorLines(vectors) }]),
-    ...(redis === null ? [] : [{ server: 'Redis', lines: redisLines(redis) }]),
-    ...(archiveIndex === null ? [] : [{ server: 'Archive index', lines: archiveLines(archiveIndex) }]),
+  const servers = [
+    { server: 'Postgres', lines: postgres && postgresLines(postgres) },
+    { server: 'Qdrant', lines: vectors && vectorLines(vectors) },
+    { server: 'Redis', lines: redis && redisLines(redis) },
+    { server: 'Archive index', lines: archiveIndex && archiveLines(archiveIndex) },
   ]
+  return servers.flatMap(({ server, lines }) => (lines === null ? [] : { server, lines: lines.filter(isLine) }))
 }
+
+/** Lines of a server; false: there is nothing to say. */
+type Lines = (ServerLine | false)[]
+const isLine = (line: ServerLine | false) => line !== false
 
 type Known<Part extends keyof Machines> = NonNullable<Machines[Part]>
 
-function postgresLines({ host, role, mayLook, standbys, slots, archive }: Known<'postgres'>): ServerLine[] {
+function postgresLines({ host, role, mayLook, standbys, slots, archive }: Known<'postgres'>): Lines {
   const hidden = 'How far standbys are is hidden from this account: grant pg_monitor to it.'
   return [
     { what: host ?? 'local socket', more: role },
     ...standbys.map(standbyLine),
-    ...(standbys.length === 0 ? [{ what: 'no standby', tone: 'none' } as const] : []),
-    ...(!mayLook && standbys.length > 0 ? [{ what: hidden, tone: 'hint' } as const] : []),
+    standbys.length === 0 && { what: 'no standby', tone: 'none' },
+    !mayLook && standbys.length > 0 && { what: hidden, tone: 'hint' },
     ...slots.map(({ name, active, heldBytes, lost }) => ({
       what: `slot ${name}`,
       more: lost ? 'lost' : `${active ? 'in use' : 'not in use'}, ${bytes(heldBytes)} of log kept`,
@@ -143,7 +148,7 @@ function standbyLine({ name, host, state, sync, lagBytes, lagSeconds }: Standby)
 
 const behind = (lag: number) => (lag === 0 ? 'up to date' : `${bytes(lag)} behind`)
 
-function vectorLines({ nodes, unreachable, shards }: Known<'vectors'>): ServerLine[] {
+function vectorLines({ nodes, unreachable, shards }: Known<'vectors'>): Lines {
   const copies = shards.flatMap(shard => shard.copies)
   const idle = copies.filter(({ state }) => state !== 'Active')
   const bad = (what: string): ServerLine => ({ what, tone: 'bad' })
@@ -151,32 +156,28 @@ function vectorLines({ nodes, unreachable, shards }: Known<'vectors'>): ServerLi
     nodes.length === 0
       ? { what: 'a single node, without copies', tone: 'none' }
       : { what: nodes.join(', '), more: plural(nodes.length, 'node') },
-    ...(shards.length > 0
-      ? [
-          {
-            what: `${plural(shards.length, 'shard')} in ${plural(copies.length, 'copy', 'copies')}`,
-            ...(idle.length === 0 && { more: 'all active' }),
-          },
-        ]
-      : []),
-    ...(idle.length > 0 ? [bad(idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', '))] : []),
-    ...(unreachable.length > 0 ? [bad(`not reached: ${unreachable.join(', ')}`)] : []),
+    shards.length > 0 && {
+      what: `${plural(shards.length, 'shard')} in ${plural(copies.length, 'copy', 'copies')}`,
+      ...(idle.length === 0 && { more: 'all active' }),
+    },
+    idle.length > 0 && bad(idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', ')),
+    unreachable.length > 0 && bad(`not reached: ${unreachable.join(', ')}`),
   ]
 }
 
-const redisLines = ({ host, role, replicas }: Known<'redis'>): ServerLine[] => [
+const redisLines = ({ host, role, replicas }: Known<'redis'>): Lines => [
   { what: host ?? 'local socket', more: role },
   ...replicas.map(one => ({
     what: one.host,
     more: `replica, ${one.online ? behind(one.lagBytes) : 'not connected'}`,
   })),
-  ...(replicas.length === 0 ? [{ what: 'no replica', tone: 'none' } as const] : []),
+  replicas.length === 0 && { what: 'no replica', tone: 'none' },
 ]
 
-function archiveLines({ indices, articles, backlog, health }: Known<'archiveIndex'>): ServerLine[] {
-  const head: ServerLine[] = [
+function archiveLines({ indices, articles, backlog, health }: Known<'archiveIndex'>): Lines {
+  const head: Lines = [
     { what: plural(articles, 'article'), more: `in ${plural(indices, 'index', 'indices')}` },
-    ...(backlog > 0 ? [{ what: `${plural(backlog, 'article')} due` }] : []),
+    backlog > 0 && { what: `${plural(backlog, 'article')} due` },
   ]
   if (health === null) return [...head, { what: 'OpenSearch does not answer', tone: 'bad' }]
   const { nodes, active, unassigned } = health
@@ -184,7 +185,7 @@ function archiveLines({ indices, articles, backlog, health }: Known<'archiveInde
   return [
     ...head,
     { what: plural(nodes, 'node'), more: copies },
-    ...(unassigned > 0 ? [{ what: `${plural(unassigned, 'copy', 'copies')} missing`, tone: 'bad' } as const] : []),
+    unassigned > 0 && { what: `${plural(unassigned, 'copy', 'copies')} missing`, tone: 'bad' },
   ]
 }
 

@@ -40,8 +40,7 @@ export interface Threads<Task, Result> {
  * @param options.worker module whose default export does a task
  * @param options.threads tasks at the same time
  * @param options.timeout ms that a task may keep its thread; then the thread is ended and replaced
- * @param options.memory MB of heap that a task may use; beyond it the thread is ended, not the
- * process
+ * @param options.memory MB of heap that a task may use; beyond it the thread alone is ended
  */
 export function openThreads<Task, Result>(options: {
   worker: URL

@@ -44,8 +44,7 @@ export interface PlannedRequest {
 /**
  * Finds one page.
  * @param at where the sequence stands; null: at its beginning
- * @throws ApiError `semantic_search_unavailable`; `invalid_request` when the candidate set has
- * expired
+ * @throws ApiError `semantic_search_unavailable`; `invalid_request` for an expired candidate set
  */
 export async function findArticles(
   searches: Searches,
