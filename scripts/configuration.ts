@@ -17,7 +17,7 @@ await runCommand(
 
 function page(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(
-    ([name, { type, default: fallback, about }]) =>
+    ([name, { type, default: fallback = '', about }]) =>
       `| \`${name}\` | ${type} | ${fallback === '' ? '' : `\`${fallback}\``} | ${about} |`,
   )
   return [

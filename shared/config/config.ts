@@ -18,7 +18,11 @@ export class ConfigError extends Error {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values: Record<string, string | number | string[]> = {}
   for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting][]) {
-    values[name] = readSetting(name, setting, env[name]?.trim() || fileOf(name, setting, env) || setting.default)
+    values[name] = readSetting(
+      name,
+      setting,
+      env[name]?.trim() || fileOf(name, setting, env) || (setting.default ?? ''),
+    )
   }
   trustAuthority(values)
   return values as Config

@@ -3,11 +3,7 @@
  * `docs/configuration.md` is printed from this table (`npm run configuration`).
  */
 export const SETTINGS = {
-  DATABASE_URL: {
-    type: 'url',
-    default: '',
-    about: 'Postgres ≥ 15, the truth. Empty under `npm start`: one of its own.',
-  },
+  DATABASE_URL: { type: 'url', about: 'Postgres ≥ 15, the truth. Empty under `npm start`: one of its own.' },
   DATABASE_POOL: {
     type: 'integer',
     default: '8',
@@ -17,29 +13,22 @@ export const SETTINGS = {
   },
   DATABASE_READ_URL: {
     type: 'urls',
-    default: '',
     about: 'Standbys that the API reads the index from, comma-separated. Empty: the primary alone.',
   },
   REDIS_URL: {
     type: 'url',
-    default: '',
     about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
   },
   REDIS_SENTINELS: {
     type: 'list',
-    default: '',
     about:
       'Sentinels that name the Redis of the work queues, `host:port`, comma-separated; REDIS_URL is not used then. `rediss://` before each: Sentinels and Redis over TLS.',
   },
   REDIS_SENTINEL_NAME: { type: 'text', default: 'perscope', about: 'Name by which the Sentinels know that Redis.' },
-  REDIS_SENTINEL_PASSWORD: { type: 'secret', default: '', about: 'Password of the Sentinels.' },
-  REDIS_PASSWORD: { type: 'secret', default: '', about: 'Password of the Redis that the Sentinels name.' },
-  QDRANT_URL: { type: 'url', default: '', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
-  QDRANT_API_KEY: {
-    type: 'secret',
-    default: '',
-    about: 'Key of the vector store; that of the embedded one is found in DATA_DIR.',
-  },
+  REDIS_SENTINEL_PASSWORD: { type: 'secret', about: 'Password of the Sentinels.' },
+  REDIS_PASSWORD: { type: 'secret', about: 'Password of the Redis that the Sentinels name.' },
+  QDRANT_URL: { type: 'url', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
+  QDRANT_API_KEY: { type: 'secret', about: 'Key of the vector store; that of the embedded one is found in DATA_DIR.' },
   QDRANT_COLLECTION: {
     type: 'text',
     default: 'articles',
@@ -68,17 +57,15 @@ export const SETTINGS = {
   },
   TLS_CA_FILE: {
     type: 'text',
-    default: '',
     about:
       'Certificates (PEM) of the only authorities that connections to Postgres, Redis, Qdrant and OpenSearch trust. Empty: the public ones.',
   },
   OPENSEARCH_URL: {
     type: 'list',
-    default: '',
     about: 'OpenSearch nodes of the archive index, comma-separated. Empty: segments in Postgres hold every article.',
   },
-  OPENSEARCH_USER: { type: 'text', default: '', about: 'User of OpenSearch. Empty: it asks for none.' },
-  OPENSEARCH_PASSWORD: { type: 'secret', default: '', about: 'Password of that user.' },
+  OPENSEARCH_USER: { type: 'text', about: 'User of OpenSearch. Empty: it asks for none.' },
+  OPENSEARCH_PASSWORD: { type: 'secret', about: 'Password of that user.' },
   OPENSEARCH_INDEX: {
     type: 'text',
     default: 'perscope',
@@ -106,11 +93,7 @@ export const SETTINGS = {
     about: 'Newest articles that stay out of the archive index.',
   },
   DATA_DIR: { type: 'text', default: '.data', about: 'Where the embedded servers keep their data.' },
-  OUTLETS: {
-    type: 'text',
-    default: '',
-    about: 'Catalogue that `npm start` crawls. Empty: the sample outlets.',
-  },
+  OUTLETS: { type: 'text', about: 'Catalogue that `npm start` crawls. Empty: the sample outlets.' },
 
   PORT: { type: 'port', default: '8080', about: 'Port of the API.' },
   HOST: { type: 'text', default: '127.0.0.1', about: 'Address the API listens on.' },
@@ -134,34 +117,23 @@ export const SETTINGS = {
   },
   OPERATOR_KEY: {
     type: 'secret',
-    default: '',
     min: 24,
     about: 'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there is no such page.',
   },
-  PUBLIC_URL: {
-    type: 'url',
-    default: '',
-    about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
-  },
+  PUBLIC_URL: { type: 'url', about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.' },
   SERVICE_NAME: { type: 'text', default: 'Perscope', about: 'Name of the service in feeds and pages.' },
   FEED_NAMESPACE_URL: {
     type: 'url',
     default: 'https://perscope.example/ns/feed/1',
     about: 'Address the RSS prefix `pc` is bound to.',
   },
-  CORS_ORIGINS: {
-    type: 'list',
-    default: '',
-    about: 'Origins that browsers may call the API from, comma-separated.',
-  },
+  CORS_ORIGINS: { type: 'list', about: 'Origins that browsers may call the API from, comma-separated.' },
   API_KEY: {
     type: 'secret',
-    default: '',
     about: 'Key that `npm run query` and `npm run poll` send. Empty: the one that `npm start` made.',
   },
   TRUST_PROXY: {
     type: 'text',
-    default: '',
     about: 'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges.',
   },
   AUTH_LOCK_FAILURES: {
@@ -204,14 +176,9 @@ export const SETTINGS = {
   },
   CRAWL_FROM: {
     type: 'text',
-    default: '',
     about: 'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot`. Empty: none.',
   },
-  CRAWL_ALLOW_PRIVATE: {
-    type: 'list',
-    default: '',
-    about: 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.',
-  },
+  CRAWL_ALLOW_PRIVATE: { type: 'list', about: 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.' },
   CRAWL_PORTS: {
     type: 'list',
     default: '80,443,8080,8443',
@@ -297,7 +264,6 @@ export const SETTINGS = {
   },
   EMBEDDINGS_URL: {
     type: 'url',
-    default: '',
     about: 'Embedding endpoint. Empty: semantic search answers 503, or Inference Providers with HF_TOKEN.',
   },
   EMBEDDINGS_API: {
@@ -313,16 +279,14 @@ export const SETTINGS = {
   },
   EMBEDDINGS_API_KEY: {
     type: 'secret',
-    default: '',
     about:
       'Bearer token for EMBEDDINGS_URL alone; that of the embedded model is found in DATA_DIR. Empty: EMBEDDINGS_TOKEN.',
   },
   EMBEDDINGS_TOKEN: {
     type: 'secret',
-    default: '',
     about: 'Bearer token for the endpoint, also for one that `reembed --url` names.',
   },
-  HF_TOKEN: { type: 'secret', default: '', about: 'Token for Hugging Face Inference Providers.' },
+  HF_TOKEN: { type: 'secret', about: 'Token for Hugging Face Inference Providers.' },
   EMBEDDINGS_TIMEOUT: { type: 'duration', default: '30s', about: 'Longest a batch of passages may take.' },
 
   EVENT_LOOP_TIMEOUT: {
@@ -356,7 +320,8 @@ export const OWN_PREFIXES = [
 /** One line of the settings table. */
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
-  default: string
+  /** Left out: empty. */
+  default?: string
   /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number

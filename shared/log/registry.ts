@@ -57,6 +57,14 @@ export function gauge<L extends string, T>(
   })
 }
 
+/** A gauge without labels. @param pick its figure; null: there is none */
+export function figure<T>(name: string, help: string, read: () => Promise<T>, pick: (figures: T) => number | null) {
+  gauge(name, help, [], read, (set, figures) => {
+    const value = pick(figures)
+    if (value !== null) set({}, value)
+  })
+}
+
 /** Scrapes within this time (ms) share one reading. */
 const FRESH = 10_000
 

@@ -1,11 +1,11 @@
 import type { ArchiveConfig } from '../../search/indexer.ts'
-import { gauge, shared } from '../log/registry.ts'
+import { figure, gauge, shared } from '../log/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import { QUEUE_NAMES } from '../queues/backend.ts'
 import type { Queues } from '../queues/queues.ts'
 import { type RedisSettings, readRedis } from '../queues/redis.ts'
 import { ACTIVE } from '../vectors/cluster.ts'
-import type { Flow, QueueCounts } from './figures.ts'
+import type { Flow, PostgresServers, QueueCounts, Standby } from './figures.ts'
 import { countQuarantine, readFlow } from './flow.ts'
 import { type MachineSettings, readHealth, readHosts, readPostgres, readVectors } from './machines.ts'
 
@@ -19,18 +19,17 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const counts = shared(() => queues.counts())
   const quarantine = shared(() => countQuarantine(pool))
 
-  gauge('articles', 'Articles in the index.', [], flow, (set, { articles }) => set({}, articles))
-  gauge(
+  figure('articles', 'Articles in the index.', flow, ({ articles }) => articles)
+  figure(
     'index_backlog_articles',
     'New articles that have no stored segment yet; every process that searches holds them in memory.',
-    [],
     flow,
-    (set, { index }) => set({}, index.backlog),
+    ({ index }) => index.backlog,
   )
-  gauge('vectors', 'Articles whose vector is stored.', [], flow, (set, { embedded }) => set({}, embedded))
-  gauge('newest_article_age_seconds', 'Time since an article last became visible.', [], flow, (set, { newest }) => {
-    if (newest !== null) set({}, Math.max(0, (Date.now() - newest.getTime()) / 1_000))
-  })
+  figure('vectors', 'Articles whose vector is stored.', flow, ({ embedded }) => embedded)
+  figure('newest_article_age_seconds', 'Time since an article last became visible.', flow, ({ newest }) =>
+    newest === null ? null : Math.max(0, (Date.now() - newest.getTime()) / 1_000),
+  )
   gauge(
     'pages_open',
     'Pages by what they wait for: later, fetch, normalise.',
@@ -99,36 +98,29 @@ function observePostgres(pool: Pool): void {
     postgres,
     (set, { role, host }) => set({ role, host: host ?? '' }, 1),
   )
-  gauge('postgres_standbys', 'Servers that follow the database.', [], postgres, (set, { standbys }) =>
-    set({}, standbys.length),
-  )
-  gauge(
-    'postgres_standby_lag_bytes',
-    'Log that a standby has not replayed yet.',
-    ['standby', 'host'],
-    postgres,
-    (set, { standbys }) => {
-      for (const { name, host, lagBytes } of standbys) {
-        if (name !== null && lagBytes !== null) set({ standby: name, host: host ?? '' }, lagBytes)
-      }
-    },
-  )
-  gauge(
-    'postgres_standby_lag_seconds',
-    'Time between a commit and its replay on a standby.',
-    ['standby', 'host'],
-    postgres,
-    (set, { standbys }) => {
-      for (const { name, host, lagSeconds } of standbys) {
-        if (name !== null && lagSeconds !== null) set({ standby: name, host: host ?? '' }, lagSeconds)
-      }
-    },
-  )
+  figure('postgres_standbys', 'Servers that follow the database.', postgres, ({ standbys }) => standbys.length)
+  observeLag('bytes', 'Log that a standby has not replayed yet.', postgres, one => one.lagBytes)
+  observeLag('seconds', 'Time between a commit and its replay on a standby.', postgres, one => one.lagSeconds)
   gauge('postgres_slot_held_bytes', 'Log that a replication slot keeps.', ['slot'], postgres, (set, { slots }) => {
     for (const { name, heldBytes } of slots) set({ slot: name }, heldBytes)
   })
-  gauge('postgres_archive_failing', 'Whether the last try to archive the log failed.', [], postgres, (set, one) => {
-    if (one.archive !== null) set({}, one.archive.failing ? 1 : 0)
+  figure('postgres_archive_failing', 'Whether the last try to archive the log failed.', postgres, ({ archive }) =>
+    archive === null ? null : Number(archive.failing),
+  )
+}
+
+/** @param of what is not known is left out */
+function observeLag(
+  unit: 'bytes' | 'seconds',
+  help: string,
+  postgres: () => Promise<PostgresServers>,
+  of: (standby: Standby) => number | null,
+): void {
+  gauge(`postgres_standby_lag_${unit}`, help, ['standby', 'host'], postgres, (set, { standbys }) => {
+    for (const standby of standbys) {
+      const lag = of(standby)
+      if (standby.name !== null && lag !== null) set({ standby: standby.name, host: standby.host ?? '' }, lag)
+    }
   })
 }
 
@@ -143,9 +135,12 @@ function observeRedis(config: RedisSettings): void {
       if (one !== null) set({ role: one.role, host: one.host ?? '' }, 1)
     },
   )
-  gauge('redis_replicas', 'Replicas that follow the Redis of the queues.', [], redis, (set, one) => {
-    if (one !== null) set({}, one.replicas.filter(({ online }) => online).length)
-  })
+  figure(
+    'redis_replicas',
+    'Replicas that follow the Redis of the queues.',
+    redis,
+    one => one?.replicas.filter(({ online }) => online).length ?? null,
+  )
   gauge('redis_replica_lag_bytes', 'What a replica of Redis has not taken yet.', ['host'], redis, (set, one) => {
     for (const { host, lagBytes } of one?.replicas ?? []) set({ host }, lagBytes)
   })
@@ -154,9 +149,12 @@ function observeRedis(config: RedisSettings): void {
 /** Shows the nodes of Qdrant and the copies of its shards. For services that have its key. */
 export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
   const vectors = shared(() => readVectors(pool, config))
-  gauge('vector_nodes_unreachable', 'Nodes of Qdrant that another node does not reach.', [], vectors, (set, one) => {
-    if (one !== null) set({}, one.unreachable.length)
-  })
+  figure(
+    'vector_nodes_unreachable',
+    'Nodes of Qdrant that another node does not reach.',
+    vectors,
+    one => one?.unreachable.length ?? null,
+  )
   gauge(
     'vector_shard_copies',
     'Copies of shards of Qdrant, by whether they answer.',
@@ -174,16 +172,11 @@ export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
 /** Shows the nodes of OpenSearch. For services that have its password. */
 export function observeArchive(config: ArchiveConfig): void {
   const health = shared(() => readHealth(config))
-  gauge('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', [], health, (set, one) => {
-    if (one !== null) set({}, one.nodes)
-  })
-  gauge(
+  figure('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', health, one => one?.nodes ?? null)
+  figure(
     'archive_copies_unassigned',
     'Copies of shards of the archive index that no node has.',
-    [],
     health,
-    (set, one) => {
-      if (one !== null) set({}, one.unassigned)
-    },
+    one => one?.unassigned ?? null,
   )
 }

@@ -5,28 +5,18 @@ import { wait } from './time.ts'
 
 type Kind = keyof Speech['words']['failure']['title']
 
-function kindOf({ code }: Failure): Kind {
-  switch (code) {
-    case 'offline':
-      return 'offline'
-    case 'missing_token':
-    case 'invalid_token':
-      return 'key'
-    case 'rate_limit_exceeded':
-    case 'too_many_failed_attempts':
-      return 'wait'
-    case 'quota_exceeded':
-      return 'month'
-    case 'invalid_request':
-      return 'request'
-    case 'country_not_included':
-    case 'history_not_included':
-      return 'plan'
-    case 'semantic_search_unavailable':
-      return 'semantic'
-    default:
-      return 'server'
-  }
+/** Of the codes that are no failure of the server's. */
+const KINDS: Partial<Record<Failure['code'], Kind>> = {
+  offline: 'offline',
+  missing_token: 'key',
+  invalid_token: 'key',
+  rate_limit_exceeded: 'wait',
+  too_many_failed_attempts: 'wait',
+  quota_exceeded: 'month',
+  invalid_request: 'request',
+  country_not_included: 'plan',
+  history_not_included: 'plan',
+  semantic_search_unavailable: 'semantic',
 }
 
 function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
@@ -57,7 +47,7 @@ export function FailureNotice({
   const speech = useSpeech()
   const { words } = speech
   const left = useCountdown(failure, onAgain)
-  const kind = kindOf(failure)
+  const kind = KINDS[failure.code] ?? 'server'
   return (
     <section class={`notice ${kind}`} role="alert">
       <h2>{words.failure.title[kind]}</h2>
