@@ -55,9 +55,12 @@ const asBrowsersAsk: RequestHandler = (request, _response, next) => {
   next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'router')
 }
 
-/** The pages that are made from `web/`: each folder has `main.tsx` and `page.html`. */
-const PAGES = ['explorer', 'status'] as const
-type PageName = (typeof PAGES)[number]
+/** The pages that are made from `web/`, with what they say where no script runs. */
+const PAGES = {
+  explorer: { title: 'Perscope', instead: 'The API does not: see <a href="/docs">/docs</a>.' },
+  status: { title: 'Status', instead: 'Its figures are at <a href="/status/figures">/status/figures</a>.' },
+}
+type PageName = keyof typeof PAGES
 
 const DOCS_STYLE = { in: 'web/parts/docs.css', out: 'docs' }
 
@@ -100,7 +103,7 @@ async function runEsbuild(): Promise<Built> {
   try {
     return await build({
       absWorkingDir: ROOT,
-      entryPoints: [...PAGES.map(name => ({ in: `web/${name}/main.tsx`, out: name })), DOCS_STYLE],
+      entryPoints: [...Object.keys(PAGES).map(name => ({ in: `web/${name}/main.tsx`, out: name })), DOCS_STYLE],
       bundle: true,
       splitting: true,
       format: 'esm',
@@ -127,7 +130,7 @@ async function runEsbuild(): Promise<Built> {
 
 /** The page's HTML with the addresses of its script, its style and what the script imports. */
 async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
-  const template = await readFile(join(ROOT, 'web', name, 'page.html'), 'utf8')
+  const template = await readFile(join(ROOT, 'web/parts/page.html'), 'utf8')
   const [script, output] =
     Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `web/${name}/main.tsx`) ?? []
   if (script === undefined || output === undefined) throw new Error(`esbuild made no script of web/${name}/main.tsx.`)
@@ -137,7 +140,8 @@ async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
     .map(({ path }) => `<link rel="modulepreload" href="${address(path)}">`)
   const style = output.cssBundle === undefined ? [] : [`<link rel="stylesheet" href="${address(output.cssBundle)}">`]
   const links = [...style, ...preloads, `<script type="module" src="${address(script)}"></script>`]
-  return Buffer.from(template.replace('<!-- bundle -->', links.join('\n    ')))
+  const parts: Record<string, string> = { ...PAGES[name], bundle: links.join('\n    ') }
+  return Buffer.from(template.replace(/\{\{(\w+)\}\}/g, (_mark, part) => parts[part] ?? ''))
 }
 
 const pathOf = (file: OutputFile) => `${ASSETS_PATH}${basename(file.path)}`
