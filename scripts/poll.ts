@@ -1,5 +1,6 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { PollQuery, PollState } from '../clients/typescript/src/index.ts'
+import { readIfThere, writeWhole } from '../infra/embedded/files.ts'
 import { parseDuration } from '../shared/config/values.ts'
 import { counted, printable } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
@@ -151,13 +152,8 @@ interface KeptPlace {
 
 /** The place kept in a file; a new one when there is none. */
 async function readPlace(file: string, query: string): Promise<Place> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { state: null, bytes: 0 }
-    throw error
-  }
+  const text = await readIfThere(file)
+  if (text === null) return { state: null, bytes: 0 }
   const { query: own, ingestedAfter, ids, etag = null, bytes }: KeptPlace = JSON.parse(text)
   if (sorted(own) !== query) {
     throw new Error(`${file} is the place of another question (${own}); name another file for this one.`)
@@ -165,21 +161,11 @@ async function readPlace(file: string, query: string): Promise<Place> {
   return { state: { query, ingested_after: ingestedAfter, ids, etag }, bytes }
 }
 
-/**
- * Keeps the place: written beside, synced, then renamed, so that a crash leaves the old or the new.
- */
+/** Keeps the place; a crash leaves the old one or the new one. */
 async function keepPlace(file: string, { state, bytes }: { state: PollState; bytes: number }): Promise<void> {
   const { query, ingested_after: ingestedAfter, ids, etag } = state
   const kept: KeptPlace = { query, ingestedAfter, ids, etag, bytes }
-  const draft = `${file}.new`
-  const handle = await open(draft, 'w')
-  try {
-    await handle.writeFile(`${JSON.stringify(kept)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(draft, file)
+  await writeWhole(file, `${JSON.stringify(kept)}\n`, 0o666)
 }
 
 /** A query with its parameters in order: earlier versions kept them as they were typed. */

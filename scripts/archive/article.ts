@@ -3,6 +3,7 @@ import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { snippetOf } from '../../shared/articles/snippet.ts'
+import { isRecord } from '../../shared/encoding/is-record.ts'
 
 /** A line that is no article; the message says what to write instead. */
 export class BadLine extends Error {
@@ -66,12 +67,8 @@ function readObject(line: string): Fields {
   } catch {
     throw new BadLine('it is not JSON; write one object a line.')
   }
-  if (!isObject(value)) throw new BadLine('it is JSON, but no object; write one object a line.')
+  if (!isRecord(value)) throw new BadLine('it is JSON, but no object; write one object a line.')
   return value
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function text(fields: Fields, name: string): string {
@@ -106,7 +103,7 @@ function authors(value: unknown): string[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new BadLine('authors must be a list of names.')
   const names = value.map((one: unknown) => {
-    const name = isObject(one) ? one.name : one
+    const name = isRecord(one) ? one.name : one
     if (typeof name !== 'string') throw new BadLine('authors must be a list of names.')
     return shortName(storable(name).trim().replace(/\s+/g, ' '), 'authors')
   })
@@ -114,7 +111,7 @@ function authors(value: unknown): string[] {
 }
 
 function outlet(value: unknown): ArticleOutlet {
-  if (!isObject(value)) throw new BadLine('outlet must be an object with name and domain.')
+  if (!isRecord(value)) throw new BadLine('outlet must be an object with name and domain.')
   const part = (name: 'name' | 'domain') => {
     const written = value[name] ?? null
     if (written !== null && typeof written !== 'string') throw new BadLine(`outlet.${name} must be text or null.`)
@@ -125,7 +122,7 @@ function outlet(value: unknown): ArticleOutlet {
 }
 
 function rights(value: unknown): ArticleRights {
-  const { bounded = false, vector = true } = isObject(value) ? value : { bounded: null }
+  const { bounded = false, vector = true } = isRecord(value) ? value : { bounded: null }
   if (typeof bounded === 'boolean' && typeof vector === 'boolean') return { bounded, vector }
   throw new BadLine('rights must be an object with bounded and vector, each true or false.')
 }

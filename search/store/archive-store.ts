@@ -1,4 +1,4 @@
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../../shared/postgres/pool.ts'
 import type { SegmentMeta, SegmentRange } from './segment-store.ts'
 
 /**
@@ -124,20 +124,7 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /** Runs work while no other process fills the archive. @returns null: another one does */
-    async exclusively<T>(work: () => Promise<T>): Promise<T | null> {
-      const client = await pool.connect()
-      try {
-        const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK])
-        if (rows[0]?.held !== true) return null
-        try {
-          return await work()
-        } finally {
-          await client.query('select pg_advisory_unlock($1)', [LOCK])
-        }
-      } finally {
-        client.release()
-      }
-    },
+    exclusively: <T>(work: () => Promise<T>): Promise<T | null> => whileLocked(pool, LOCK, work),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Pool, whileLocked } from '../../shared/postgres/pool.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 
@@ -20,21 +20,11 @@ export async function auditCollection(
   signal?: AbortSignal,
 ): Promise<void> {
   if (collection.state !== 'serving') return
-  // A lock of the session, because a transaction of minutes would keep Postgres from vacuuming.
-  const client = await pool.connect()
-  try {
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [AUDIT_LOCK])
-    if (!rows[0]?.mine) return
-    try {
-      const { lost, stray } = await compare(pool, vectors, collection.name, signal)
-      if (lost + stray > 0)
-        log.warn({ lost, stray }, 'the vector store lacked vectors, or held vectors of removed articles')
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [AUDIT_LOCK])
-    }
-  } finally {
-    client.release()
-  }
+  await whileLocked(pool, AUDIT_LOCK, async () => {
+    const { lost, stray } = await compare(pool, vectors, collection.name, signal)
+    if (lost + stray > 0)
+      log.warn({ lost, stray }, 'the vector store lacked vectors, or held vectors of removed articles')
+  })
 }
 
 async function compare(

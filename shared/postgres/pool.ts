@@ -187,6 +187,27 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
   }
 }
 
+/**
+ * Runs `work` while this process holds an advisory lock. The lock is of the session, because a
+ * transaction of minutes would keep Postgres from vacuuming.
+ *
+ * @returns null: another process holds it
+ */
+export async function whileLocked<T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock])
+    if (rows[0]?.held !== true) return null
+    try {
+      return await work()
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [lock])
+    }
+  } finally {
+    client.release()
+  }
+}
+
 /** The server did not answer within the query timeout of the pool (the driver's message). */
 const isUnanswered = (error: unknown): error is Error =>
   error instanceof Error && error.message === 'Query read timeout'

@@ -1,4 +1,5 @@
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { ALL_ERRORS, type BesideErrorCode, ERROR_CODES, type ErrorCode } from './errors.ts'
 import { guide, PAGE_EXAMPLE } from './guide.ts'
 import {
@@ -223,9 +224,6 @@ export function openSchema(schema: object): Json {
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([name, value]) => name !== 'additionalProperties' || value !== false)
-      .map(([name, value]) => [name, isSchema(value) ? openSchema(value) : value]),
+      .map(([name, value]) => [name, isRecord(value) ? openSchema(value) : value]),
   )
 }
-
-const isSchema = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
