@@ -45,21 +45,14 @@ function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
     const head = Buffer.alloc(512)
     head.write(`package/${path}`, 0)
     // A regular file that all may read, of nobody by name, of 1 January 1980, which ZIP has too.
-    head.write(
-      [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)].join('\0'),
-      100,
-    )
+    const numbers = [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)]
+    head.write(numbers.join('\0'), 100)
     head.write('0', 156)
     head.write('ustar\x0000', 257)
     // The sum is taken with spaces in its own place.
     head.fill(' ', 148, 156)
-    head.write(
-      `${octal(
-        head.reduce((sum, byte) => sum + byte),
-        6,
-      )}\0`,
-      148,
-    )
+    const sum = head.reduce((total, byte) => total + byte)
+    head.write(`${octal(sum, 6)}\0`, 148)
     return [head, content, Buffer.alloc(-content.length & 511)]
   })
   return Buffer.concat([...parts, Buffer.alloc(1024)])

@@ -9,7 +9,7 @@ import {
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
-import { gauge } from '../../shared/log/registry.ts'
+import { figure, gauge } from '../../shared/log/registry.ts'
 import { loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/health.ts'
@@ -214,12 +214,11 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
  */
 export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
   const stats = async () => index.stats()
-  gauge(
+  figure(
     'archive_backlog_articles',
     'Articles that are old enough for the archive index and not in it; 0 without an archive.',
-    [],
     stats,
-    (set, { archived, covered }) => set({}, archived === null ? 0 : Math.max(0, Number(covered - archived) - recent)),
+    ({ archived, covered }) => (archived === null ? 0 : Math.max(0, Number(covered - archived) - recent)),
   )
   gauge(
     'search_cache_bytes',

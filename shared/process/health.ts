@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { gauge, registry, shared } from '../log/registry.ts'
+import { figure, gauge, registry, shared } from '../log/registry.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 
 /** Dependencies that do not answer: name → a short reason without addresses. */
@@ -93,9 +93,7 @@ function isForeign(host: string, named = 'localhost'): boolean {
 
 /** The same for Prometheus: one check for both gauges. */
 function observeReadiness(look: () => Promise<Missing>): void {
-  gauge('ready', 'Whether all that the process needs answers.', [], look, (set, gaps) => {
-    set({}, Object.keys(gaps).length === 0 ? 1 : 0)
-  })
+  figure('ready', 'Whether all that the process needs answers.', look, gaps => Number(Object.keys(gaps).length === 0))
   gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
     for (const dependency of Object.keys(gaps)) set({ dependency }, 1)
   })

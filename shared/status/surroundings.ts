@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { connect, TLSSocket } from 'node:tls'
 import type { Config } from '../config/config.ts'
-import { gauge, shared } from '../log/registry.ts'
+import { figure, shared } from '../log/registry.ts'
 import { type Pool, SCHEMA } from '../postgres/pool.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 import type { Surroundings } from './figures.ts'
@@ -76,9 +76,7 @@ async function readDisk(folder: string): Promise<Surroundings['disk']> {
 /** Shows the disk of DATA_DIR: its alert says how many days are left. */
 export function observeDisk(folder: string): void {
   const disk = shared(() => readDisk(folder))
-  gauge('disk_free_bytes', 'Free space on the disk of DATA_DIR.', [], disk, (set, one) => {
-    if (one !== null) set({}, one.free)
-  })
+  figure('disk_free_bytes', 'Free space on the disk of DATA_DIR.', disk, one => one?.free ?? null)
 }
 
 /** Seconds by which our clock is ahead of the database's, at the middle of the question. */

@@ -18,10 +18,7 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
     case 'TypeScript':
       return TYPESCRIPT(origin, argumentsOf(query, ': ', String))
     case 'Python':
-      return PYTHON(
-        origin,
-        argumentsOf(query, '=', value => (value ? 'True' : 'False')),
-      )
+      return PYTHON(origin, argumentsOf(query, '=', PYTHON_FLAG))
   }
 }
 
@@ -36,6 +33,8 @@ function argumentsOf(query: URLSearchParams, is: string, flag: (value: boolean) 
   })
   return [...written, `per_page${is}100`].join(', ')
 }
+
+const PYTHON_FLAG = (value: boolean) => (value ? 'True' : 'False')
 
 const CURL = (address: string) => `curl -s -H "Authorization: Bearer $PERSCOPE_KEY" \\
   ${address}`
