@@ -218,13 +218,16 @@ function tellMatches(tools: Tools): RequestHandler {
   }
 }
 
-/** Of the timeline of a search, which has been paid for. */
-function tellCoverage({ pool, send }: Tools): RequestHandler {
+/**
+ * Of the timeline of a search, which has been paid for. Its statement takes as long as a search.
+ */
+function tellCoverage(tools: Tools): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const found = await answerCoverage(pool, rawQueryOf(request.originalUrl), plan)
-    await send(request, response, found, async () => {})
+    const { withPermit } = searchesOf(tools, response)
+    const found = await withPermit(() => answerCoverage(tools.pool, rawQueryOf(request.originalUrl), plan))
+    await tools.send(request, response, found, async () => {})
   }
 }
 

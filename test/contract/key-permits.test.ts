@@ -118,6 +118,21 @@ for (const table of ['rate_windows', 'quota_months']) {
   })
 }
 
+t.test('a key that asks for much coverage at once leaves connections for all others', async t => {
+  const base = world.fleet.base()
+  const [busy, other] = [await issue(null), await issue(null)]
+  for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
+  const holder = await world.pool.connect()
+  await holder.query('begin; lock table outlet_days in access exclusive mode')
+  const requests = Array.from({ length: 30 }, () => ask(`${base}/explore/coverage`, busy.secret))
+  await until(async () => (await waiting()) >= 1, 60_000)
+  t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
+  t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
+  await holder.query('commit')
+  holder.release()
+  t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
+})
+
 t.test('issue 18.11: who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
   const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })
   const base = `http://127.0.0.1:${portOf(member.log())}`
