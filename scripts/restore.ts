@@ -14,7 +14,7 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/archive.ts'
-import { checkNobodyConnected, compareVectors, goOn, keepBounds, readBounds, serverVersion } from './backup/database.ts'
+import { begin, checkNobodyConnected, compareVectors, goOn, keepBounds, serverVersion } from './backup/database.ts'
 import { confirm } from './terminal/terminal.ts'
 
 /** The migration since which a database notes bounds of articles. */
@@ -79,21 +79,18 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
     // pg_restore drops what the archive has. A schema of another number has more or other tables.
-    const bounds = target.schema !== null && target.schema >= BOUNDS_SINCE ? await readBounds(pool) : []
     const isEmptied = target.schema !== null && target.schema !== backup.schema
-    const emptied = isEmptied ? 'drop schema if exists public cascade; create schema public;' : ''
-    // Keeps all others out until `goOn`. The statements of one string are one transaction.
-    await pool.query(`${emptied} create table if not exists ${UNFINISHED} ()`)
+    await begin(pool, { hasBounds: (target.schema ?? 0) >= BOUNDS_SINCE, isEmptied })
     await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(async error => {
-      if (!isEmptied && !target.isUnfinished) await pool.query(`drop table ${UNFINISHED}`)
+      if (!isEmptied && !target.isUnfinished) await pool.query(`drop schema ${UNFINISHED} cascade`)
       const now = isEmptied ? 'empty now; run this again' : 'as it was'
       if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
       throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)
     })
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl)
+    await keepBounds(pool)
     await goOn(pool, target.clock)
-    if (bounds.length > 0) await keepBounds(pool, bounds)
     await pool.query('analyze')
     const { articles, schema, made_at } = backup
     const seconds = Math.round((performance.now() - start) / 1_000)
@@ -142,9 +139,8 @@ async function readTarget(pool: Pool): Promise<Target> {
   }>(
     `select to_regclass('public.ingest_clock') is not null as ours, to_regclass('public.installation') is not null as marked,
             (select count(*)::int from pg_class where relkind in ('r', 'p', 'v', 'm')
-                and relnamespace::regnamespace::name !~ '^(pg_|information_schema|${QUEUE_SCHEMAS.join('|')})'
-                and oid is distinct from to_regclass('${UNFINISHED}')) as tables,
-            current_user::text as account, rolsuper as super, to_regclass('${UNFINISHED}') is not null as unfinished
+                and relnamespace::regnamespace::name !~ '^(pg_|information_schema|${[...QUEUE_SCHEMAS, UNFINISHED].join('|')})') as tables,
+            current_user::text as account, rolsuper as super, to_regnamespace('${UNFINISHED}') is not null as unfinished
        from pg_roles where rolname = current_user`,
   )
   const { ours, marked, tables, account, super: isSuperuser, unfinished: isUnfinished } = rows[0]!

@@ -67,34 +67,42 @@ export async function goOn(
     )
     await client.query("delete from secrets where name = 'cursor'")
     await client.query('delete from semantic_sets')
-    await client.query(`drop table if exists ${UNFINISHED}`)
+    await client.query(`drop schema if exists ${UNFINISHED} cascade`)
     const { articles = 0, last = null } = before.rows[0] ?? {}
     return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
   })
 }
 
-/** Bounds of articles that a database has noted, for the one that replaces it. */
-export async function readBounds(db: Queryable): Promise<Bound[]> {
-  const { rows } = await db.query<Bound>(
-    `select a.seq, r.id, r.page_no as "pageNo", t.snippet, r.snippet as "isBounded", r.vector as "hasVector"
-       from article_rights r join articles a using (id) join article_texts t using (seq)`,
-  )
-  return rows
+/**
+ * Notes that a restore has begun: until `goOn` all others stay out. Kept with it are the bounds of
+ * articles that the database has noted, also before an earlier restore that did not end.
+ */
+export async function begin(pool: Pool, of: { hasBounds: boolean; isEmptied: boolean }): Promise<void> {
+  await transaction(pool, async client => {
+    await client.query(
+      `create schema if not exists ${UNFINISHED};
+       create table if not exists ${UNFINISHED}.bounds
+         (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean)`,
+    )
+    if (of.hasBounds)
+      await client.query(
+        `insert into ${UNFINISHED}.bounds
+         select r.id, r.page_no, t.snippet, r.snippet, r.vector
+           from article_rights r join articles a using (id) join article_texts t using (seq)
+         on conflict do nothing`,
+      )
+    if (of.isEmptied) await client.query('drop schema if exists public cascade; create schema public')
+  })
 }
 
 /** Bounds articles that were bounded after the backup, too. */
-export async function keepBounds(pool: Pool, kept: Bound[]): Promise<void> {
-  const byId = new Map(kept.map(bound => [bound.id, bound]))
-  // No index has ids: this reads all articles.
-  const { rows } = await pool.query<{ seq: bigint; id: string }>('select seq, id from articles where id = any ($1)', [
-    [...byId.keys()],
-  ])
-  await transaction(pool, client =>
-    boundArticles(
-      client,
-      rows.map(row => ({ ...byId.get(row.id)!, ...row })),
-    ),
+export async function keepBounds(pool: Pool): Promise<void> {
+  // No index of articles has ids: this reads all of them.
+  const { rows } = await pool.query<Bound>(
+    `select seq, id, k.page_no as "pageNo", k.snippet, bounded as "isBounded", vector as "hasVector"
+       from ${UNFINISHED}.bounds k join articles using (id)`,
   )
+  if (rows.length > 0) await transaction(pool, client => boundArticles(client, rows))
 }
 
 /**

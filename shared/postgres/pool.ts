@@ -48,8 +48,8 @@ class StandbyError extends Error {
   }
 }
 
-/** A table that stands while a restore is under way. */
-export const UNFINISHED = 'public.unfinished_restore'
+/** A schema that stands while a restore is under way. */
+export const UNFINISHED = 'unfinished_restore'
 
 /** The database knows the cursors of before, and a clock that clients are ahead of. */
 class UnfinishedRestoreError extends Error {
@@ -122,7 +122,7 @@ function refuseOthers(mayBeUnfinished = false) {
   return (client: pg.PoolClient, done: (error?: Error) => void): void => {
     client
       .query<{ standby: boolean; unfinished: boolean }>(
-        `select pg_is_in_recovery() as standby, to_regclass('${UNFINISHED}') is not null as unfinished`,
+        `select pg_is_in_recovery() as standby, to_regnamespace('${UNFINISHED}') is not null as unfinished`,
       )
       .then(({ rows: [found] }) => {
         if (found?.standby) done(new StandbyError())

@@ -180,6 +180,9 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
     return loadSharedSecret(pool, name).finally(() => pool.end())
   }
   const secrets = () => target.query("select value from secrets where name = 'cursor'")
+  const bounds = () => target.query('select id, snippet, vector from article_rights')
+  await target.query('insert into article_rights (id, snippet, vector) select min(id), true, false from articles')
+  const bound = await bounds()
   await target.query(
     `create event trigger held on ddl_command_start when tag in ('DROP SCHEMA') execute function held.wait()`,
   )
@@ -212,6 +215,7 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
   t.match(await restore(file, '--yes'), { code: 0 })
   t.strictSame(await secrets(), [], 'the secret of before is gone')
   t.notSame(await secretOf('cursor'), before?.value)
+  t.strictSame(await bounds(), bound, 'what rights took from an article stays away')
 })
 
 t.test('a backup that fails leaves no file', async t => {
