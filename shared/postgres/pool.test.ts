@@ -6,7 +6,8 @@ import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
-import { createPool, isTransient, transaction } from './pool.ts'
+import { until } from '../../test/fleet.ts'
+import { createPool, isTransient, transaction, whileLocked } from './pool.ts'
 
 t.setTimeout(180_000)
 
@@ -64,4 +65,19 @@ t.test('a standby is refused where the primary should be, and the work may be tr
   t.ok(isTransient(error), 'the work may be tried again')
   t.match(error, { message: /is a standby/ })
   t.equal((await reading.query('select 1')).rowCount, 1)
+})
+
+t.test('a session that is lost while it holds a lock ends neither the work nor the process', async t => {
+  const { url, query } = await createTestDatabase(t)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  t.teardown(() => pool.end())
+  const holders = `from pg_locks where locktype = 'advisory' and objid = 7
+    and database = (select oid from pg_database where datname = current_database())`
+  const done = await whileLocked(pool, 7n, async () => {
+    await query(`select pg_terminate_backend(pid) ${holders}`)
+    await until(async () => (await query(`select ${holders}`)).length === 0, 10_000)
+    return 'done'
+  })
+  t.equal(done, 'done')
+  t.equal(await whileLocked(pool, 7n, async () => 'again'), 'again')
 })

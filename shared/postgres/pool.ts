@@ -189,22 +189,29 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
 
 /**
  * Runs `work` while this process holds an advisory lock. The lock is of the session, because a
- * transaction of minutes would keep Postgres from vacuuming.
+ * transaction of minutes would keep Postgres from vacuuming. When the session is lost, so is the
+ * lock, and the work goes on.
  *
  * @returns null: another process holds it
  */
 export async function whileLocked<T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> {
   const client = await pool.connect()
+  let lost: Error | undefined
+  const onError = (error: Error) => {
+    lost = error
+  }
+  client.on('error', onError)
   try {
     const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock])
     if (rows[0]?.held !== true) return null
     try {
       return await work()
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [lock])
+      await client.query('select pg_advisory_unlock($1)', [lock]).catch(onError)
     }
   } finally {
-    client.release()
+    client.off('error', onError)
+    client.release(lost)
   }
 }
 
