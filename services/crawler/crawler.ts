@@ -57,15 +57,18 @@ const EVERY = 600_000
  * Runs maintenance every ten minutes. The first run comes soon after the start, so that a crawler
  * that restarts often also runs it.
  */
-export function startMaintenance({ pool, config, log, stopping }: Crawl): Repeated {
-  const maintain = async () => {
-    await countDays(pool)
-    await removeCounted(pool)
-    const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
-    if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
-  }
+function startMaintenance(crawl: Crawl): Repeated {
+  const { log } = crawl
   const outage = createOutageLog(log, { begins: 'maintenance failed', ends: 'maintenance works again' })
-  return repeatEvery(EVERY, maintain, { first: EVERY / 20, outage })
+  return repeatEvery(EVERY, () => maintain(crawl), { first: EVERY / 20, outage })
+}
+
+/** Removes what is old, then counts: a count that fails holds up no removal. */
+export async function maintain({ pool, config, log, stopping }: Crawl): Promise<void> {
+  const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
+  if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
+  await removeCounted(pool)
+  await countDays(pool)
 }
 
 const BATCH = 500
@@ -78,8 +81,7 @@ const NEVER_TRIED = 8 * 86_400_000
 /**
  * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
  * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
- * up
- * pages that could not be tried for a week.
+ * up pages that could not be tried for a week.
  *
  * @returns the number of removed sources
  */

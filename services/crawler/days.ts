@@ -62,15 +62,24 @@ export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
 /** Columns of `outlet_days` that are counted anew. */
 const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
 
+/** Pages that the first run counts: all of them could take longer than a statement may. */
+const FIRST_PAGES = 10_000_000
+
 // $1 days before today. Numbers of pages grow with time: `first_page` of the days says where to
-// begin, without an index on the time. On the first run all days are counted. A page's text came
-// from the feed alone when the seventh letter of its origins says so (shared/outlets/origins.ts).
+// begin, without an index on the time. The first run counts the whole days of the latest pages. A
+// page's text came from the feed alone when the seventh letter of its origins says so
+// (shared/outlets/origins.ts).
 const COUNT = `
-  with since as (
-    select case when count(*) = 0 then '-infinity' else (now() at time zone 'UTC')::date - $1::int end as day,
+  with latest as (
+    select coalesce(max(page_no), 0) - ${FIRST_PAGES} as page from pages
+  ), since as (
+    select case when count(first_page) > 0 then (now() at time zone 'UTC')::date - $1::int
+                when latest.page <= 0 then '-infinity'
+                else (select (discovered_at at time zone 'UTC')::date + 1
+                        from pages where page_no >= latest.page order by page_no limit 1) end as day,
            coalesce(min(first_page) filter (where day >= (now() at time zone 'UTC')::date - $1::int),
-                    max(first_page), 0) as page
-      from outlet_days where first_page is not null
+                    max(first_page), latest.page) as page
+      from latest left join outlet_days on first_page is not null group by latest.page
   ), address as (
     select p.outlet_no, (discovered_at at time zone 'UTC')::date as day, page_no, state, named_by,
            coalesce(reason, 'unknown') as reason, substr(origins, 7, 1) in ('f', 's', '-') as alone
@@ -117,8 +126,10 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: Asked; log:
     await asked.save(pool)
     const begun = performance.now()
     if (begun < next) return
-    await countDays(pool, 2)
-    next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
+    // A count that fails has cost as much.
+    await countDays(pool, 2).finally(() => {
+      next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
+    })
   }
   const outage = createOutageLog(log, { begins: 'could not count the days of outlets', ends: 'days are counted again' })
   return repeatEvery(EVERY, work, { first: EVERY, outage })

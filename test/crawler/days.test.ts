@@ -1,4 +1,5 @@
 import t from 'tap'
+import { maintain } from '../../services/crawler/crawler.ts'
 import { countDays } from '../../services/crawler/days.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -144,7 +145,9 @@ t.test('the news sitemap of robots.txt is a second count: asked a few times a da
   site.on('/news-sitemap.xml', newsSitemap('/a'))
   await run.workOff()
   t.match(await today(), { feeds: 2, second: 1, unfetched: 0 }, 'what was published before does not count')
-  site.on('/news-sitemap.xml', newsSitemap('/a', '/b', '/new', '/only'))
+  const undated = newsSitemap('/undated').replace(/\d[\d-]+T[^<]+/, '0001-01-01T00:00:00+01:00')
+  const [, entry = ''] = /(<url>.*<\/url>)/.exec(undated) ?? []
+  site.on('/news-sitemap.xml', newsSitemap('/a', '/b', '/new', '/only').replace('<url>', `${entry}<url>`))
   await run.poll()
   t.equal(site.to('/news-sitemap.xml').length, 1, 'not again within hours')
   await run.pool.query("update outlets set second_at = 'epoch', second_from = now() - interval '1 minute'")
@@ -200,4 +203,42 @@ t.test('one outlet of many that fails makes no gap in the day of all', async t =
     readDays(run.pool, { by, outlets: null, from: dayAgo(1), to: dayAgo(1) })
   t.match(await read('day'), [{ unread: 1, gap: false }])
   t.match((await read('outlet and day'))[0], { unread: 1, gap: true })
+})
+
+t.test('the first count begins with the whole days of the latest pages, however many there are', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/old', '/first', '/new'))
+  await run.poll()
+  // A column of the copy takes the number that the identity would give.
+  await run.pool.query('create temp table moved as select * from pages')
+  await run.pool.query('delete from pages')
+  for (const [path, number, days] of [
+    ['/old', 1, 3],
+    ['/first', 50_000_000, 2],
+    ['/new', 60_000_000, 0],
+  ] as const) {
+    await run.pool.query(
+      `update moved set page_no = $2, discovered_at = discovered_at - $3 * interval '1 day' where url = $1`,
+      [at(path), number, days],
+    )
+  }
+  await run.pool.query('insert into pages overriding system value select * from moved')
+  await run.pool.query('delete from outlet_days')
+  await countDays(run.pool)
+  const { rows } = await run.pool.query<{ day: string; named: number }>('select day::text, named from outlet_days')
+  t.same(rows, [{ day: dayAgo(0), named: 1 }])
+})
+
+t.test('a count that fails holds up no removal', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show('/kept'))
+  site.on('/kept', html('kept'))
+  await run.workOff()
+  await become('/kept', 'done')
+  await run.pool.query("update page_sources set fetched_at = 'epoch'")
+  await run.pool.query("update pages set finished_at = 'epoch'")
+  await run.pool.query('alter table outlet_days rename to outlet_days_away')
+  t.teardown(() => run.pool.query('alter table outlet_days_away rename to outlet_days'))
+  await t.rejects(maintain(run.crawl), { code: '42P01' })
+  t.same((await run.pool.query('select from page_sources')).rows, [])
 })

@@ -7,6 +7,7 @@ import type { DueFeed } from './schedule.ts'
 
 /** ms between two readings of a news sitemap that is only counted. It lists the last two days. */
 const EVERY = 6 * 3_600_000
+const DAY = 86_400_000
 
 /**
  * Counts what an outlet published a second time, beside its feeds: by the news sitemap that its
@@ -56,9 +57,12 @@ async function claimSecond(pool: Pool, feed: DueFeed): Promise<string | null> {
  * hosts of others, without a date, and from before the first reading do not count.
  */
 async function saveSecond(pool: Pool, feed: DueFeed, named: Named[]): Promise<void> {
+  const latest = Date.now() + DAY
   const dated = named.flatMap(({ key, entry }) => {
     const time = Date.parse(entry.published ?? '')
-    return Number.isNaN(time) ? [] : [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
+    // Some systems write the year 1 for none. East of UTC that is year 0, which Postgres lacks.
+    if (!(time > 0 && time < latest)) return []
+    return [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
   })
   await pool.query(
     `with named as (
