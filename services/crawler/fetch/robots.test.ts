@@ -42,10 +42,17 @@ t.test('RFC 9309 §2.2.4: only a rule ends the names of a group', async t => {
   const between = (record: string) => `User-agent: *\n${record}\nUser-agent: GPTBot\nDisallow: /prive`
   for (const record of [
     ...['Crawl-delay: 10', 'Sitemap: https://x.example/s.xml', 'Host: x.example', 'Clean-param: a', '# note', ''],
-    ...['Request-rate: 1/10', 'Content-Signal: search=yes', 'nonsense', 'Crawl-delay:'],
+    ...[
+      'Request-rate: 1/10',
+      'Content-Signal: search=yes',
+      'License: https://x.example/l.xml',
+      'nonsense',
+      'Crawl-delay:',
+    ],
   ])
     t.equal(may(between(record), '/prive'), false, record)
   t.equal(may(between('Disallow:'), '/prive'), true, 'an empty rule is a rule')
+  t.equal(may(between('Content-Usage: / train-ai=n'), '/prive'), true, 'draft-ietf-aipref-attach makes it a rule')
   t.equal(readRobots(between('Crawl-delay: 10'), 'perscopebot').crawlDelay, 10_000)
   t.equal(readRobots(between('Crawl-delay: 10'), 'gptbot').crawlDelay, null, 'a delay holds for the names above it')
 })

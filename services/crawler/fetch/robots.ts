@@ -38,8 +38,8 @@ type Line =
   | { kind: 'rule'; allow: boolean; path: string }
   /** `delay` null: the line has no number. */
   | { kind: 'crawl-delay'; delay: number | null }
-  /** `isForAll`: not for the agents of its group alone. */
-  | { kind: 'stated'; statement: Statement; isForAll: boolean }
+  /** `as`: a rule or another record of its group, or a licence, which is for all agents. */
+  | { kind: 'stated'; statement: Statement; as: 'rule' | 'record' | 'licence' }
   | { kind: 'other' }
 
 /** Statements, and characters of one, that are kept with every page of the host. */
@@ -49,7 +49,8 @@ const LONGEST_STATED = 500
 /**
  * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
  * read; lines that are not understood say nothing. Only a rule ends the names of a group: other
- * records between them do not (RFC 9309 §2.2.4). A licence is for everybody.
+ * records between them do not (RFC 9309 §2.2.4). `Content-Usage` is a rule
+ * (draft-ietf-aipref-attach). A licence is for everybody.
  */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
@@ -68,12 +69,14 @@ export function readRobots(text: string, token: string): RobotsRules {
       if (namesUs) current.add(own)
       else if (line.names.some(name => name.startsWith('*'))) current.add(all)
       isNamed ||= namesUs
-    } else addTo(line.kind === 'stated' && line.isForAll ? new Set([own, all]) : current, line)
-    hasRules ||= line.kind === 'rule'
+    } else addTo(line.kind === 'stated' && line.as === 'licence' ? new Set([own, all]) : current, line)
+    hasRules ||= isRule(line)
   }
   const { rules, crawlDelay, stated } = isNamed ? own : all
   return { rules: inOrder(rules), crawlDelay, stated: stated.slice(0, MOST_STATED) }
 }
+
+const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
 
 /** The first sitemap for news of a robots.txt. The path tells: the host may be a newspaper's. */
 export function newsSitemapOf(text: string): string | null {
@@ -87,8 +90,7 @@ export function newsSitemapOf(text: string): string | null {
 /**
  * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
  * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means
- * all
- * crawlers that begin so.
+ * all crawlers that begin so.
  */
 function isMeant(name: string, token: string): boolean {
   if (name.startsWith(token)) return !/^[a-z_-]/.test(name.slice(token.length))
@@ -131,11 +133,12 @@ function readLine(line: string): Line {
     case 'content-signal': {
       const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
       const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
-      return { kind: 'stated', statement: { pattern: canonical(pattern), text }, isForAll: false }
+      const as = /usage$/i.test(field) ? 'rule' : 'record'
+      return { kind: 'stated', statement: { pattern: canonical(pattern), text }, as }
     }
     case 'license':
       return /^https?:\/\/[\u0021-\u007e]+$/i.test(value) && value.length <= LONGEST_STATED
-        ? { kind: 'stated', statement: { pattern: '', text: value }, isForAll: true }
+        ? { kind: 'stated', statement: { pattern: '', text: value }, as: 'licence' }
         : { kind: 'other' }
     default:
       return { kind: 'other' }
