@@ -125,7 +125,7 @@ async function applyFile(client: pg.Client, file: string, record: () => Promise<
       return void (await client.query('commit'))
     } catch (error) {
       await client.query('rollback')
-      const isLocked = error instanceof Error && 'code' in error && error.code === '55P03'
+      const isLocked = error instanceof Error && 'code' in error && LOCKED.includes(error.code)
       if (!isLocked) throw new Error(`Migration ${file} failed: ${describe(error)}`, { cause: error })
       if (left === 0)
         throw new Error(
@@ -137,6 +137,8 @@ async function applyFile(client: pg.Client, file: string, record: () => Promise<
   }
 }
 
+/** No lock in time, and a deadlock with what runs beside. */
+const LOCKED: unknown[] = ['55P03', '40P01']
 /** ms that a statement waits for a lock, tries, and ms between them: two minutes in all. */
 const LOCK_TIMEOUT = 2_000
 const LOCK_TRIES = 24
