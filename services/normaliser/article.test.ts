@@ -94,6 +94,9 @@ t.test('an address on a foreign host that is merely named is no article’s', as
   const short = { url: 'https://kort.example/x1', foreign: 'named' as const }
   const blocked = { ...short, finalUrl: ANNOUNCED_AT, status: 403, body: null }
   t.equal(articleOf(await compose(blocked)).url, ANNOUNCED_AT, 'a short address of a page that is refused')
+  const asks = '<html><head><title>Just a moment...</title></head><body><p>Checking your browser</p></body></html>'
+  const challenged = articleOf(await compose({ ...blocked, status: 200, body: Buffer.from(asks) }))
+  t.same([challenged.url, challenged.title], [ANNOUNCED_AT, ANNOUNCED], 'a challenge under its address')
   const root = { ...short, finalUrl: 'https://dagkoerier.example/' }
   for (const answer of [root, { ...root, status: 403, body: null }])
     t.match(await compose(answer), { kind: 'refused', reason: 'not-an-article' })

@@ -88,7 +88,7 @@ export async function composeArticle(
     ...{ kind: 'refused', reason, detail, interstitial, rights },
   })
   if (rights.refusedBy !== null) return refused('rights', refusalInWords(rights.refusedBy))
-  if (isNowhere(page, meta)) return refused('not-an-article', NOWHERE)
+  if (isNowhere(page, reading)) return refused('not-an-article', NOWHERE)
   const { outlet, entry } = believedPage(page, meta)
   const title = titleChoice(meta, entry, outlet)
   if (title === null) return refused(...withoutTitle(interstitial))
@@ -184,10 +184,13 @@ function reveals(text: string, unshown: PageReading['unshown']): boolean {
  * Whether a page has no address that can be its article's: its feed named one on a foreign host,
  * and that leads to no article of the outlet.
  */
-function isNowhere({ foreign, body, url, finalUrl }: StoredPage, meta: PageMetadata): boolean {
+function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial, meta }: PageReading): boolean {
   if (foreign !== 'named') return false
-  return body === null ? isNoArticle(new URL(finalUrl)) : meta.url === url
+  // A wall may stand in the article's place, under its address.
+  const isWall = body === null || (interstitial !== null && WALLS.has(interstitial))
+  return isWall ? isNoArticle(new URL(finalUrl)) : meta.url === url
 }
+const WALLS = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
 const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
 /** A page without its feed's words where a foreign host shows it, for which they do not count. */
