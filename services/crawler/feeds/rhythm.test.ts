@@ -128,6 +128,9 @@ t.test('the dates of a first document tell how much comes; without them the feed
   const dates = ['Mon, 02 Nov 2026 00:00:00 GMT', '2026-11-02T12:00:00Z', null, 'yesterday', '2026-12-01T00:00:00Z']
   t.equal(datedRate(dates, MONDAY + DAY), 2 / 24)
   t.equal(datedRate([null, 'today', '2026-11-02T12:00:00Z'], MONDAY + DAY), null)
+  const hourly = Array.from({ length: 20 }, (_, number) => new Date(MONDAY + number * HOUR).toISOString())
+  const rate = datedRate([...hourly, '2016-01-01T00:00:00Z'], MONDAY + 20 * HOUR) ?? 0
+  t.ok(rate > 0.9 && rate < 1.1, `an old page that is pinned counts for nothing: ${rate}`)
   const first = (dated: number | null) => nextPoll(learn(null, { now: MONDAY, found: 30, dated }), 0, RANGE) / MINUTE
   t.ok(first(30) < first(null) && first(null) < 15)
   t.equal(first(1 / 100), 60)

@@ -201,11 +201,15 @@ export function articleInterval({ rates }: Habits): number {
 
 const LONGEST_INTERVAL = 20 * DAY
 
-/** The articles an hour between the oldest of these dates and now; null: they do not tell. */
+/**
+ * The articles an hour that the newer half of these dates tells; null: they do not. The oldest one
+ * may be a page that was pinned years ago.
+ */
 export function datedRate(dates: (string | null)[], now: number): number | null {
   const times = dates.map(date => Date.parse(date?.slice(0, 100) ?? '')).filter(time => time <= now)
   if (times.length < 2) return null
-  return times.length / (Math.max(HOUR, now - times.reduce((a, b) => Math.min(a, b))) / HOUR)
+  const newer = times.toSorted((a, b) => b - a).slice(0, Math.ceil(times.length / 2))
+  return newer.length / (Math.max(HOUR, now - newer.at(-1)!) / HOUR)
 }
 
 /**
