@@ -262,8 +262,7 @@ async function useWithin(client: Client, built: Built, number: number, embedAt: 
 
 /**
  * Stores a segment of the articles up to a number that have none: others have written them.
- * Segments
- * have no gaps, and no process can write articles from the clock's lock on.
+ * Segments have no gaps, and no process can write articles from the clock's lock on.
  */
 async function coverBefore(client: Client, last: bigint): Promise<void> {
   const first = (await readCovered(client)) + 1n

@@ -344,8 +344,7 @@ type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; d
 /**
  * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
  * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
- * is
- * either's. Indexes: outlets_domain_key, outlets_hosts.
+ * is either's. Indexes: outlets_domain_key, outlets_hosts.
  */
 export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
   const { rows } = await db.query<{ ours: boolean; domain: string; length: number }>(

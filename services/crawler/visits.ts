@@ -138,8 +138,7 @@ const SLICE = 20_000
 /**
  * Makes a visit: polls due feeds of the host and fetches its waiting pages, one request after
  * another. The visit ends when nothing is due, the host must not be asked again for now, or the
- * time
- * slice is over.
+ * time slice is over.
  */
 export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
   try {

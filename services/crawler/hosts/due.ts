@@ -10,8 +10,7 @@ import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts
 const AHEAD = 300
 /**
  * Due hosts of one outlet that are read. More than it may have visited at a time, because some
- * sites
- * are busy.
+ * sites are busy.
  */
 const HOSTS_OF_AN_OUTLET = 32
 /**

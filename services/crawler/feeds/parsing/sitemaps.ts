@@ -126,8 +126,7 @@ function isSameSite(a: string, b: string): boolean {
 
 /**
  * Reads a sitemap that is a text file: an address on each line (sitemaps.org, "Text file"). Null:
- * the
- * text is none.
+ * the text is none.
  */
 export function readTextSitemap(text: string): Feed | null {
   if (!/^\s*https?:\/\/\S/i.test(text.slice(0, 1_000))) return null
