@@ -80,15 +80,24 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await consent(context, target, file, backup)
     // pg_restore drops what the archive has. A schema of another number has more or other tables.
     const isEmptied = target.schema !== null && target.schema !== backup.schema
-    await begin(pool, { hasBounds: (target.schema ?? 0) >= BOUNDS_SINCE, isEmptied })
+    await begin(pool, (target.schema ?? 0) >= BOUNDS_SINCE)
+    const undo = async () => {
+      if (!target.isUnfinished) await pool.query(`drop schema ${UNFINISHED} cascade`)
+    }
+    // The mark keeps others out from now on, but not those that came while the question was open.
+    await checkNobodyConnected(pool, 'restore').catch(async error => {
+      await undo()
+      throw error
+    })
+    if (isEmptied) await pool.query('drop schema if exists public cascade; create schema public')
     await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(async error => {
-      if (!isEmptied && !target.isUnfinished) await pool.query(`drop schema ${UNFINISHED} cascade`)
+      if (!isEmptied) await undo()
       const now = isEmptied ? 'empty now; run this again' : 'as it was'
       if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
       throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)
     })
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
-    await migrate(databaseUrl)
+    await migrate(databaseUrl, { mayBeUnfinished: true })
     await keepBounds(pool)
     await goOn(pool, target.clock)
     await pool.query('analyze')

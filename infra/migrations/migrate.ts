@@ -4,6 +4,7 @@ import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
+import { refuseUnfinished } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
 
@@ -29,14 +30,18 @@ interface Migrated {
  * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
  * migrations. Safe to call from several processes at once and again at any time.
  *
- * @throws when the database is older than migration 0022 or newer than this checkout, or out of
- * reach
+ * @param mayBeUnfinished a database whose restore did not end will do as well
+ * @throws when the database is older than migration 0022 or newer than this checkout, when a
+ * restore of it did not end, or when it is out of reach
  */
-export async function migrate(databaseUrl: string): Promise<Migrated> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
+export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}): Promise<Migrated> {
+  // `restore` looks for this name.
+  const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000 }
+  const client = new pg.Client({ connectionString: databaseUrl, ...settings })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+    if (!mayBeUnfinished) await refuseUnfinished(databaseUrl)
     const applied = await applyFiles(client)
     await runMigrations(client, QUEUE_SCHEMA)
     await migrateDelayedJobs(databaseUrl)

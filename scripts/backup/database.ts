@@ -77,21 +77,20 @@ export async function goOn(
  * Notes that a restore has begun: until `goOn` all others stay out. Kept with it are the bounds of
  * articles that the database has noted, also before an earlier restore that did not end.
  */
-export async function begin(pool: Pool, of: { hasBounds: boolean; isEmptied: boolean }): Promise<void> {
+export async function begin(pool: Pool, hasBounds: boolean): Promise<void> {
   await transaction(pool, async client => {
     await client.query(
       `create schema if not exists ${UNFINISHED};
        create table if not exists ${UNFINISHED}.bounds
          (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean)`,
     )
-    if (of.hasBounds)
+    if (hasBounds)
       await client.query(
         `insert into ${UNFINISHED}.bounds
          select r.id, r.page_no, t.snippet, r.snippet, r.vector
            from article_rights r join articles a using (id) join article_texts t using (seq)
          on conflict do nothing`,
       )
-    if (of.isEmptied) await client.query('drop schema if exists public cascade; create schema public')
   })
 }
 

@@ -211,11 +211,31 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
     t.match(await run(target.url, one), refused, `${one}, also after a second restore that failed`)
   }
   t.match(await run(target.url, 'keys', 'list'), refused)
+  t.match(await run(target.url, 'migrate'), refused)
   const [before] = await secrets()
   t.match(await restore(file, '--yes'), { code: 0 })
   t.strictSame(await secrets(), [], 'the secret of before is gone')
   t.notSame(await secretOf('cursor'), before?.value)
   t.strictSame(await bounds(), bound, 'what rights took from an article stays away')
+})
+
+t.test('a service that connects behind the first look stops a restore', async t => {
+  await target.query(
+    `create event trigger held on ddl_command_start when tag in ('CREATE SCHEMA') execute function held.wait()`,
+  )
+  const before = await articlesIn()
+  const { ended } = startScript('restore', [file, '--yes'], envOf(target.url))
+  const isHeld = async () =>
+    (await target.query("select from pg_stat_activity where wait_event = 'PgSleep' and query like '%create schema%'"))
+      .length > 0
+  await until(isHeld, 60_000)
+  const pool = createPool(target.url, 'api', () => {})
+  t.teardown(() => pool.end())
+  await pool.query('select 1')
+  t.match(await ended, { code: 2, err: /Perscope runs on this database \(api\)/ })
+  await target.query('drop event trigger held')
+  t.equal(await articlesIn(), before)
+  t.strictSame(await target.query("select from pg_namespace where nspname = 'unfinished_restore'"), [], 'no mark')
 })
 
 t.test('a backup that fails leaves no file', async t => {
