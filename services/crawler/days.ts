@@ -66,8 +66,9 @@ const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched
 const FIRST_PAGES = 10_000_000
 
 // $1 days before today. Numbers of pages grow with time: `first_page` of the days says where to
-// begin, without an index on the time. The first run counts the whole days of the latest pages. A
-// page's text came from the feed alone when the seventh letter of its origins says so
+// begin, without an index on the time. The first run counts the whole days of the latest pages. Days
+// of before are counted also when they have no address left, because a feed named it later. A page's
+// text came from the feed alone when the seventh letter of its origins says so
 // (shared/outlets/origins.ts).
 const COUNT = `
   with latest as (
@@ -89,8 +90,10 @@ const COUNT = `
       from unfetched_addresses u, since
      where u.day >= since.day
        and not exists (select from pages p where p.outlet_no = u.outlet_no and p.crawl_key = u.crawl_key)
+    union all
+    select outlet_no, d.day, null, '', null, '', false from outlet_days d, since where d.day >= since.day
   ), sum as (
-    select outlet_no, day, state, reason, count(*) as n, min(page_no) as first_page,
+    select outlet_no, day, state, reason, count(named_by) as n, min(page_no) as first_page,
            count(*) filter (where named_by & 1 <> 0) as feeds, count(*) filter (where named_by & 2 <> 0) as second,
            count(*) filter (where alone) as alone, state = 'refused' and reason = 'language' as foreign_language
       from address group by 1, 2, 3, 4

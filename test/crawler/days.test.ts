@@ -160,6 +160,15 @@ t.test('the news sitemap of robots.txt is a second count: asked a few times a da
   t.match(await today(), { feeds: 3, second: 4, named: 4, unfetched: 1 }, 'a feed has named one of them since')
   t.equal(site.to('/only').length, 0)
   t.equal((await run.pool.query("select from pages where url like '%/only'")).rowCount, 0)
+  await run.pool.query('update unfetched_addresses set day = day - 1')
+  await countDays(run.pool)
+  const yesterday = async () =>
+    (await readDays(run.pool, { by: 'day', outlets: null, from: dayAgo(1), to: dayAgo(1) }))[0]
+  t.match(await yesterday(), { named: 1, unfetched: 1 })
+  site.on('/feed.xml', show('/only', '/new'))
+  await run.poll()
+  await countDays(run.pool)
+  t.match(await yesterday(), { named: 0, unfetched: 0 }, 'a feed names the only address of a day on the next')
 })
 
 t.test('a day on which nothing could be read, and one on which a feed rolled on, are gaps', async t => {
