@@ -344,7 +344,7 @@ export async function noteSignals(db: Queryable, pages: { outletNo: number; seen
        from unnest($1::int[], $2::text[], $3::text[], $4::text[]) as n (outlet_no, signal, source, value)
       group by 1, 2, 3 order by 1, 2, 3
      on conflict (outlet_no, signal, source) do update
-        set pages = r.pages + excluded.pages, value = excluded.value, last_at = now(),
+        set pages = case r.source when 'feed' then 1 else r.pages + excluded.pages end, value = excluded.value, last_at = now(),
             first_at = case when r.last_at < now() - interval '${SHOWN_FOR}' then now() else r.first_at end
      returning (select domain from outlets o where o.outlet_no = r.outlet_no) as domain, signal, source,
                first_at = now()::timestamptz(3) as is_new`,

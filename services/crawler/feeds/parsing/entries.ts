@@ -34,7 +34,8 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
 
 /**
  * What a feed says of its licence: RSL in RSS (rslstandard.org), `rel="license"` of Atom
- * (RFC 4946), Creative Commons for RSS 1.0 and 2.0; else words of rights (Dublin Core, Atom).
+ * (RFC 4946), Creative Commons for RSS 1.0 and 2.0. Words of rights ("All rights reserved") are
+ * none: nearly every feed has them.
  */
 function licenceOf(markup: Markup, head: FeedElement, items: FeedElement[]): string | null {
   if ([head, ...items.slice(0, 1)].some(one => childrenOf(one, 'rsl:content').length > 0)) return 'RSL, in the feed'
@@ -42,8 +43,7 @@ function licenceOf(markup: Markup, head: FeedElement, items: FeedElement[]): str
     .slice(0, MAX_LINKS)
     .filter(({ name, attributes }) => name === 'cc:license' || /\blicense\b/i.test(attributes.get('rel') ?? ''))
     .map(({ attributes }) => attributes.get('rdf:resource') ?? attributes.get('href'))
-  const names = ['creativecommons:license', 'cc:license', 'license', 'dc:rights', 'rights', 'atom:rights']
-  return addresses.find(one => one) ?? firstText(markup, head, ...names)
+  return addresses.find(one => one) ?? firstText(markup, head, 'creativecommons:license', 'cc:license', 'license')
 }
 
 /** Collects the items below an element, also those inside an item that was never closed. */
