@@ -66,9 +66,9 @@ const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched
 const FIRST_PAGES = 10_000_000
 
 // $1 days before today. Numbers of pages grow with time: `first_page` of the days says where to
-// begin, without an index on the time. The first run counts the whole days of the latest pages. Days
-// of before are counted also when they have no address left, because a feed named it later. A page's
-// text came from the feed alone when the seventh letter of its origins says so
+// begin, without an index on the time. The first run counts the whole days of the latest pages.
+// Days of before are counted also when they have no address left, because a feed named it later. A
+// page's text came from the feed alone when the seventh letter of its origins says so
 // (shared/outlets/origins.ts).
 const COUNT = `
   with latest as (
