@@ -1,10 +1,17 @@
 import { open } from 'node:fs/promises'
-import type { PollQuery, PollState } from '../clients/typescript/src/index.ts'
+import { join } from 'node:path'
+import {
+  type Client,
+  createClient,
+  NoAnswerError,
+  type PollQuery,
+  type PollState,
+} from '../clients/typescript/src/index.ts'
 import { readIfThere, writeWhole } from '../infra/embedded/files.ts'
 import { parseDuration } from '../shared/config/values.ts'
 import { counted, printable } from '../shared/log/printable.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { CONNECTION_OPTIONS, queryOptions, readQuery, withApi } from './terminal/api-options.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { queryOptions, readQuery } from './terminal/api-options.ts'
 
 await runCommand(
   {
@@ -23,7 +30,8 @@ await runCommand(
       since: { type: 'string', about: 'start of a new place; by default all articles of the plan', value: 'TIME' },
       // Polling fixes these parameters.
       ...queryOptions(['sort', 'order', 'per_page', 'ingested_after']),
-      ...CONNECTION_OPTIONS,
+      url: { type: 'string', about: 'address of the API; else PUBLIC_URL, else HOST and PORT', value: 'URL' },
+      key: { type: 'string', about: 'API key; else API_KEY, else the one that npm start made', value: 'KEY' },
     },
     beside: true,
   },
@@ -36,9 +44,6 @@ async function run(context: CommandContext): Promise<void> {
   const every = parseDuration(typeof options.every === 'string' ? options.every : '1m')
   if (every === null) throw new UsageError('--every is a duration such as 30s or 5m.')
   const query = readQuery(options)
-  if (query.search === 'semantic') {
-    throw new UsageError('Poll with keyword or boolean search: by meaning, articles are found only hours later.')
-  }
   const since =
     typeof options.since === 'string' ? readQuery({ 'ingested-after': options.since }).ingested_after : undefined
   const own = { since: since ?? undefined, every: options.once === true ? undefined : every }
@@ -58,7 +63,7 @@ async function follow(
 ): Promise<void> {
   const { options, say } = context
   const written = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
-  const place = await readPlace(file, sorted(new URLSearchParams(written).toString()))
+  const place = await readPlace(file, new URLSearchParams(written.sort()).toString())
   const out = typeof options.out === 'string' ? options.out : null
   const output = await openOutput(out, place)
   // A poller that goes on waits for the API. A single poll reports the failure.
@@ -86,6 +91,30 @@ async function follow(
     if (out !== null && own.every === undefined) say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
   } finally {
     await output.close()
+  }
+}
+
+/**
+ * Works with the API that the options name, with the package for clients.
+ *
+ * @param retries how often a request that may do better later is repeated
+ * @throws UsageError when there is no key to be found; a sentence when the API is not there
+ */
+async function withApi<T>(context: CommandContext, retries: number, work: (client: Client) => Promise<T>): Promise<T> {
+  const { config, options, say, signal } = context
+  const url = String(options.url ?? '') || config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`
+  const key =
+    String(options.key ?? '') || config.API_KEY || (await readIfThere(join(config.DATA_DIR, 'api.key')))?.trim()
+  if (!key) throw new UsageError('Write --key, or set API_KEY; npm run keys -- create makes one.')
+  const onWait = (ms: number, reason: unknown) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`)
+  try {
+    return await work(createClient({ url, key, retries, signal, onWait }))
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error
+    throw new Error(
+      `${sentenceOf(error)} Name the API with --url, or leave \`npm start\` running on ${config.DATA_DIR}.`,
+      { cause: error },
+    )
   }
 }
 
@@ -140,37 +169,24 @@ interface Place {
   bytes: number
 }
 
-/** As it stands in the file. Files of earlier versions have no `etag`. */
-interface KeptPlace {
-  /** The search that it belongs to: another one needs another place. */
-  query: string
-  ingestedAfter: string | null
-  ids: string[]
-  etag?: string | null
-  bytes: number
-}
-
-/** The place kept in a file; a new one when there is none. */
+/**
+ * The place kept in a file; a new one when there is none. The package for clients refuses the state
+ * of another search, too late for the output file: it would be cut to this place.
+ */
 async function readPlace(file: string, query: string): Promise<Place> {
   const text = await readIfThere(file)
   if (text === null) return { state: null, bytes: 0 }
-  const { query: own, ingestedAfter, ids, etag = null, bytes }: KeptPlace = JSON.parse(text)
-  if (sorted(own) !== query) {
-    throw new Error(`${file} is the place of another question (${own}); name another file for this one.`)
+  const place: Place = JSON.parse(text)
+  const own = place.state?.query
+  if (own !== query) {
+    throw new Error(
+      `${file} is the place of another question (${own ?? 'as an earlier version kept it'}); name another file for this one.`,
+    )
   }
-  return { state: { query, ingested_after: ingestedAfter, ids, etag }, bytes }
+  return place
 }
 
 /** Keeps the place; a crash leaves the old one or the new one. */
-async function keepPlace(file: string, { state, bytes }: { state: PollState; bytes: number }): Promise<void> {
-  const { query, ingested_after: ingestedAfter, ids, etag } = state
-  const kept: KeptPlace = { query, ingestedAfter, ids, etag, bytes }
-  await writeWhole(file, `${JSON.stringify(kept)}\n`, 0o666)
-}
-
-/** A query with its parameters in order: earlier versions kept them as they were typed. */
-function sorted(query: string): string {
-  const parameters = new URLSearchParams(query)
-  parameters.sort()
-  return parameters.toString()
+async function keepPlace(file: string, place: Place): Promise<void> {
+  await writeWhole(file, `${JSON.stringify(place)}\n`, 0o666)
 }

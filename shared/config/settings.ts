@@ -130,7 +130,7 @@ export const SETTINGS = {
   CORS_ORIGINS: { type: 'list', about: 'Origins that browsers may call the API from, comma-separated.' },
   API_KEY: {
     type: 'secret',
-    about: 'Key that `npm run query` and `npm run poll` send. Empty: the one that `npm start` made.',
+    about: 'Key that `npm run poll` sends. Empty: the one that `npm start` made.',
   },
   TRUST_PROXY: {
     type: 'text',

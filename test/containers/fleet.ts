@@ -153,13 +153,8 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   }
   await command('status', ['scripts/status.ts', '--json'], out => JSON.parse(out).articles > 20)
   const asking = { ...env, API_KEY: key, PUBLIC_URL: 'http://127.0.0.1:8080' }
-  for (const [name, ...words] of [
-    ['query', 'de'],
-    ['poll', '--once', '--place', '/tmp/place'],
-  ]) {
-    const one = container.start(['node', `scripts/${name}.ts`, ...words], asking)
-    say(name ?? '', (await one.ended) === 0 && one.out() !== '', one.log())
-  }
+  const poll = container.start(['node', 'scripts/poll.ts', '--once', '--place', '/tmp/place'], asking)
+  say('poll', (await poll.ended) === 0 && poll.out() !== '', poll.log())
   await command('export', ['scripts/export.ts', '--body'], out => out.split('\n').length > 20)
   const exported = await command('export again', ['scripts/export.ts', '--body'])
   await writeFile(join(exchange, 'archive.ndjson'), exported)

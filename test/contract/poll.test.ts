@@ -77,11 +77,9 @@ t.test('a new place appends to what the file holds', async t => {
   t.equal(await readFile(file, 'utf8'), whole, 'and keeps it')
 })
 
-t.test('a place of an earlier version goes on', async t => {
-  const place = join(folder, 'earlier.json')
+t.test('the order of options names no other question', async t => {
+  const place = join(folder, 'ordered.json')
   await script('poll', ['--place', place, '--once', '--language', 'nl', '--country', 'NL'])
-  const { etag: _, ...kept } = JSON.parse(await readFile(place, 'utf8'))
-  await writeFile(place, JSON.stringify({ ...kept, query: 'language=nl&country=NL' }))
   const { code, out, err } = await script('poll', ['--place', place, '--once', '--country', 'NL', '--language', 'nl'])
   t.strictSame([code, out, err], [0, '', ''], 'all of its articles are known')
 })
@@ -93,32 +91,11 @@ t.test('poll refuses what would go wrong, in one sentence', async t => {
     [['--place', join(folder, 'x.json'), '--q', 'ab', '--search', 'semantic'], /keyword or boolean/],
     [['--place', join(folder, 'x.json'), '--country', 'XX'], /--country: /],
     [['--place', join(folder, 'x.json'), '--sort', 'published_at'], /--sort/],
+    [['--place', join(folder, 'x.json'), '--q', 'a'.repeat(200)], /--q: /],
   ] as const) {
     const { code, err } = await script('poll', [...args])
     t.ok(code === 1 || code === 2)
     t.match(err, sentence)
     t.equal(err.trim().split('\n').length, 1)
   }
-})
-
-t.test('query prints a page for people, or as the API sent it', async t => {
-  const table = await script('query', ['Later', '--order', 'asc'])
-  t.match(table.out, /2021-01-01 00:00 {2}NL nl {2}Later {2}\(De Dagkoerier\)/)
-  t.match(table.out, /2 of 2/)
-  const json = await script('query', ['"nummer 3"', '--search', 'boolean', '--json', '--per-page', '5', '--pages', '2'])
-  const pages = jsonLines(json.out)
-  t.equal(pages.length, 2)
-  t.equal(pages[0].articles.length, 5)
-  t.equal(pages[0].total_results, 8)
-  const rss = await script('query', ['Later', '--rss'])
-  t.match(rss.out, /^<\?xml/)
-  const none = await script('query', ['onvindbaar'])
-  t.match(none.err, /^Only headlines were searched; --search-in title_body looks in the texts too\.\n$/)
-  t.equal((await script('query', ['onvindbaar', '--search-in', 'title_body'])).err, '')
-  const wrong = await script('query', ['x', '--per-page', '101'])
-  t.equal(wrong.code, 2)
-  t.match(wrong.err, /--per-page: Write a whole number from 1 to 100/)
-  const down = await script('query', ['x', '--url', 'http://127.0.0.1:9'])
-  t.equal(down.code, 1)
-  t.match(down.err, /127\.0\.0\.1:9 cannot be reached\. Name the API with --url, or leave `npm start` running on /)
 })

@@ -108,7 +108,7 @@ const NOT_PASSED_ON: Record<string, string> = {
   HOST: 'inside its container; API_ADDRESS outside',
   DATA_DIR: 'of the embedded servers',
   OUTLETS: 'of `npm start`',
-  API_KEY: 'of `npm run query` and `npm run poll`',
+  API_KEY: 'of `npm run poll`',
 }
 const SECRETS: Record<string, string[]> = {
   OPENSEARCH_PASSWORD: ['api', 'api2'],
