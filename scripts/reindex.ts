@@ -3,7 +3,6 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexSnippets, reindexVectors } from './reindex/fields.ts'
-import { reindexPages } from './reindex/pages.ts'
 import {
   beginRun,
   type Chosen,
@@ -31,16 +30,11 @@ await runCommand(
     usage: [
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N] [--restart] [--dry-run] [--json]',
       '--vectors | --snippets [the same]',
-      '--pages [--outlet DOMAIN] [--rate N] [--dry-run] [--json]',
       '--archive [--release | --empty | --restart | --dry-run] [--rate N] [--json]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
       snippets: { type: 'boolean', about: 'the snippets, not the words' },
-      pages: {
-        type: 'boolean',
-        about: 'reads stored pages again: teaches outlets, finds refused articles, counts differences',
-      },
       archive: {
         type: 'boolean',
         about:
@@ -71,7 +65,6 @@ await runCommand(
     if (options.archive === true) return await reindexArchive(context, pool, rate)
     if (options.release === true || options.empty === true)
       throw new UsageError('--release and --empty go with --archive.')
-    if (options.pages === true) return await reindexPages(context, pool, rate)
     const chosen = await lookUpOutlet(pool, selection)
     const earlier = options.restart === true ? null : await findRun(pool, selection)
     if (options['dry-run'] === true) {

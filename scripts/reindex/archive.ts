@@ -44,7 +44,7 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
 }
 
 function taskOf(options: CommandContext['options']): Task {
-  const others = ['vectors', 'pages', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
+  const others = ['vectors', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
   if (options.release === true && options.empty === true) {
     throw new UsageError('--release and --empty contradict each other; write one of them.')

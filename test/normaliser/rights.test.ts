@@ -73,8 +73,6 @@ t.test('no command undoes it', async t => {
   await database.query("update article_texts set snippet = 'Te kort' where url like '%/a/1'")
   await fleet.script('reindex', '--snippets')
   t.same(await articles(), before)
-  const pages = JSON.parse(await fleet.script('reindex', '--pages', '--json'))
-  t.match(pages, { returned: 0, different: { title: 0, text: 0 } })
 })
 
 t.test('decision 41: index-only is found by words, and no vector waits for it; a licence outweighs it', async t => {
