@@ -151,7 +151,7 @@ interface FeedLine {
 
 /** Reads feeds and sitemaps as the crawler does. */
 function feedReader(config: Config): Reader {
-  const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
+  const parser = openFeedParser()
   return {
     async read(written) {
       const line = readFeedLine(written)

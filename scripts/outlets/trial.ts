@@ -43,7 +43,7 @@ const LONGEST_PAUSE = 30_000
 const MAX_REDIRECTS = 5
 
 export function openTrial(config: Config, signal: AbortSignal): Trial {
-  const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
+  const parser = openFeedParser()
   const ask = pacedRequest(config, signal)
   const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
 

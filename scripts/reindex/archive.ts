@@ -6,6 +6,9 @@ import { type CommandContext, UsageError } from '../../shared/process/command.ts
 import { articlesBar } from '../terminal/terminal.ts'
 import { createRateLimit } from './run.ts'
 
+/** Articles in one index. */
+const INDEX_ARTICLES = 5_000_000n
+
 /** The ways in which the command changes the archive. */
 type Task = 'fill' | 'release' | 'empty'
 
@@ -19,7 +22,7 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
   const settings = archiveSettingsOf(config)
   if (settings === null) throw new UsageError('Set OPENSEARCH_URL to the addresses of the nodes, comma-separated.')
   const archive = openArchiveWriter(pool, settings, {
-    size: BigInt(config.OPENSEARCH_INDEX_ARTICLES),
+    size: INDEX_ARTICLES,
     recent: BigInt(config.OPENSEARCH_RECENT),
     shards: config.OPENSEARCH_SHARDS,
     replicas: config.OPENSEARCH_REPLICAS,

@@ -236,13 +236,16 @@ const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
 
+/** Bytes of compressed answers that a process keeps. */
+const COMPRESSED_MEMORY = 16 * 2 ** 20
+
 /** The tools of an operation. */
 const toolsOf = (parts: Parts, admissions: Admissions) => ({
   ...parts,
   admissions,
   permits: createSearchPermits(parts.config),
   questionPermits: createQuestionPermits(parts.config),
-  send: createSender(parts.config.SEARCH_CACHE_COMPRESSED),
+  send: createSender(COMPRESSED_MEMORY),
 })
 
 type Tools = ReturnType<typeof toolsOf>

@@ -31,7 +31,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
-    parser: parser ?? openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
+    parser: parser ?? openFeedParser(),
     unheard: createOutageLog(log, {
       begins: 'could not notify the normaliser of stored pages',
       ends: 'the normaliser is notified again',

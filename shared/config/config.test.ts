@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ConfigError, readConfig, settingsWithoutUse } from './config.ts'
-import { formatDuration, parseDuration } from './values.ts'
+import { parseDuration } from './values.ts'
 
 t.test('every setting has a default that works', async t => {
   const config = readConfig({})
@@ -38,7 +38,7 @@ t.test('an unknown name with a prefix of ours is found, the rest of the environm
   t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
     'There is no setting CRAWL_DELAY; see docs/configuration.md.',
   ])
-  const former = ['CRAWL_ARCHIVE_DOCUMENTS', 'CRAWL_RECHECK', 'SEARCH_CACHE_POSTINGS', 'WEBSUB_PUBLIC_URL']
+  const former = ['CRAWL_ARCHIVE_DOCUMENTS', 'CRAWL_RECHECK', 'SEARCH_CACHE_POSTINGS', 'QUESTION_CACHE']
   t.equal(settingsWithoutUse(Object.fromEntries(former.map(name => [name, 'x']))).length, former.length, 'what is gone')
 })
 
@@ -120,6 +120,4 @@ t.test('durations are written with a unit, or as a bare 0', async t => {
     t.equal(parseDuration(text), ms, text)
   }
   for (const text of ['', '5', '-1s', '2 h', '1h30m', 's', '1e3s']) t.equal(parseDuration(text), null, text)
-  t.equal(formatDuration(7_200_000), '2h')
-  t.equal(formatDuration(1_500), '1500ms')
 })

@@ -71,13 +71,6 @@ export const SETTINGS = {
     default: 'perscope',
     about: 'Beginning of the names of its indices; another for each system on one OpenSearch.',
   },
-  OPENSEARCH_INDEX_ARTICLES: {
-    type: 'integer',
-    default: '5000000',
-    min: 1_000,
-    max: 100_000_000,
-    about: 'Articles in one index.',
-  },
   OPENSEARCH_SHARDS: { type: 'integer', default: '1', min: 1, max: 100, about: 'Shards of a new index.' },
   OPENSEARCH_REPLICAS: {
     type: 'integer',
@@ -153,21 +146,6 @@ export const SETTINGS = {
     about:
       'Memory for the index: posting lists, columns, counts, articles as they are shown. The processes of an API share it equally. 0: a tenth of the machine, at most 1.1GB.',
   },
-  QUESTION_CACHE: {
-    type: 'bytes',
-    default: '16MB',
-    about: 'Memory for vectors of questions, per API process, 2KB each. 0: none.',
-  },
-  QUESTION_CACHE_DURATION: {
-    type: 'duration',
-    default: '1h',
-    about: 'How long the vector of a question is kept; 0: not at all.',
-  },
-  SEARCH_CACHE_COMPRESSED: {
-    type: 'bytes',
-    default: '16MB',
-    about: 'Memory for compressed answers, per API process. 0: none.',
-  },
 
   CRAWL_USER_AGENT: {
     type: 'text',
@@ -196,11 +174,6 @@ export const SETTINGS = {
     min: 1_000,
     max: 268_435_456,
     about: 'Longest answer, decompressed, that is read.',
-  },
-  CRAWL_PARSE_TIMEOUT: {
-    type: 'duration',
-    default: '10s',
-    about: 'Longest one feed or sitemap may keep a thread for parsing.',
   },
   CRAWL_RETRY_MIN: {
     type: 'duration',
@@ -299,7 +272,7 @@ export const SETTINGS = {
 
 /**
  * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
- * it is a typing error, or a setting of a former version (`WEBSUB_`).
+ * it is a typing error, or a setting of a former version (`QUESTION_`, `WEBSUB_`).
  */
 export const OWN_PREFIXES = [
   'CRAWL_',
@@ -311,6 +284,7 @@ export const OWN_PREFIXES = [
   'PAGES_',
   'SEARCH_',
   'QDRANT_',
+  'QUESTION_',
   'REDIS_SENTINEL',
   'RIGHTS_',
   'TLS_',

@@ -13,15 +13,6 @@ export function parseDuration(text: string): number | null {
   return Math.round(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
 }
 
-/** The inverse of `parseDuration`, in the largest unit that divides it. */
-export function formatDuration(ms: number): string {
-  if (ms === 0) return '0'
-  for (const unit of ['d', 'h', 'm', 's'] as const) {
-    if (ms % UNITS[unit] === 0) return `${ms / UNITS[unit]}${unit}`
-  }
-  return `${ms}ms`
-}
-
 const SIZES = { kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 } as const
 
 /**

@@ -76,9 +76,7 @@ export async function startCrawl(
   const never = new AbortController().signal
   const crawl = createCrawl({
     ...{ config, pool, queues, log, stopping: never, ending: never, trust: createTrust(authorities) },
-    ...(parsing === undefined
-      ? {}
-      : { parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT, worker: parsing }) }),
+    ...(parsing === undefined ? {} : { parser: openFeedParser(parsing) }),
   })
   let feeds = 0
   const run: TestCrawl = {

@@ -42,21 +42,6 @@ t.test('equal questions asked at the same time are embedded once', async t => {
   t.equal(asked(world, 'samen'), 1)
 })
 
-t.test('a vector is kept for its time, and not at all without time or memory', async t => {
-  for (const [text, settings] of Object.entries({
-    'kort geleden': { QUESTION_CACHE_DURATION: '1s' },
-    'zonder tijd': { QUESTION_CACHE_DURATION: '0' },
-    'zonder geheugen': { QUESTION_CACHE: '0' },
-  })) {
-    const search = await world.openSearch(settings)
-    await search.search(query(text), null)
-    await forgetSets()
-    await new Promise(resolve => setTimeout(resolve, 1_200))
-    await search.search(query(text), null)
-    t.equal(asked(world, text), 2, text)
-  }
-})
-
 t.test('decision 29: without the model a kept question is answered, another is 503; failures are not kept', async t => {
   const search = await world.openSearch()
   const before = await search.search(query('blijft'), null)

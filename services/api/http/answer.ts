@@ -186,7 +186,7 @@ const ENTRY_BYTES = 400
 export function createCompressor(limit: number): Compressor {
   const permits = createSemaphore(AT_ONCE)
   const cache = new LRUCache<string, Buffer, { encoding: Encoding; body: Buffer }>({
-    maxSize: Math.max(1, limit),
+    maxSize: limit,
     sizeCalculation: (small, key) => small.length + 2 * key.length + ENTRY_BYTES,
     fetchMethod: (_key, _stale, { context: { encoding, body } }) => permits.run(() => COMPRESS[encoding](body)),
     ignoreFetchAbort: true,

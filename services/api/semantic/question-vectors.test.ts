@@ -1,12 +1,11 @@
 import t from 'tap'
 import { createQuestionVectors } from './vector-search.ts'
 
-const HOUR = 3_600_000
 const VECTOR = Array.from({ length: 384 }, (_, at) => Math.fround(Math.sin(at)))
 
 t.test('the memory is bounded: the question that was not asked for longest is embedded again', async t => {
   // A vector of 384 numbers takes 2,036 bytes: there is room for two.
-  const vectorOf = createQuestionVectors(5_000, HOUR)
+  const vectorOf = createQuestionVectors(5_000)
   const embedded: string[] = []
   for (const text of ['first', 'second', 'first', 'third', 'first', 'second']) {
     const vector = await vectorOf('articles', text, async () => {

@@ -41,7 +41,7 @@ export interface VectorSearch {
 export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
-  const vectorOf = createQuestionVectors(config.QUESTION_CACHE, config.QUESTION_CACHE_DURATION)
+  const vectorOf = createQuestionVectors(QUESTION_MEMORY)
   // Checks the settings at the start; also the model to ask before anything is embedded.
   const configured = openEmbeddings(sourceOf(config), options)
   const findServing = openServing(config, pool, options)
@@ -176,23 +176,24 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
   }
 }
 
+/** Bytes for the vectors of questions: some 2,000 each. */
+const QUESTION_MEMORY = 16 * 2 ** 20
+const HOUR = 3_600_000
 /** Bytes of an entry beside the numbers: its digest, the array, the entries of the cache. */
 const ENTRY_BYTES = 500
 
 /**
- * Keeps the vectors of the questions that were asked lately. The function that it returns gives the
+ * Keeps the vectors of the questions of the last hour. The function that it returns gives the
  * vector of a question for one collection; `embed` makes it when none is kept. Equal questions that
  * come meanwhile wait for that one, or fail with it. A collection's name stands for model, endpoint
  * and recipe, so vectors of two models never meet.
  *
- * @param size bytes; 0: nothing is kept
- * @param duration ms that a vector is kept; 0: nothing is kept
+ * @param maxSize bytes that they may take
  */
-export function createQuestionVectors(size: number, duration: number) {
-  const maxSize = duration === 0 ? 1 : Math.max(1, size)
+export function createQuestionVectors(maxSize: number) {
   const kept = new LRUCache<string, Float32Array, () => Promise<number[]>>({
     maxSize,
-    ttl: Math.max(1, duration),
+    ttl: HOUR,
     sizeCalculation: vector => vector.byteLength + ENTRY_BYTES,
     // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
     fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),

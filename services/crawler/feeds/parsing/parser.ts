@@ -23,17 +23,16 @@ export class ParseFailure extends Error {
 
 /** Two, so that a document which uses up its time leaves a thread for the others. */
 const THREADS = 2
+/** ms that one document may keep a thread. */
+const TIMEOUT = 10_000
 /** MB of heap: enough for a document of the largest size. */
 const MEMORY = 512
 
-/**
- * @param options.timeout CRAWL_PARSE_TIMEOUT: ms that one document may keep a thread
- * @param options.worker the code that the threads run; a test may replace it
- */
-export function openFeedParser(options: { timeout: number; worker?: URL }): FeedParser {
+/** @param worker the code that the threads run; a test may replace it */
+export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)): FeedParser {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
-    worker: options.worker ?? new URL('./parse.ts', import.meta.url),
-    ...{ threads: THREADS, timeout: options.timeout, memory: MEMORY },
+    worker,
+    ...{ threads: THREADS, timeout: TIMEOUT, memory: MEMORY },
   })
   const queue = createFairQueue(THREADS)
   return {
@@ -41,19 +40,17 @@ export function openFeedParser(options: { timeout: number; worker?: URL }): Feed
       try {
         return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
-        throw error instanceof ThreadError
-          ? new ParseFailure(sentenceOf(error, options.timeout), { cause: error })
-          : error
+        throw error instanceof ThreadError ? new ParseFailure(sentenceOf(error), { cause: error }) : error
       }
     },
     close: () => threads.close(),
   }
 }
 
-function sentenceOf({ failure, message }: ThreadError, timeout: number): string {
+function sentenceOf({ failure, message }: ThreadError): string {
   switch (failure) {
     case 'timeout':
-      return `parsing the document takes longer than ${timeout} ms; see CRAWL_PARSE_TIMEOUT`
+      return `parsing the document takes longer than ${TIMEOUT} ms`
     case 'memory':
       return `parsing the document takes more than ${MEMORY} MB of memory`
     case 'error':
