@@ -46,11 +46,8 @@ await runCommand(
       rate: { type: 'string', about: 'requests per minute', value: 'N' },
       quota: { type: 'string', about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { type: 'boolean', about: 'with update: takes the quota away' },
-      search: { type: 'string', about: 'with feed add: the parameters of /v1/articles.rss', value: 'QUERY' },
-      title: { type: 'string', about: "with feed add: its name in lists, by default the feed's own title", value: 'T' },
       all: { type: 'boolean', about: 'with feed revoke: all feeds of the key' },
       json: { type: 'boolean', about: 'with feed list: prints JSON' },
-      opml: { type: 'boolean', about: 'with feeds: prints OPML, with the addresses' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -60,7 +57,7 @@ await runCommand(
 async function run(context: CommandContext, pool: Pool): Promise<void> {
   const { positionals, print, say } = context
   const [verb = '', id, surplus] = positionals
-  if (verb === 'feed' || verb === 'feeds') return runFeed(context, pool)
+  if (verb === 'feed') return runFeed(context, pool)
   if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb))) {
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
   }

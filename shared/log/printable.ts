@@ -15,12 +15,6 @@ export const printable = (text: string): string =>
 /** Escapes a part of a line for terminals, with its line breaks and tabs. */
 export const printableLine = (text: string): string => text.replace(CONTROL, escaped)
 
-/** Escapes XML for terminals. For a parser of XML it stays the same. */
-export const printableXml = (xml: string): string =>
-  xml.replace(CONTROL, character =>
-    character === '\n' || character === '\t' ? character : `&#x${character.charCodeAt(0).toString(16)};`,
-  )
-
 /**
  * Whatever was thrown or came as a reason, in words: never "[object Object]". pg-boss and pools
  * emit plain objects, `fetch` hides the reason in a cause, and several failures come as one error.
