@@ -1,29 +1,19 @@
 import type { Random } from '../../faults/random.ts'
-import { type Shot, shot } from './requests.ts'
 
 /** One connection of a hostile peer. */
 export interface Attack {
-  kind: keyof typeof KINDS | 'question'
+  kind: keyof typeof KINDS
   /** Sent one after another, each in a packet of its own. */
   packets: Buffer[]
   /**
    * `close`: half-closes after an answer, or after a moment without one. `reset`: resets the
-   * connection at once. `wait`: the server ends it.
+   * connection at once.
    */
-  end: 'close' | 'reset' | 'wait'
-  /** A whole request, with the facts that the judge of its answer needs. */
-  question?: Shot
+  end: 'close' | 'reset'
 }
 
-/**
- * The bytes of one connection: a question with parameters of all kinds, malformed, or valid in an
- * unusual way.
- */
-export function attack(c: Random, secret: string, cursors: readonly string[]): Attack {
-  if (c.chance(0.4)) {
-    const question = shot(c, secret, cursors)
-    return { kind: 'question', packets: [question.bytes], end: 'wait', question }
-  }
+/** The bytes of one connection: malformed, or valid in an unusual way. */
+export function attack(c: Random, secret: string): Attack {
   const kind = c.pick(KIND_NAMES)
   const bytes = Buffer.from(KINDS[kind](c, `Authorization: Bearer ${secret}\r\n`), 'latin1')
   return { kind, packets: c.chance(0.2) ? split(c, bytes) : [bytes], end: c.chance(0.1) ? 'reset' : 'close' }
