@@ -9,6 +9,7 @@ t.test('decision 33: a snippet is the first 200 code points with single spaces',
   t.equal(snippetOf('woord   '.repeat(100)), 'woord '.repeat(100).slice(0, 200).trimEnd())
   t.equal(snippetOf(`${' '.repeat(5_000)}${'x'.repeat(201)}`), 'x'.repeat(200))
   t.equal(snippetOf('ж'.repeat(300)), 'ж'.repeat(200))
+  t.equal(snippetOf('😀'.repeat(250)), '😀'.repeat(200), 'code points, not code units')
 })
 
 t.test('decision 33: a snippet ends with a whole grapheme', async t => {

@@ -37,23 +37,6 @@ t.test('decision 24: what is indexed again stays as it was, to the byte', async 
   t.equal((await all()).filter(article => article.title === 'Anders').length, 0)
 })
 
-const snippets: [about: string, body: string | null, snippet: string | null][] = [
-  ['none without a text', null, null],
-  ['a short text is whole', 'Kort en goed.', 'Kort en goed.'],
-  ['space is collapsed', ' Een\n\n  twee\tdrie ', 'Een twee drie'],
-  ['200 code points', 'a'.repeat(300), 'a'.repeat(200)],
-  ['space at the cut goes', `${'a'.repeat(199)} bcd`, 'a'.repeat(199)],
-  ['code points, not code units', '😀'.repeat(250), '😀'.repeat(200)],
-  ['never half a grapheme', `${'a'.repeat(199)}e\u0323\u0307x`, 'a'.repeat(199)],
-]
-for (const [index, [about, body, snippet]] of snippets.entries()) {
-  t.test(`decision 33: ${about}`, async t => {
-    await api.index([{ title: `Snippet ${index}`, body }])
-    const shown = (await all()).find(article => article.title === `Snippet ${index}`)
-    t.equal(shown?.snippet ?? null, snippet)
-  })
-}
-
 t.test("decision 35: an author's id is the same for the same name at the same outlet, and no other", async t => {
   const elsewhere = { name: 'Le Courrier', domain: 'courrier.example' }
   await api.index([
