@@ -15,28 +15,6 @@ const pagesOf = (start: number, count: number) =>
     return { path: `/nieuws/plan-${start + at}`, html: articlePage(title, `plan ${start + at}`), title }
   })
 
-const articles = async () =>
-  (await database.query('select count(*)::int as n, count(distinct id)::int as ids from articles'))[0]
-
-t.test(
-  'stored pages become articles though no queue knows of them; each once, though a worker is killed',
-  { timeout: 150_000 },
-  async t => {
-    await storePages(database, pagesOf(0, 150))
-    const fleet = fleetOf(t)
-    const killed = await fleet.start('normaliser')
-    while (((await articles())?.n as number) < 20) await new Promise(resolve => setTimeout(resolve, 50))
-    killed.process.kill('SIGKILL')
-    await fleet.start('normaliser')
-    await fleet.start('normaliser')
-    await settle(database, 90_000)
-    t.same(await articles(), { n: 150, ids: 150 })
-    const texts = await database.query("select snippet from article_texts where title = 'Raad spreekt over plan 7'")
-    t.match(String(texts[0]?.snippet), /^Over plan 7 is dinsdag/)
-    t.equal(await database.count('embeddings'), 150)
-  },
-)
-
 t.test(
   'interstitials, refusals and other languages end as the outlet’s health shows them',
   { timeout: 150_000 },

@@ -33,11 +33,10 @@ export interface Client {
   leave(): void
 }
 
-/** @param rate requests a minute that its clients have together */
-export async function startCores(env: Record<string, string> = {}, rate = 100_000): Promise<Cores> {
+export async function startCores(env: Record<string, string> = {}): Promise<Cores> {
   const database = await createTestDatabase()
   const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '2', ...env })
-  const { key } = await fleet.makeKey('cores', '--rate', String(rate))
+  const { key } = await fleet.makeKey('cores')
   const primary = await fleet.start('api')
   const port = Number(new URL(fleet.base()).port)
   const cores: Cores = {
