@@ -1,6 +1,45 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import autocannon from 'autocannon'
 import { Pool } from 'undici'
+
+/** A request that a client can make. */
+export interface Asking {
+  path: string
+  headers?: Record<string, string>
+}
+
+/** The answer of an API. */
+export interface Answer {
+  /** 0: the connection broke, or nothing came for half a minute. */
+  status: number
+  etag: string
+  body: Buffer
+}
+
+/** An API that is asked over connections that are kept, with one key. */
+export interface Client {
+  ask(request: Asking): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** ms after which a request is given up. */
+const PATIENCE = 30_000
+
+/** Uses little processor time, because client and API share the cores: `fetch` takes far more. */
+export function createClient(base: string, key: string, connections = 64): Client {
+  const pool = new Pool(base, { connections, headersTimeout: PATIENCE, bodyTimeout: PATIENCE })
+  return {
+    async ask({ path, headers: own }) {
+      try {
+        const request = { method: 'GET' as const, path, headers: { authorization: `Bearer ${key}`, ...own } }
+        const { statusCode, headers, body } = await pool.request(request)
+        return { status: statusCode, etag: String(headers.etag ?? ''), body: Buffer.from(await body.arrayBuffer()) }
+      } catch {
+        return { status: 0, etag: '', body: Buffer.alloc(0) }
+      }
+    },
+    close: () => pool.close(),
+  }
+}
 
 /** A request as its client saw it. */
 export interface Asked {
@@ -8,7 +47,6 @@ export interface Asked {
   /** When it began or was due, ms on the clock of `performance`. */
   at: number
   ms: number
-  /** 0: the connection broke. */
   status: number
 }
 
@@ -19,72 +57,54 @@ export interface Load {
   failures: number
 }
 
-/** A path, or one with headers of its own. */
-export type Path = string | { path: string; headers: Record<string, string> }
-
 /** How long a load lasts. */
 export type Until = { seconds: number } | { requests: number }
 
 /**
- * Requests the paths one after the other on each connection: the most that a server can do. Each
- * connection starts at another path.
+ * Makes the requests one after the other on each connection: the most that a server can do. Each
+ * connection starts at another request.
  *
  * @param good statuses that are no failures
  */
-export function load(
-  base: string,
-  key: string,
-  paths: Path[],
+export async function load(
+  client: Client,
+  requests: Asking[],
   connections: number,
   until: Until,
   signal: AbortSignal,
   good: number[] = [200],
 ): Promise<Load> {
   const asked: Asked[] = []
-  const requests = paths.map(one => {
-    const { path, headers } = typeof one === 'string' ? { path: one, headers: {} } : one
-    return { method: 'GET' as const, path, headers: { authorization: `Bearer ${key}`, ...headers } }
+  const ended = new AbortController()
+  const start = performance.now()
+  if ('seconds' in until) setTimeout(() => ended.abort(), until.seconds * 1_000)
+  let left = 'requests' in until ? until.requests : Infinity
+  await inTurn(connections, AbortSignal.any([signal, ended.signal]), async (connection, turn) => {
+    if (--left <= 0) ended.abort()
+    if (left < 0) return
+    const place = Math.floor((connection * requests.length) / connections) + turn
+    const request = requests[place % requests.length]!
+    const at = performance.now()
+    const { status } = await client.ask(request)
+    asked.push({ path: request.path, at, ms: performance.now() - at, status })
   })
-  let begun = 0
-  return new Promise((resolve, reject) => {
-    const instance = autocannon(
-      {
-        ...{ url: base, connections, requests },
-        setupClient(client) {
-          let next = Math.floor((begun++ * paths.length) / connections)
-          client.setRequests([...requests.slice(next), ...requests.slice(0, next)])
-          // Each request follows the answer before it. autocannon's own times are those of earlier
-          // requests when its queue was once longer.
-          let at = performance.now()
-          client.on('response', status => {
-            const now = performance.now()
-            asked.push({ path: requests[next++ % requests.length]!.path, at, ms: now - at, status })
-            at = now
-          })
-        },
-        ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
-      },
-      (error, result) => {
-        signal.removeEventListener('abort', stop)
-        if (signal.aborted) return reject(signal.reason)
-        if (error) return reject(error)
-        const failures = result.errors + asked.filter(one => !good.includes(one.status)).length
-        resolve({ asked, perSecond: asked.length / result.duration, failures })
-      },
-    )
-    const stop = () => instance.stop?.()
-    signal.addEventListener('abort', stop, { once: true })
-  })
+  signal.throwIfAborted()
+  const failures = asked.filter(one => !good.includes(one.status)).length
+  return { asked, perSecond: (asked.length * 1_000) / (performance.now() - start), failures }
 }
 
 export const timesOf = (asked: Asked[]) => asked.map(one => one.ms)
 
 /** Works several times side by side, one after the other each, until the signal. */
-export async function inTurn(clients: number, until: AbortSignal, work: () => Promise<unknown>): Promise<void> {
-  const client = async () => {
-    while (!until.aborted) await work()
+export async function inTurn(
+  clients: number,
+  until: AbortSignal,
+  work: (client: number, turn: number) => Promise<unknown>,
+): Promise<void> {
+  const one = async (client: number) => {
+    for (let turn = 0; !until.aborted; turn++) await work(client, turn)
   }
-  await Promise.all(Array.from({ length: clients }, client))
+  await Promise.all(Array.from({ length: clients }, (_, client) => one(client)))
 }
 
 /**
@@ -107,31 +127,4 @@ export async function atSteadyRate(
     underWay.add(begun)
   }
   await Promise.all(underWay)
-}
-
-/** Whole answers of an API, over connections that are kept, with one key. */
-export interface Client {
-  /** @returns status 0 when the connection broke or nothing came for half a minute */
-  ask(path: string, headers?: Record<string, string>): Promise<{ status: number; etag: string; text: string }>
-  close(): Promise<void>
-}
-
-/** ms after which a request is given up. */
-const PATIENCE = 30_000
-
-/** Uses little processor time, because client and API share the cores: `fetch` takes far more. */
-export function createClient(base: string, key: string, connections = 64): Client {
-  const pool = new Pool(base, { connections, headersTimeout: PATIENCE, bodyTimeout: PATIENCE })
-  return {
-    async ask(path, own = {}) {
-      try {
-        const request = { method: 'GET' as const, path, headers: { authorization: `Bearer ${key}`, ...own } }
-        const { statusCode, headers, body } = await pool.request(request)
-        return { status: statusCode, etag: String(headers.etag ?? ''), text: await body.text() }
-      } catch {
-        return { status: 0, etag: '', text: '' }
-      }
-    },
-    close: () => pool.close(),
-  }
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { type DataDirectory, openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { type EmbeddedServers, startServers } from '../infra/embedded/servers.ts'
 import type { ServerName } from '../infra/embedded/starting.ts'
 import { readConfig } from '../shared/config/config.ts'
@@ -53,19 +54,26 @@ export async function ensureDatabase(server: string, name: string): Promise<stri
 }
 
 /**
- * Makes a database beside the server's own. One that an earlier run left is replaced.
+ * Makes a database beside the server's own, until the work is done. One that an earlier run left is
+ * replaced.
  *
  * @param template address of a database that is copied; absent: the new one is empty
  */
-export async function createDatabase(
-  server: string,
+export async function inNewDatabase<T>(
+  { server, dataDir }: Pick<Bench, 'server' | 'dataDir'>,
   name: string,
-  template?: string,
-): Promise<{ url: string; drop(): Promise<void> }> {
+  template: string | null,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  // Only a superuser may end what autovacuum does in a database that is dropped.
+  const superuser = inDatabase(await superuserUrl(dataDir.path, server), 'postgres')
   const drop = () =>
-    withDatabase(server, async database => void (await database.query(`drop database if exists ${name} with (force)`)))
+    withDatabase(
+      superuser,
+      async database => void (await database.query(`drop database if exists ${name} with (force)`)),
+    )
   await drop()
-  const copied = template && ` template ${new URL(template).pathname.slice(1)} strategy file_copy`
-  await withDatabase(server, database => database.query(`create database ${name}${copied ?? ''}`))
-  return { url: inDatabase(server, name), drop }
+  const copied = template === null ? '' : ` template ${new URL(template).pathname.slice(1)} strategy file_copy`
+  await withDatabase(server, database => database.query(`create database ${name}${copied}`))
+  return work(inDatabase(server, name)).finally(drop)
 }

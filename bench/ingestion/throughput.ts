@@ -21,7 +21,7 @@ import { withDatabase } from '../../test/database.ts'
 import { watchTurns } from '../../test/turns.ts'
 import { type Figures, prefixed, rounded, say, sum } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { createDatabase, withServers } from '../servers.ts'
+import { inNewDatabase, withServers } from '../servers.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Pages that are stored for one run. */
@@ -49,13 +49,13 @@ export async function measureThroughput(options: BenchOptions): Promise<Figures>
     'ingestion',
     'bench-ingestion',
     options.signal,
-    async ({ server, signal }) => {
-      const { url } = await createDatabase(server, 'bench_ingestion')
-      await migrate(url)
-      await store(url, copies(pages, count), 'stored')
-      await store(url, heavy, 'waiting')
-      return { ...(await measure(url, count, signal)), ...(await measureStages(pages)) }
-    },
+    bench =>
+      inNewDatabase(bench, 'bench_ingestion', null, async url => {
+        await migrate(url)
+        await store(url, copies(pages, count), 'stored')
+        await store(url, heavy, 'waiting')
+        return { ...(await measure(url, count, bench.signal)), ...(await measureStages(pages)) }
+      }),
     ['postgres'],
   )
 }

@@ -6,14 +6,14 @@ import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { withDatabase } from '../../test/database.ts'
-import { type ApiProcess, benchKey, pathOf, startApi } from '../api.ts'
+import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say, sum } from '../figures.ts'
-import { atSteadyRate, createClient, inTurn } from '../load.ts'
+import { atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { buildArchive } from '../search/build.ts'
 import { queryClasses } from '../search/classes.ts'
 import type { Archive } from '../search/generator.ts'
-import { type Bench, createDatabase, withServers } from '../servers.ts'
+import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { fillVectors } from '../vectors.ts'
 import { createRequests, KINDS, type Kind } from './requests.ts'
 import type { Written } from './writer.ts'
@@ -47,18 +47,14 @@ const SLOWEST = 20
 export function run(options: BenchOptions): Promise<Figures> {
   return withServers('mixed', 'bench-search', options.signal, async bench => {
     const rows = options.rows ?? ROWS
-    const { url, archive } = await buildArchive(bench.server, rows, options.signal)
+    const { url: built, archive } = await buildArchive(bench.server, rows, options.signal)
     say('Copying the archive …')
-    const copy = await createDatabase(bench.server, `${new URL(url).pathname.slice(1)}_mixed`, url)
-    try {
-      await embedNewest(bench, copy.url, archive, rows)
+    return inNewDatabase(bench, `${new URL(built).pathname.slice(1)}_mixed`, built, async url => {
+      await embedNewest(bench, url, archive, rows)
       const { addresses, settings } = bench.servers
-      const env = { ...addresses, ...settings, DATABASE_URL: copy.url, LOG_LEVEL: 'warn' }
-      const api = await startApi(bench, copy.url, { env })
-      return await measure({ api, url: copy.url, archive, rows, options }).finally(() => api.stop())
-    } finally {
-      await copy.drop()
-    }
+      const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
+      return withApi(bench, url, { env }, api => measure({ api, url, archive, rows, options }))
+    })
   })
 }
 
@@ -90,30 +86,32 @@ interface Mixed {
 }
 
 async function measure({ api, url, archive, rows, options }: Mixed): Promise<Figures> {
-  const { secret } = await withDatabase(url, database => benchKey(database, null))
-  const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(pathOf))
+  const { rate, signal } = options
+  const key = await withDatabase(url, database => benchKey(database, null))
+  const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(({ path }) => path))
   const words = archive.vocabularies.nl.words.slice(200, 5_000)
   const ask = async (perSecond: number | null, seconds: number, seed: number) => {
     const newest = await withDatabase(url, async database => {
       const { rows } = await database.query('select max(ingested_at) as newest from articles')
       return rows[0].newest.toISOString()
     })
-    return askFor(api.base, secret, { searches, words, newest, seed }, perSecond, seconds, options.signal)
+    const next = createRequests({ searches, words, newest, seed })
+    return askFor(createClient(api.base, key, CONNECTIONS), next, perSecond, seconds, signal)
   }
 
   // While articles come in and every second question is new: both take a large part of what the
   // machine can do. With `--rate` nobody looks for the limit.
-  say(options.rate === null ? 'Looking for the limit …' : 'Warming up …')
-  const rounds = options.rate === null ? [1, 2] : [1]
-  const warming = await startWriter(url, rows, rows, rounds.length * LIMIT_SECONDS, options.signal)
+  say(rate === null ? 'Looking for the limit …' : 'Warming up …')
+  const rounds = rate === null ? [1, 2] : [1]
+  const warming = await startWriter(url, rows, rows, rounds.length * LIMIT_SECONDS, signal)
   let minutes: Minute[] = []
-  for (const seed of rounds) minutes = await ask(options.rate, LIMIT_SECONDS, seed)
+  for (const seed of rounds) minutes = await ask(rate, LIMIT_SECONDS, seed)
   const limit = requestsIn(minutes) / LIMIT_SECONDS
   const { articles } = await warming.result
 
   const seconds = options.seconds ?? SECONDS
-  const perSecond = options.rate ?? Math.floor(LOAD * limit)
-  const writer = await startWriter(url, rows, rows + articles, seconds, options.signal)
+  const perSecond = rate ?? Math.floor(LOAD * limit)
+  const writer = await startWriter(url, rows, rows + articles, seconds, signal)
   say(`${perSecond} requests/s and ${WRITTEN} articles/s for ${seconds} s …`)
   const begun = await api.usage()
   await api.requests()
@@ -127,7 +125,7 @@ async function measure({ api, url, archive, rows, options }: Mixed): Promise<Fig
     say(`${ms.toFixed(0)} ms: ${path}, ${search}; waited for ${JSON.stringify(waited)}`)
   return {
     rows,
-    ...(options.rate === null && { limit_per_s: Math.round(limit) }),
+    ...(rate === null && { limit_per_s: Math.round(limit) }),
     asked_per_s: perSecond,
     minutes: minutes.length,
     failures: sum(minutes.map(minute => minute.failures)),
@@ -142,7 +140,7 @@ async function measure({ api, url, archive, rows, options }: Mixed): Promise<Fig
   }
 }
 
-/** Starts to write articles for so many seconds, in a process of its own. */
+/** Starts to write articles for so many seconds, in a process of its own, which has begun. */
 async function startWriter(url: string, rows: number, from: number, seconds: number, signal: AbortSignal) {
   const numbers = [rows, from, WRITTEN, seconds].map(String)
   const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers])
@@ -150,7 +148,6 @@ async function startWriter(url: string, rows: number, from: number, seconds: num
   child.once('exit', () => ended.abort(new Error('The writer ended before it was done.')))
   signal.addEventListener('abort', () => child.kill(), { once: true })
   await once(child, 'message', { signal: ended.signal })
-  child.send('go')
   const result = once(child, 'message', { signal: ended.signal }).then(([written]): Written => written)
   return { result: result.finally(() => child.kill()) }
 }
@@ -166,20 +163,17 @@ const requestsIn = (minutes: Minute[]) =>
 
 /** @param perSecond requests/s, whether or not earlier ones are answered; null: in turn */
 async function askFor(
-  base: string,
-  key: string,
-  asked: Parameters<typeof createRequests>[0],
+  client: Client,
+  next: ReturnType<typeof createRequests>,
   perSecond: number | null,
   seconds: number,
   signal: AbortSignal,
 ): Promise<Minute[]> {
-  const client = createClient(base, key, CONNECTIONS)
-  const next = createRequests(asked)
   const minutes: Minute[] = []
   const begun = performance.now()
   const one = async (due: number) => {
-    const { kind, path, headers, read } = next()
-    const answer = await client.ask(path, headers)
+    const { kind, read, ...request } = next()
+    const answer = await client.ask(request)
     const number = Math.floor((due - begun) / MINUTE)
     for (let at = minutes.length; at <= number; at++) minutes.push({ failures: 0, times: emptyTimes() })
     const minute = minutes[number]!

@@ -1,4 +1,4 @@
-import type { Client } from '../load.ts'
+import type { Answer, Asking } from '../load.ts'
 import { createRandom, type Random } from '../search/generator.ts'
 
 /** Kinds of requests, and their share of all, percent. */
@@ -13,15 +13,13 @@ const READERS = 200
 /** Of the questions, so many are asked by many; the others by one. */
 const POPULAR = 50
 
-interface NextRequest {
+interface NextRequest extends Asking {
   kind: Kind
-  path: string
-  headers?: Record<string, string>
   /** Told of an answer. */
-  read(answer: Awaited<ReturnType<Client['ask']>>): void
+  read(answer: Answer): void
 }
 
-interface Asking {
+interface Questions {
   /** First pages of lists and searches by words. */
   searches: string[]
   /** Words that questions are made of. */
@@ -33,7 +31,7 @@ interface Asking {
 }
 
 /** Requests of all kinds at random. */
-export function createRequests({ searches, words, newest, seed }: Asking): () => NextRequest {
+export function createRequests({ searches, words, newest, seed }: Questions): () => NextRequest {
   const random = createRandom(seed)
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
   const question = (from: Random) => Array.from({ length: 6 }, () => from.one(words)).join(' ')
@@ -48,9 +46,9 @@ export function createRequests({ searches, words, newest, seed }: Asking): () =>
       kind: 'poll',
       path: `/v1/articles?${new URLSearchParams(asked)}`,
       headers: reader.etag === '' ? {} : { 'if-none-match': reader.etag },
-      read({ status, etag, text }) {
+      read({ status, etag, body }) {
         if (status === 304) return
-        const last: string | undefined = JSON.parse(text).articles.at(-1)?.ingested_at
+        const last: string | undefined = JSON.parse(body.toString()).articles.at(-1)?.ingested_at
         reader.etag = last === undefined ? etag : ''
         reader.after = last ?? reader.after
       },

@@ -7,8 +7,8 @@ import { createArchive } from '../search/generator.ts'
 
 // A process that writes articles as a normaliser does: batches through the article writer, which
 // also makes segments. Arguments: the database, the rows of its archive, the number of the first
-// article, articles a second, and for how many seconds. It says "ready" when it has generated them,
-// and writes when it is told.
+// article, articles a second, and for how many seconds. It says "ready" when it has generated them
+// and begins to write, and sends the result in the end.
 
 /** The result of the writer. */
 export interface Written {
@@ -38,20 +38,18 @@ const ready = createArchive(rows)
   .articles(from, from + perSecond * seconds + BATCH)
   .map(({ ingestedAt: _, ...article }) => article)
 process.on('disconnect', () => process.exit(0))
-process.once('message', async () => {
-  const start = performance.now()
-  while (performance.now() - start < seconds * 1_000) {
-    await pause(Math.max(0, start + (written.articles / perSecond) * 1_000 - performance.now()))
-    const begun = performance.now()
-    await articleWriter.write(ready.slice(written.articles, written.articles + BATCH), {
-      within: async client => {
-        const use = taken.get(client)
-        if (use !== undefined) use.batch = true
-      },
-    })
-    written.batches.push(performance.now() - begun)
-    written.articles += BATCH
-  }
-  process.send?.(written)
-})
 process.send?.('ready')
+const start = performance.now()
+while (performance.now() - start < seconds * 1_000) {
+  await pause(Math.max(0, start + (written.articles / perSecond) * 1_000 - performance.now()))
+  const begun = performance.now()
+  await articleWriter.write(ready.slice(written.articles, written.articles + BATCH), {
+    within: async client => {
+      const use = taken.get(client)
+      if (use !== undefined) use.batch = true
+    },
+  })
+  written.batches.push(performance.now() - begun)
+  written.articles += BATCH
+}
+process.send?.(written)

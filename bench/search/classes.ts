@@ -1,11 +1,20 @@
 import { STOP_WORDS } from '../../search/analysis/index.ts'
-import { type ArticleQuery, type Match, NO_FILTERS, parseBoolean, parseKeyword } from '../../search/index.ts'
+import type { ArticleQuery } from '../../search/index.ts'
+import { filterOf } from '../../services/api/articles/find.ts'
+import { readRequest } from '../../services/api/contract/request.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
 import { type Archive, createRandom, type Random, shuffled, type Vocabulary } from './generator.ts'
+
+/** A search as a client asks for it, and as the API reads it. */
+export interface Search {
+  path: string
+  query: ArticleQuery
+}
 
 /** One cell of the table: a kind of match, where it looks, and what else is asked. */
 export interface QueryClass {
   name: string
-  queries: ArticleQuery[]
+  queries: Search[]
   /** Whether to measure a page far behind the first. */
   deep: boolean
 }
@@ -13,79 +22,62 @@ export interface QueryClass {
 const HISTORY = new Date('2000-01-01T00:00:00Z')
 const DAY = 86_400_000
 
-/** A query without words: the newest articles. */
-export const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
-  ...NO_FILTERS,
-  coverage: { historyStart: HISTORY, publishedAfter: null, publishedBefore: null },
-  sort: 'published_at',
-  order: 'desc',
-  perPage: 25,
+/** The first page of a request, by a key of all countries and times. */
+export function searchOf(parameters: Record<string, string>): Search {
+  const asked = String(new URLSearchParams(parameters))
+  const request = readRequest(asked, 'articles')
+  const { question, order, perPage } = request
+  if (question.search === 'semantic') throw new Error('The classes hold no search by meaning.')
+  const { match, searchIn, sort } = question
+  const filter = filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart: HISTORY })
+  return { path: `/v1/articles?${asked}`, query: { ...filter, match, searchIn, sort, order, perPage } }
 }
 
-type MakeMatch = (random: Random) => Match
-type MakeFilter = (random: Random) => Partial<ArticleQuery>
+/** Makes parameters of a request: its match, or what else it asks. */
+type Make = (random: Random) => Record<string, string>
 
-/** Each match in each scope beside each filter. @param seed of the random choices of a class */
+/** Each match in each scope beside each filter. */
 function classesOf(
-  matches: Record<string, MakeMatch>,
-  filters: Record<string, MakeFilter>,
+  matches: Record<string, Make>,
+  filters: Record<string, Make>,
   queriesEach: number,
-  seed: (match: string, filter: string, scope: ArticleQuery['searchIn']) => number,
+  scopes = ['title', 'title_body'],
 ): QueryClass[] {
   return Object.entries(matches).flatMap(([matchName, match]) =>
-    (['title', 'title_body'] as const).flatMap(searchIn =>
+    scopes.flatMap(search_in =>
       Object.entries(filters).map(([filterName, filter]): QueryClass => {
-        const random = createRandom(seed(matchName, filterName, searchIn))
-        const query = () => ({ ...BASE, searchIn, match: match(random), ...filter(random) })
+        const random = createRandom(matchName.length * 1_000 + filterName.length)
+        const query = () => searchOf({ ...match(random), search_in, ...filter(random) })
         const queries = Array.from({ length: queriesEach }, query)
-        return { name: `${matchName} · ${searchIn} · ${filterName}`, queries, deep: filterName.endsWith('deep page') }
+        return { name: `${matchName} · ${search_in} · ${filterName}`, queries, deep: filterName.endsWith('deep page') }
       }),
     ),
   )
 }
 
 /** All classes: matches × scope × what else is asked, some queries each. */
-export function queryClasses(archive: Archive, queriesEach: number): QueryClass[] {
-  const seed = (match: string, filter: string) => match.length * 1_000 + filter.length
-  return classesOf(matches(archive), filters(archive), queriesEach, seed).filter(
-    one => !one.name.startsWith('listing · title ·'),
-  )
-}
+export const queryClasses = (archive: Archive, queriesEach: number): QueryClass[] =>
+  classesOf(matches(archive), filters(archive), queriesEach).filter(one => !one.name.startsWith('listing · title ·'))
 
-/** Classes with a part of a name, each beside the words and filters that weigh most. */
+/** Parts of names, alone and beside words. Those that are drawn are rarely asked for twice. */
 export function nameClasses(archive: Archive, queriesEach: number): QueryClass[] {
-  const beside = Object.entries(filters(archive)).filter(([name]) =>
-    ['first page', 'deep page', 'ascending', 'one day', 'polling the last day'].includes(name),
-  )
-  const both = Object.entries(nameParts(archive)).flatMap(([part, name]) =>
-    beside.map(([filter, other]): [string, MakeFilter] => [
-      `${part} · ${filter}`,
-      random => ({ ...other(random), ...name(random) }),
-    ]),
-  )
-  const { listing, rare, 'very common': common } = matches(archive)
-  const words = { listing: listing!, rare: rare!, common: common! }
-  const seed = (match: string, filter: string) => match.length * 1_000 + filter.length
-  return classesOf(words, Object.fromEntries(both), queriesEach, seed).filter(
-    ({ name }) => name.includes('· title_body ·') && (name.startsWith('listing') || name.endsWith('first page')),
-  )
-}
-
-/** Parts of names by their class. Those that are drawn are rarely asked for twice. */
-export function nameParts({ outlets }: Archive): Record<string, MakeFilter> {
+  const { outlets } = archive
   const author = (random: Random) => random.one(random.one(outlets).authors)
-  const fixed: Partial<ArticleQuery>[] = [
-    ...['a', 'an', 'van', 'jan', 'van de'].map(part => ({ author: part })),
-    ...['e', '.example', 'de'].map(part => ({ outlet: part })),
-    { author: 'a', outlet: 'de', hasAuthor: true },
-  ]
-  return {
-    ...Object.fromEntries(fixed.map(part => [JSON.stringify(part), () => part])),
+  const parts: Record<string, Make> = {
+    'a letter of authors': () => ({ author: 'a' }),
+    'a common part of authors': () => ({ author: 'van' }),
+    'two words of authors': () => ({ author: 'van de' }),
+    'a letter of outlets': () => ({ outlet: 'e' }),
+    'a part of all domains': () => ({ outlet: '.example' }),
+    'letters of both': () => ({ author: 'a', outlet: 'de', has_author: 'true' }),
     'a family name': random => ({ author: author(random).split(' ').at(-1)! }),
     'a whole name': random => ({ author: author(random) }),
     'the middle of names': random => ({ author: author(random).slice(2, 7).trim() }),
     'a whole outlet': random => ({ outlet: random.one(outlets).name }),
   }
+  const { listing, rare, 'very common': common } = matches(archive)
+  const words = { listing: listing!, rare: rare!, common: common! }
+  return classesOf(words, parts, queriesEach, ['title_body'])
 }
 
 /**
@@ -101,7 +93,7 @@ const RANKS = {
 
 type Commonness = keyof typeof RANKS
 
-function matches(archive: Archive): Record<string, MakeMatch> {
+function matches(archive: Archive): Record<string, Make> {
   // As many queries in a language as it has articles, roughly.
   const vocabulary = (random: Random): Vocabulary =>
     archive.vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
@@ -110,18 +102,17 @@ function matches(archive: Archive): Record<string, MakeMatch> {
     return kinds.map(kind => from.words[RANKS[kind][0] + random.below(RANKS[kind][1] - RANKS[kind][0])]!)
   }
   const any =
-    (...kinds: Commonness[]): MakeMatch =>
-    random =>
-      keyword(wordsOf(random, kinds).join(' '))
+    (...kinds: Commonness[]): Make =>
+    random => ({ q: wordsOf(random, kinds).join(' ') })
   const both =
-    (form: (words: string[]) => string, ...kinds: Commonness[]): MakeMatch =>
+    (form: (words: string[]) => string, ...kinds: Commonness[]): Make =>
     random =>
       boolean(form(wordsOf(random, kinds)))
   const all = (words: string[]) => words.join(' ')
   const phrase = (words: string[]) => `"${words.join(' ')}"`
   const without = ([a, b]: string[]) => `${a} -${b}`
   return {
-    listing: () => ({ kind: 'all' }),
+    listing: () => ({}),
     rare: any('rare'),
     medium: any('medium'),
     'very common': any('veryCommon'),
@@ -144,7 +135,7 @@ function matches(archive: Archive): Record<string, MakeMatch> {
   }
 }
 
-function filters(archive: Archive): Record<string, MakeFilter> {
+function filters(archive: Archive): Record<string, Make> {
   const outlet = (random: Random) => archive.outlets[random.below(60)]!
   return {
     'first page': () => ({}),
@@ -152,122 +143,72 @@ function filters(archive: Archive): Record<string, MakeFilter> {
     ascending: () => ({ order: 'asc' }),
     'country + language': random =>
       random.one([
-        { countries: ['BE'], languages: ['nl'] },
-        { countries: ['LU'], languages: ['fr', 'de'] },
-        { countries: ['NL'], languages: ['nl'] },
+        { country: 'BE', language: 'nl' },
+        { country: 'LU', language: 'fr,de' },
+        { country: 'NL', language: 'nl' },
       ]),
     outlet: random => ({ outlet: outlet(random).name }),
     author: random => ({ author: random.one(outlet(random).authors) }),
-    has_author: random => ({ hasAuthor: random.chance(0.5) }),
+    has_author: random => ({ has_author: String(random.chance(0.5)) }),
     'one day': random => {
-      const from = Math.floor((archive.start + random.next() * (archive.end - archive.start)) / DAY) * DAY
-      return coverageOf(from, from + DAY)
+      const day = dayOf(archive.start + random.next() * (archive.end - archive.start))
+      return { published_after: day, published_before: day }
     },
-    'five years': () => coverageOf(archive.start, archive.end + DAY),
+    'five years': () => ({ published_after: dayOf(archive.start), published_before: dayOf(archive.end) }),
     'by ingested_at': () => ({ sort: 'ingested_at' }),
     'polling the last day': () => ({
-      ...{ sort: 'ingested_at', order: 'asc', perPage: 100, ingestedAfter: new Date(archive.end - DAY) },
+      ...{ sort: 'ingested_at', order: 'asc', per_page: '100' },
+      ingested_after: new Date(archive.end - DAY).toISOString(),
     }),
-    'nothing left': () => ({ countries: ['NL'], languages: ['lb'] }),
+    'nothing left': () => ({ country: 'NL', language: 'lb' }),
   }
 }
 
-/** Articles that were published between two times, ms; the second is excluded. */
-const coverageOf = (after: number, before: number) => ({
-  coverage: {
-    ...{ historyStart: HISTORY, publishedAfter: new Date(after) },
-    publishedBefore: { at: new Date(before), exclusive: true },
-  },
-})
-
-/** Characters of the longest `q` that the contract allows. */
-const LONGEST = 191
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /**
  * The hardest queries that the contract allows: as many words, phrases or exclusions as `q` holds,
- * alone and beside names. Each query has words of its own.
+ * alone and beside a part of a name. Each query has words of its own.
  */
 export function hardClasses(archive: Archive, queriesEach: number): QueryClass[] {
-  const vocabulary = (random: Random) => archive.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)]
-  const forms = Object.entries(HARD).map(([form, write]): [string, MakeMatch] => [
-    form,
-    random => write(random, vocabulary(random)),
-  ])
-  const beside: Record<string, MakeFilter> = {
-    alone: () => ({}),
-    'author and outlet': random => {
-      const outlet = archive.outlets[random.below(20)]!
-      return { outlet: outlet.name, author: random.one(outlet.authors) }
-    },
-    'part of a name': () => ({ author: 'jan' }),
+  const from = (random: Random) => archive.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
+  /** Sixty words of a language by rank, each once, in random order: more than a query holds. */
+  const drawn = (random: Random, lowest: number, highest: number) =>
+    shuffled(from(random).slice(lowest, highest), random).slice(0, 60)
+  const stopWords = (random: Random) =>
+    shuffled([...new Set(Object.values(STOP_WORDS).flatMap(words => [...words]))], random)
+  const letters = (random: Random) => shuffled([...LETTERS], random)
+  const pairs = (words: string[]) => words.flatMap((word, at) => (at % 2 === 1 ? [`"${words[at - 1]} ${word}"`] : []))
+  const without = (random: Random, parts: string[]) => [random.one(from(random)), ...parts.map(part => `-${part}`)]
+  const hard: Record<string, Make> = {
+    'any of the common words': random => keyword(fitted(drawn(random, 100, 600))),
+    'any of the rare words': random => keyword(fitted(drawn(random, 5_000, 55_000))),
+    'any of the letters': random => keyword(fitted(letters(random))),
+    'all of the common words': random => boolean(fitted(drawn(random, 100, 600))),
+    'all of the stop words': random => boolean(fitted(stopWords(random))),
+    'a phrase of stop words': random => boolean(`"${fitted(stopWords(random), LONGEST - 2)}"`),
+    'phrases of two common words': random => boolean(fitted(pairs(drawn(random, 40, 240)))),
+    'a word without letters': random => boolean(fitted(without(random, letters(random)))),
+    'a word without phrases': random => boolean(fitted(without(random, pairs(drawn(random, 0, 240))))),
   }
-  const row = (form: string) => Object.keys(HARD).indexOf(form) * 1_000
-  return classesOf(Object.fromEntries(forms), beside, queriesEach, (form, filter, scope) => {
-    return row(form) + filter.length * 10 + scope.length
-  })
+  return classesOf(hard, { alone: () => ({}), 'part of a name': () => ({ author: 'jan' }) }, queriesEach)
 }
 
-const HARD: Record<string, (random: Random, vocabulary: Vocabulary) => Match> = {
-  'any of 30 common words': (random, from) => keyword(fitted(drawn(random, from, 100, 600), 30)),
-  'any of 40 rare words': (random, from) => keyword(fitted(drawn(random, from, 5_000, 55_000), 40)),
-  'any of 95 letters': random => keyword(fitted(letters(random), 95)),
-  'any of 40 stop words': random => keyword(fitted(stopWords(random), 95)),
-  'all of 30 common words': (random, from) => boolean(fitted(drawn(random, from, 100, 600), 30)),
-  'all of 95 letters': random => boolean(fitted(letters(random), 95)),
-  'all of 40 stop words': random => boolean(fitted(stopWords(random), 95)),
-  'phrase of 40 stop words': random => boolean(`"${fitted(stopWords(random), 40, 2)}"`),
-  'phrase of common words': (random, from) => boolean(`"${fitted(drawn(random, from, 0, 300), 40, 2)}"`),
-  'phrases of two stop words': random => boolean(fitted(pairs(stopWords(random), '"'), 40)),
-  'phrases of two common words': (random, from) => boolean(fitted(pairs(drawn(random, from, 40, 240), '"'), 40)),
-  'a word without 60 letters': (random, from) =>
-    boolean(fitted([from.words[200 + random.below(2_000)]!, ...letters(random).map(one => `-${one}`)], 61)),
-  'a word without 40 stop words': (random, from) =>
-    boolean(fitted([from.words[200 + random.below(2_000)]!, ...stopWords(random).map(one => `-${one}`)], 61)),
-  'a word without phrases': (random, from) =>
-    boolean(fitted([from.words[40 + random.below(200)]!, ...pairs(drawn(random, from, 0, 240), '-"')], 40)),
-}
+/** Characters of the longest `q` that the contract allows. */
+const LONGEST = 191
+/** Words of one letter in four scripts, each once when it is folded. */
+const LETTERS =
+  '0123456789abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρστυφχψωабвгдежзиклмнопрстуфхцчшщъыьэюяאבגדהוזחטיכל'
 
-/** Sixty words of a language by rank, each once, in random order: more than a query holds. */
-const drawn = (random: Random, { words }: Vocabulary, from: number, to: number): string[] => {
-  const seen = new Set<string>()
-  while (seen.size < 60) seen.add(words[from + random.below(to - from)]!)
-  return [...seen]
-}
-
-const stopWords = (random: Random): string[] =>
-  shuffled([...new Set(Object.values(STOP_WORDS).flatMap(words => [...words]))], random)
-
-/** One-letter words: digits, Latin, Greek, Cyrillic, Hebrew and Arabic letters. */
-function letters(random: Random): string[] {
-  const all = ['09', 'az', 'αω', 'ая', 'את', 'اي'].flatMap(([first = '', last = '']) => {
-    const length = last.charCodeAt(0) - first.charCodeAt(0) + 1
-    return Array.from({ length }, (_, at) => String.fromCharCode(first.charCodeAt(0) + at))
-  })
-  return shuffled(
-    all.filter(letter => /[\p{L}\p{Nd}]/u.test(letter)),
-    random,
-  )
-}
-
-const pairs = (words: string[], quote: '"' | '-"'): string[] =>
-  words.flatMap((word, at) => (at % 2 === 1 ? [`${quote}${words[at - 1]} ${word}"`] : []))
-
-/** As many parts as `q` holds, at most `most`. */
-function fitted(parts: string[], most: number, kept = 0): string {
-  const taken: string[] = []
-  let length = kept
-  for (const part of parts.slice(0, most)) {
-    if (length + part.length > LONGEST) break
-    taken.push(part)
-    length += part.length + 1
+/** As many parts as `q` holds. */
+function fitted(parts: string[], longest = LONGEST): string {
+  let q = parts[0] ?? ''
+  for (const part of parts.slice(1)) {
+    if (q.length + 1 + part.length > longest) break
+    q += ` ${part}`
   }
-  return taken.join(' ')
+  return q
 }
 
-const keyword = (q: string) => read(parseKeyword(q))
-const boolean = (q: string) => read(parseBoolean(q))
-
-function read(parsed: ReturnType<typeof parseKeyword>): Match {
-  if (!parsed.ok) throw new Error(parsed.errors.join(' '))
-  return parsed.match
-}
+const keyword = (q: string) => ({ q })
+const boolean = (q: string) => ({ q, search: 'boolean' })

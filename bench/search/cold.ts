@@ -3,15 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
-import { type ApiProcess, benchKey, deleteKeys, pathOf, startApi } from '../api.ts'
+import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { type Asked, atSteadyRate, createClient, timesOf } from '../load.ts'
 import type { SearchBench } from './build.ts'
-import { hardClasses, type QueryClass } from './classes.ts'
+import { hardClasses, type QueryClass, type Search } from './classes.ts'
 import { shuffled } from './generator.ts'
-
-/** Queries of each hard class. */
-const QUERIES = 3
+import { timed } from './measure.ts'
 
 /**
  * Requests that nobody has sent before: a process that has just started, queries as hard as the
@@ -19,22 +17,11 @@ const QUERIES = 3
  * under load.
  */
 export async function measureCold(bench: SearchBench): Promise<Figures> {
-  const light = bench.classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
-  return {
-    ...(await measureStart(bench)),
-    ...(await measureHard(bench, hardClasses(bench.archive, QUERIES), light)),
-    ...(await withKey(bench.url, key => measureRolling(bench, key))),
-  }
+  return { ...(await measureStart(bench)), ...(await measureHard(bench)), ...(await measureRolling(bench)) }
 }
 
-async function withKey<T>(url: string, work: (key: string) => Promise<T>): Promise<T> {
-  return withDatabase(url, async database => {
-    const key = await benchKey(database, null)
-    return work(key.secret).finally(() => deleteKeys(database, [key.id]))
-  })
-}
-
-const pathsOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => one.queries.map(pathOf)))
+const keyOf = ({ url }: SearchBench) => withDatabase(url, database => benchKey(database, null))
+const searchesOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => one.queries))
 
 const CONNECTIONS = 8
 /**
@@ -53,69 +40,54 @@ const FIRST = 20
  * @param env settings of the process
  * @returns also its memory, ready and at the end, MB
  */
-export function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
-  return withKey(bench.url, async key => {
-    const api = await startApi(bench, bench.url, { name: 'start', env })
-    try {
-      const ready = await api.usage()
-      const figures = await measureStarted(bench, api, key)
-      const { memory } = await api.usage()
-      return { ...figures, ready_rss_mb: rounded(ready.memory), warm_rss_mb: rounded(memory) }
-    } finally {
-      await api.stop()
+export async function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
+  const { rows, classes } = bench
+  const settledAfter = rows > LARGE ? SETTLED_LARGE : SETTLED
+  const searches = searchesOf(classes)
+  const key = await keyOf(bench)
+  return withApi(bench, bench.url, { env }, async api => {
+    const ready = await api.usage()
+    const start = performance.now()
+    const first = await api.load(key, searches.slice(0, FIRST), 1, { requests: FIRST })
+    const early = await api.load(key, searches, CONNECTIONS, { seconds: settledAfter + SECONDS })
+    // Every query once, so that all words are in memory.
+    await api.load(key, searches, CONNECTIONS, { requests: searches.length })
+    const warm = await api.load(key, searches, CONNECTIONS, { seconds: settledAfter + SECONDS })
+    const settled = early.asked.filter(one => one.at - start >= settledAfter * 1_000)
+    const firstMs = timesOf(first.asked)
+    return {
+      cold_ready_ms: rounded(api.readyMs),
+      cold_first_ms: rounded(firstMs[0] ?? 0),
+      cold_first_worst_ms: rounded(Math.max(...firstMs)),
+      settled_p95_ms: p95(settled),
+      warm_p95_ms: p95(warm.asked),
+      settled_after_s: settledAfter,
+      settled_worst_ratio: worstRatio(classes, settled, warm.asked),
+      start_failures: api.failures(),
+      ready_rss_mb: rounded(ready.memory),
+      warm_rss_mb: rounded((await api.usage()).memory),
     }
   })
-}
-
-async function measureStarted({ rows, classes }: SearchBench, api: ApiProcess, key: string): Promise<Figures> {
-  const settledAfter = rows > LARGE ? SETTLED_LARGE : SETTLED
-  const watched = settledAfter + SECONDS
-  const paths = pathsOf(classes)
-  const start = performance.now()
-  const first = await api.load(key, paths.slice(0, FIRST), 1, { requests: FIRST })
-  const early = await api.load(key, paths, CONNECTIONS, { seconds: watched })
-  const firstMs = timesOf(first.asked)
-  const figures: Figures = {
-    cold_ready_ms: rounded(api.readyMs),
-    cold_first_ms: rounded(firstMs[0] ?? 0),
-    cold_first_worst_ms: rounded(Math.max(...firstMs)),
-  }
-  for (let second = 0; second < watched; second++) {
-    const own = early.asked.filter(one => Math.floor((one.at - start) / 1_000) === second)
-    figures[`cold_second_${second + 1}_p95_ms`] = p95(own)
-  }
-  // Every query once, so that all words are in memory.
-  await api.load(key, paths, CONNECTIONS, { requests: paths.length })
-  const warm = await api.load(key, paths, CONNECTIONS, { seconds: watched })
-  const settled = early.asked.filter(one => one.at - start >= settledAfter * 1_000)
-  return {
-    ...figures,
-    settled_p95_ms: p95(settled),
-    warm_p95_ms: p95(warm.asked),
-    settled_after_s: settledAfter,
-    settled_worst_ratio: worstRatio(classes, settled, warm.asked),
-    start_failures: first.failures + early.failures + warm.failures,
-  }
 }
 
 const p95 = (asked: Asked[]) => rounded(quantile(timesOf(asked), 0.95))
 
 /** p95 by that of a warm process, of the kind of match where they are furthest apart. */
 function worstRatio(classes: QueryClass[], settled: Asked[], warm: Asked[]): number {
-  const kinds = new Map(classes.flatMap(one => one.queries.map(query => [pathOf(query), one.name.split(' · ')[0]!])))
+  const kinds = new Map(classes.flatMap(one => one.queries.map(({ path }) => [path, one.name.split(' · ')[0]!])))
   const byKind = (asked: Asked[]) => Map.groupBy(asked, one => kinds.get(one.path)!)
   const later = byKind(warm)
-  const ratios = [...byKind(settled)].map(([kind, own]) => ({ kind, ratio: p95(own) / p95(later.get(kind) ?? []) }))
-  const [worst] = ratios.toSorted((a, b) => b.ratio - a.ratio)
-  say(`Settled, the kind furthest from warm is ${worst?.kind}.`)
-  return rounded(worst?.ratio ?? 1)
+  return rounded(Math.max(...[...byKind(settled)].map(([kind, own]) => p95(own) / p95(later.get(kind) ?? []))))
 }
+
+/** Queries of each hard class. */
+const QUERIES = 3
 
 /**
  * Times hard queries whose words are asked for the first time. An index without room for posting
  * lists asks them: to it, each time is the first. Another one keeps its lists.
  */
-async function measureHard({ url, signal }: SearchBench, hard: QueryClass[], light: QueryClass[]): Promise<Figures> {
+async function measureHard({ url, signal, archive, classes }: SearchBench): Promise<Figures> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   let statements = 0
   const counting: Pool = Object.create(pool, {
@@ -128,15 +100,16 @@ async function measureHard({ url, signal }: SearchBench, hard: QueryClass[], lig
   })
   const forgetful = openIndex(counting, { caches: { postings: 1, verified: 1, counts: 1 } })
   const keeping = openIndex(pool)
+  const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
   const beside = light.flatMap(one => one.queries)
   try {
     for (const index of [forgetful, keeping]) await index.warm()
-    for (const query of beside) await keeping.search(query)
+    for (const { query } of beside) await keeping.search(query)
     const alone = await lightTimes(keeping, beside, pause(3_000))
     const all = { first: [] as number[], again: [] as number[], stall: [] as number[], statements: [] as number[] }
     const during: number[] = []
-    for (const { name, queries } of hard) {
-      for (const query of queries) {
+    for (const { name, queries } of hardClasses(archive, QUERIES)) {
+      for (const { query } of queries) {
         signal.throwIfAborted()
         const before = statements
         const first = await stalled(() => forgetful.search(query))
@@ -148,8 +121,7 @@ async function measureHard({ url, signal }: SearchBench, hard: QueryClass[], lig
         all.again.push(again.ms)
         all.stall.push(first.stallMs)
       }
-      const worst = [all.first, all.again, all.stall].map(times => Math.max(...times.slice(-queries.length)).toFixed(1))
-      say(`${name}: first ${worst[0]}, again ${worst[1]}, stall ${worst[2]} ms`)
+      say(`first ${Math.max(...all.first.slice(-queries.length)).toFixed(1)} ms: ${name}`)
     }
     return {
       ...quantiles('hard_first_', all.first),
@@ -174,26 +146,21 @@ async function stalled(work: () => Promise<unknown>): Promise<{ ms: number; stal
   // The first look of the histogram takes place before the work begins.
   await pause(5)
   delay.reset()
-  const start = performance.now()
-  await work()
-  const ms = performance.now() - start
+  const ms = await timed(work)
   await pause(3)
   delay.disable()
   return { ms, stallMs: delay.max / 1e6 }
 }
 
 /** ms of light queries, one after the other, until something ends. */
-async function lightTimes(index: SearchIndex, queries: QueryClass['queries'], until: Promise<unknown>) {
+async function lightTimes(index: SearchIndex, searches: Search[], until: Promise<unknown>) {
   const times: number[] = []
   let ended = false
   const end = until.finally(() => {
     ended = true
   })
-  for (let at = 0; !ended; at = (at + 1) % queries.length) {
-    const start = performance.now()
-    await index.search(queries[at]!)
-    times.push(performance.now() - start)
-  }
+  for (let at = 0; !ended; at = (at + 1) % searches.length)
+    times.push(await timed(() => index.search(searches[at]!.query)))
   await end
   return times
 }
@@ -208,19 +175,18 @@ const LIMIT = 240_000
 const LOOK = 500
 
 /** Replaces the processes of an API one after the other (SIGUSR2) under load. */
-async function measureRolling(bench: SearchBench, key: string): Promise<Figures> {
-  const paths = pathsOf(bench.classes)
-  const api = await startApi(bench, bench.url, { processes: PROCESSES })
-  const client = createClient(api.base, key)
-  try {
+async function measureRolling(bench: SearchBench): Promise<Figures> {
+  const searches = searchesOf(bench.classes)
+  const key = await keyOf(bench)
+  return withApi(bench, bench.url, { processes: PROCESSES }, async api => {
+    const client = createClient(api.base, key)
     // Both are warm before the load begins.
-    await api.load(key, paths, 1, { requests: 2_000 })
+    await api.load(key, searches, 1, { requests: 2_000 })
     const asked: Asked[] = []
     const ended = new AbortController()
-    const until = AbortSignal.any([bench.signal, ended.signal])
-    const loaded = atSteadyRate(PER_SECOND, until, async at => {
-      const path = paths[asked.length % paths.length]!
-      const { status } = await client.ask(path)
+    const loaded = atSteadyRate(PER_SECOND, AbortSignal.any([bench.signal, ended.signal]), async at => {
+      const { path } = searches[asked.length % searches.length]!
+      const { status } = await client.ask({ path })
       asked.push({ path, at, ms: performance.now() - at, status })
     })
     let [from, to] = [0, 0]
@@ -233,6 +199,7 @@ async function measureRolling(bench: SearchBench, key: string): Promise<Figures>
     } finally {
       ended.abort()
       await loaded
+      await client.close()
     }
     const during = timesOf(asked.filter(one => one.at >= from && one.at <= to))
     const quiet = timesOf(asked.filter(one => one.at < from))
@@ -244,10 +211,7 @@ async function measureRolling(bench: SearchBench, key: string): Promise<Figures>
       rolling_worst_ms: rounded(Math.max(...during)),
       rolling_failures: asked.filter(one => one.status !== 200).length,
     }
-  } finally {
-    await client.close()
-    await api.stop()
-  }
+  })
 }
 
 /** Resolves when none of the processes is there that were. The primary stays. */

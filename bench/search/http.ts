@@ -2,27 +2,24 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { type ApiLoad, type ApiProcess, benchKey, deleteKeys, pathOf, startApi } from '../api.ts'
-import { type Figures, quantile, quantiles, rounded, sayFigures } from '../figures.ts'
-import { type Path, timesOf } from '../load.ts'
+import { type ApiLoad, type ApiProcess, benchKey, withApi } from '../api.ts'
+import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
+import { type Asking, createClient, timesOf } from '../load.ts'
 import type { SearchBench } from './build.ts'
-import type { QueryClass } from './classes.ts'
+import type { Search } from './classes.ts'
 import { shuffled } from './generator.ts'
 
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20
 const REQUESTS = 100_000
-/** Memory is read after each of so many parts of the requests. */
-const PARTS = 10
+/** ms in which the last process reads ahead and gets connections. */
+const SETTLING = 10_000
 
 /** A running API with the requests that it is asked. */
 interface Measured {
   api: ApiProcess
-  /** Of the archive. */
-  pool: Pool
-  paths: string[]
-  /** Counts the answers that were no success. */
-  failed(loaded: ApiLoad): ApiLoad
+  key: string
+  searches: Search[]
 }
 
 /**
@@ -35,52 +32,43 @@ interface Measured {
 export async function measureHttp(bench: SearchBench, requests: number | null): Promise<Figures> {
   const { url, classes } = bench
   const pool = createPool(url, 'bench', () => {})
-  const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
-  const free = await benchKey(pool, null)
-  const counted = await benchKey(pool, 2_000_000_000)
-  let failures = 0
-  const failed = (loaded: ApiLoad) => {
-    failures += loaded.failures
-    return loaded
-  }
-  const figures: Figures = {}
-  const add = (what: string, found: Figures) => {
-    sayFigures(what, found)
-    Object.assign(figures, found)
-  }
+  const searches = shuffled(classes.flatMap(one => one.queries))
   try {
-    const api = await startApi(bench, url)
-    try {
-      const measured = { api, pool, paths, failed }
-      const warm = await api.load(counted.secret, paths, 4, { requests: paths.length })
-      if (warm.failures > 0) throw new Error(`${warm.failures} requests failed; see logs/api.log.`)
+    const [withoutQuota, withQuota] = [await benchKey(pool, null), await benchKey(pool, 2_000_000_000)]
+    const figures: Figures = await withApi(bench, url, {}, async api => {
+      const [free, counted] = [
+        { api, key: withoutQuota, searches },
+        { api, key: withQuota, searches },
+      ]
+      await api.load(withQuota, searches, 4, { requests: searches.length })
       await api.requests()
-      add('The own share, without a quota', await measureShare(measured, 'no_quota', free.secret))
-      add('The own share, with a quota', await measureShare(measured, 'quota', counted.secret))
-      add('A search alone', { cpu_search_ms: rounded(await searchCpu(url, classes)) })
-      add('By connections', await measureRates(measured, counted.secret))
-      add('By form', await measureForms(measured, counted.secret))
-      add('Polls', await measurePolls(measured, 'polls_no_quota', free.secret))
-      add('Polls with a quota', await measurePolls(measured, 'polls_quota', counted.secret))
-      add('Memory', await measureMemory(measured, counted.secret, requests ?? REQUESTS))
-    } finally {
-      await api.stop()
-    }
+      return {
+        ...(await measureShare(free, 'no_quota')),
+        ...(await measureShare(counted, 'quota')),
+        cpu_search_ms: rounded(await searchCpu(url, searches)),
+        ...(await measureRates(counted, 'http', CONNECTIONS)),
+        ...(await measureForms(counted)),
+        ...(await measurePolls(free, 'polls_no_quota', pool)),
+        ...(await measurePolls(counted, 'polls_quota', pool)),
+        ...(await measureMemory(counted, requests ?? REQUESTS)),
+        http_failures: api.failures(),
+      }
+    })
     for (const processes of new Set([1, 2, availableParallelism()])) {
-      const several = await startApi(bench, url, { processes })
-      const found = measureProcesses({ api: several, pool, paths, failed }, processes, counted.secret)
-      add(`${processes} processes`, await found.finally(() => several.stop()))
+      const found = withApi(bench, url, { processes }, api =>
+        measureProcesses({ api, key: withQuota, searches }, processes),
+      )
+      Object.assign(figures, await found)
     }
-    return { ...figures, http_failures: failures }
+    return figures
   } finally {
-    await deleteKeys(pool, [free.id, counted.id])
     await pool.end()
   }
 }
 
 /** The API's own share of each request, and its processor time, with one connection. */
-async function measureShare({ api, paths }: Measured, name: string, key: string): Promise<Figures> {
-  const { cpu } = await api.load(key, paths, 1, { requests: paths.length })
+async function measureShare({ api, key, searches }: Measured, name: string): Promise<Figures> {
+  const { cpu } = await api.load(key, searches, 1, { requests: searches.length })
   const logged = await api.requests()
   const own = logged.map(one => one.ms - one.searchMs - one.accessMs)
   const access = logged.map(one => one.accessMs)
@@ -92,28 +80,28 @@ async function measureShare({ api, paths }: Measured, name: string, key: string)
 }
 
 /** ms of processor time of each of the same searches, in this process. */
-async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
+async function searchCpu(url: string, searches: Search[]): Promise<number> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const index = openIndex(pool)
   try {
-    const queries = classes.flatMap(one => one.queries)
-    for (const query of queries) await index.search(query)
+    for (const { query } of searches) await index.search(query)
     const before = process.cpuUsage()
-    for (const query of queries) await index.search(query)
+    for (const { query } of searches) await index.search(query)
     const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1_000 / queries.length
+    return (user + system) / 1_000 / searches.length
   } finally {
     await pool.end()
   }
 }
 
-/** Requests a second and their times, by number of connections. */
-async function measureRates({ api, paths, failed }: Measured, key: string): Promise<Figures> {
+/** Requests a second, their times and their processor time, by number of connections. */
+async function measureRates({ api, key, searches }: Measured, name: string, connections: number[]): Promise<Figures> {
   const figures: Figures = {}
-  for (const connections of CONNECTIONS) {
-    const { perSecond, asked } = failed(await api.load(key, paths, connections, { seconds: SECONDS }))
-    figures[`http_${connections}_per_s`] = rounded(perSecond)
-    Object.assign(figures, quantiles(`http_${connections}_`, timesOf(asked)))
+  for (const number of connections) {
+    const { perSecond, asked, cpu } = await api.load(key, searches, number, { seconds: SECONDS })
+    figures[`${name}_${number}_per_s`] = rounded(perSecond)
+    figures[`${name}_${number}_cpu_ms`] = rounded(cpu)
+    Object.assign(figures, quantiles(`${name}_${number}_`, timesOf(asked)))
   }
   return figures
 }
@@ -126,15 +114,15 @@ const ROUNDS = 3
  * request. The forms take turns, so that the noise of the machine meets all. The first round is
  * that of pages that nobody asked for in this form yet; the others find their bytes kept.
  */
-async function measureForms({ api, paths, failed }: Measured, key: string): Promise<Figures> {
+async function measureForms({ api, key, searches }: Measured): Promise<Figures> {
   const rounds = new Map(FORMS.map(form => [form, [] as ApiLoad[]]))
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, seen] of rounds) {
       const [form, encoding] = name.split('_')
       const headers: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding }
       const operation = form === 'rss' ? '/v1/articles.rss' : '/v1/articles'
-      const own = paths.map(path => ({ path: path.replace('/v1/articles', operation), headers }))
-      seen.push(failed(await api.load(key, own, 8, { requests: own.length })))
+      const own = searches.map(({ path }) => ({ path: path.replace('/v1/articles', operation), headers }))
+      seen.push(await api.load(key, own, 8, { requests: own.length }))
     }
   }
   const figures: Figures = {}
@@ -162,12 +150,12 @@ const POLL_SECONDS = 10
  * has. Their processor time and their statements, by number of connections: requests of one key
  * that come together share statements.
  */
-async function measurePolls({ api, pool, failed }: Measured, name: string, key: string): Promise<Figures> {
+async function measurePolls({ api, key }: Measured, name: string, pool: Pool): Promise<Figures> {
   const polls = await findPolls(api.base, key)
   const figures: Figures = {}
   for (const connections of CONNECTIONS) {
     const before = await statementsOf(pool)
-    const loaded = failed(await api.load(key, polls, connections, { seconds: POLL_SECONDS }, [200, 304]))
+    const loaded = await api.load(key, polls, connections, { seconds: POLL_SECONDS }, [200, 304])
     const statements = ((await statementsOf(pool)) - before) / loaded.asked.length
     figures[`${name}_${connections}_per_s`] = rounded(loaded.perSecond, 3)
     figures[`${name}_${connections}_cpu_ms`] = rounded(loaded.cpu, 3)
@@ -185,47 +173,35 @@ async function statementsOf(pool: Pool): Promise<number> {
   return rows[0]!.commits
 }
 
-async function findPolls(base: string, key: string): Promise<Path[]> {
-  const ask = (path: string) => fetch(`${base}${path}`, { headers: { authorization: `Bearer ${key}` } })
-  const first = await (await ask('/v1/articles?sort=ingested_at&per_page=1')).text()
-  const newest: { articles: { ingested_at: string }[] } = JSON.parse(first)
+async function findPolls(base: string, key: string): Promise<Asking[]> {
+  const client = createClient(base, key)
+  const first = await client.ask({ path: '/v1/articles?sort=ingested_at&per_page=1' })
+  const newest: { articles: { ingested_at: string }[] } = JSON.parse(first.body.toString())
   const after = new Date(Date.parse(newest.articles[0]!.ingested_at) + 1).toISOString()
-  const empty = `/v1/articles?sort=ingested_at&order=asc&ingested_after=${after}`
-  const kept = ['/v1/articles?country=NL', '/v1/articles?q=brug&per_page=100', '/v1/articles.rss?country=BE'].map(
-    async path => ({ path, headers: { 'if-none-match': (await ask(path)).headers.get('etag') ?? '' } }),
-  )
-  return [empty, `${empty}&q=brug`, `${empty}&country=NL`, ...(await Promise.all(kept))]
+  const polls: Asking[] = ['', '&q=brug', '&country=NL'].map(more => ({
+    path: `/v1/articles?sort=ingested_at&order=asc&ingested_after=${after}${more}`,
+  }))
+  for (const path of ['/v1/articles?country=NL', '/v1/articles?q=brug&per_page=100', '/v1/articles.rss?country=BE'])
+    polls.push({ path, headers: { 'if-none-match': (await client.ask({ path })).etag } })
+  await client.close()
+  return polls
 }
 
 /** Resident memory after so many requests, MB, and its growth. */
-async function measureMemory({ api, paths, failed }: Measured, key: string, requests: number): Promise<Figures> {
+async function measureMemory({ api, key, searches }: Measured, requests: number): Promise<Figures> {
   const { memory: before } = await api.usage()
-  for (let part = 0; part < PARTS; part++)
-    failed(await api.load(key, paths, 8, { requests: Math.ceil(requests / PARTS) }))
+  await api.load(key, searches, 8, { requests })
   const { memory } = await api.usage()
   return { rss_mb: rounded(memory), rss_growth_mb: rounded(memory - before) }
 }
 
-/** ms in which the last process reads ahead and gets connections. */
-const SETTLING = 10_000
-const PROCESSES_SECONDS = 15
-
-/**
- * Requests a second, processor time of a request, and memory of so many processes behind the port.
- * The clients, and Postgres, share the cores with them.
- */
-async function measureProcesses({ api, paths }: Measured, processes: number, key: string): Promise<Figures> {
-  const figures: Figures = {}
+/** So many processes behind the port. The clients, and Postgres, share the cores with them. */
+async function measureProcesses(measured: Measured, processes: number): Promise<Figures> {
+  const { api, key, searches } = measured
   const name = `http_processes_${processes}`
   if (processes > 1) await pause(SETTLING)
   // Each process answers every path once.
-  await api.load(key, paths, 4 * processes, { requests: paths.length * processes })
-  for (const connections of CONNECTIONS.slice(1)) {
-    const { perSecond, asked, cpu } = await api.load(key, paths, connections, { seconds: PROCESSES_SECONDS })
-    figures[`${name}_${connections}_per_s`] = rounded(perSecond)
-    Object.assign(figures, quantiles(`${name}_${connections}_`, timesOf(asked), [0.95]))
-    figures[`${name}_${connections}_cpu_ms`] = rounded(cpu)
-  }
-  figures[`${name}_mb`] = rounded((await api.usage()).memory)
-  return figures
+  await api.load(key, searches, 4 * processes, { requests: searches.length * processes })
+  const rates = await measureRates(measured, name, CONNECTIONS.slice(1))
+  return { ...rates, [`${name}_mb`]: rounded((await api.usage()).memory) }
 }

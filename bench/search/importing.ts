@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,11 +6,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { runScript } from '../../test/fleet.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { atSteadyRate, inTurn } from '../load.ts'
-import { createDatabase } from '../servers.ts'
+import { inNewDatabase } from '../servers.ts'
 import type { SearchBench } from './build.ts'
 import { type Archive, createRandom } from './generator.ts'
+import { timed } from './measure.ts'
 
 /** As many as the archive has, and at most so many. */
 const MOST_ARTICLES = 100_000
@@ -27,7 +27,7 @@ const CLIENTS = 2
 const PART = 1_000
 
 /** Writes the next articles to a file. @returns imports them, and tells its seconds */
-type NextImport = (count: number, args?: string[]) => Promise<() => Promise<number>>
+type NextImport = (count: number, ...args: string[]) => Promise<() => Promise<number>>
 
 /**
  * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
@@ -36,34 +36,31 @@ type NextImport = (count: number, args?: string[]) => Promise<() => Promise<numb
  * pause, alone and beside an import of 100,000. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: SearchBench): Promise<Figures> {
-  const { archive, rows, signal } = bench
+  const { archive, rows } = bench
   const articles = Math.min(rows, MOST_ARTICLES)
-  say('Copying the archive …')
-  const { url, drop } = await createDatabase(bench.server, `${new URL(bench.url).pathname.slice(1)}_written`, bench.url)
   const folder = await mkdtemp(join(tmpdir(), 'perscope-import-'))
   await chmod(folder, 0o755)
-  try {
+  say('Copying the archive …')
+  const measured = inNewDatabase(bench, `${new URL(bench.url).pathname.slice(1)}_written`, bench.url, async url => {
+    const env = { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' }
     const file = join(folder, 'archive.ndjson')
     let from = rows
-    const next: NextImport = async (count, args = []) => {
+    const next: NextImport = async (count, ...args) => {
       await pipeline(Readable.from(linesOf(archive, from, count)), createWriteStream(file))
       from += count
-      return async () => (await runScript(url, 'import', [file, ...args], signal)).seconds
+      return async () => (await timed(() => runScript(env, 'import', file, ...args))) / 1_000
     }
-    const alone = articles / (await (await next(articles))())
-    say(`Nobody reading: ${alone.toFixed(0)} articles/s`)
-    const since = new Date(archive.end).toJSON()
-    const reindexed = await runScript(url, 'reindex', ['--json', '--from', since], signal)
-    const { articles: count = 0 }: { articles?: number } = JSON.parse(reindexed.output)
+    const seconds = await (await next(articles))()
+    const start = performance.now()
+    const output = await runScript(env, 'reindex', '--json', '--from', new Date(archive.end).toJSON())
+    const reindexed: { articles?: number } = JSON.parse(output)
     return {
-      import_per_s: Math.round(alone),
-      reindex_per_s: Math.round(count / reindexed.seconds),
+      import_per_s: Math.round(articles / seconds),
+      reindex_per_s: Math.round(((reindexed.articles ?? 0) * 1_000) / (performance.now() - start)),
       ...(await measureBeside(bench, url, articles, next)),
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-    await drop()
-  }
+  })
+  return measured.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
 /** Searches alone and beside imports. The process reads ahead, as an API does. */
@@ -77,14 +74,14 @@ async function measureBeside(
   const index = openIndex(pool)
   try {
     await index.warm()
-    const queries = classes.flatMap(one => one.queries)
-    for (const query of queries) await index.search(query)
+    const searches = classes.flatMap(one => one.queries)
+    for (const { query } of searches) await index.search(query)
     /** ms of each search until the signal, from the moment when it was due. */
     const read = async (until: AbortSignal, steadily: boolean) => {
       const times: number[] = []
       const random = createRandom(1)
       const search = async (due = performance.now()) => {
-        await index.search(random.one(queries))
+        await index.search(random.one(searches).query)
         times.push(performance.now() - due)
       }
       const ended = AbortSignal.any([signal, until])
@@ -92,15 +89,15 @@ async function measureBeside(
       else await inTurn(CLIENTS, ended, () => search())
       return times
     }
-    const beside = async (run: () => Promise<number>, steadily = true) => {
+    const beside = async (run: () => Promise<number>, steadily: boolean) => {
       const ended = new AbortController()
       const seconds = run().finally(() => ended.abort())
       const [took, times] = await Promise.all([seconds, read(ended.signal, steadily)])
       return { seconds: took, times }
     }
     const alone = await read(AbortSignal.timeout(ALONE * 1_000), true)
-    const fast = await beside(await next(articles))
-    const slow = await beside(await next(Math.min(articles, GENTLE_ARTICLES), ['--rate', `${RATE}`]))
+    const fast = await beside(await next(articles), true)
+    const slow = await beside(await next(Math.min(articles, GENTLE_ARTICLES), '--rate', `${RATE}`), true)
     const clientsAlone = await read(AbortSignal.timeout(ALONE * 1_000), false)
     const clients = await beside(await next(articles), false)
     return {
@@ -133,18 +130,4 @@ function* linesOf(archive: Archive, from: number, count: number): Generator<stri
       yield `${JSON.stringify({ ...rest, published_at, ingested_at: null })}\n`
     }
   }
-}
-
-async function runScript(url: string, name: string, args: string[], signal: AbortSignal) {
-  const start = performance.now()
-  const script = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' }
-  const child = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'], signal })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`The ${name} ended with exit code ${code}.`)
-  return { seconds: (performance.now() - start) / 1_000, output }
 }

@@ -11,8 +11,8 @@ import {
 } from '../../search/index.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
-import { BASE, nameClasses, nameParts, type QueryClass, queryClasses } from './classes.ts'
-import { type Archive, createRandom } from './generator.ts'
+import { nameClasses, type QueryClass, queryClasses, searchOf } from './classes.ts'
+import type { Archive } from './generator.ts'
 
 /** Queries of a class. */
 export const QUERIES = 5
@@ -51,11 +51,7 @@ export async function measureQuery(
     page = await index.search(query, after.position, { state })
   }
   const runs: number[] = []
-  for (let run = 0; run < RUNS; run++) {
-    const start = performance.now()
-    await index.search(query, after?.position, { state })
-    runs.push(performance.now() - start)
-  }
+  for (let run = 0; run < RUNS; run++) runs.push(await timed(() => index.search(query, after?.position, { state })))
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
@@ -72,7 +68,6 @@ export async function measureClasses(url: string, archive: Archive, signal: Abor
       measureAll(openIndex(pool, { caches }), queryClasses(archive, QUERIES), signal)
     // Forgets how many matches there were, so that only the words are in memory.
     const results = await measured({ counts: 1 })
-    sayClasses(results)
     const again = (await measured({})).flatMap(one => one.times)
     const all = results.flatMap(one => one.times)
     const cold = results.flatMap(one => one.measured.map(query => query.coldMs))
@@ -96,6 +91,7 @@ interface MeasuredClass {
   times: number[]
 }
 
+/** Tells each class, its median and its slowest query, too. */
 async function measureAll(
   index: SearchIndex,
   classes: readonly QueryClass[],
@@ -105,19 +101,12 @@ async function measureAll(
   for (const { name, queries, deep } of classes) {
     signal.throwIfAborted()
     const measured: QueryTimes[] = []
-    for (const query of queries) measured.push(await measureQuery(index, query, deep))
+    for (const { query } of queries) measured.push(await measureQuery(index, query, deep))
     const times = measured.map(one => one.ms)
     results.push({ name, measured, times, p50: quantile(times, 0.5) })
+    say(`${results.at(-1)!.p50.toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)}: ${name}`)
   }
   return results
-}
-
-/** One line a class, slowest first: warm median, slowest query, articles found. */
-function sayClasses(results: readonly MeasuredClass[]): void {
-  for (const { name, measured, times, p50 } of results.toSorted((a, b) => b.p50 - a.p50)) {
-    const columns = [p50, Math.max(...times)].map(ms => ms.toFixed(1).padStart(8)).join('')
-    say(`${columns}  ${String(measured.at(-1)!.page.total).padStart(6)}  ${name}`)
-  }
 }
 
 /**
@@ -127,38 +116,33 @@ function sayClasses(results: readonly MeasuredClass[]): void {
 export async function measureNames(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const [index, fresh] = [openIndex(pool), openIndex(pool)]
-  const all = { ...BASE, searchIn: 'title_body', match: { kind: 'all' } } as const
+  const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
   try {
     await index.warm()
-    const results = await measureAll(index, nameClasses(archive, QUERIES), signal)
-    sayClasses(results)
+    const classes = nameClasses(archive, QUERIES)
+    const results = await measureAll(index, classes, signal)
     const times = results.flatMap(one => one.times)
     const colds = results.flatMap(one => one.measured.map(({ coldMs }) => coldMs))
-    const parts = Object.values(nameParts(archive))
-    for (const part of parts) {
-      const runs: number[] = []
-      for (let run = 0; run <= RUNS; run++) {
-        const start = performance.now()
-        await index.countBy(
-          { ...all, ...part(createRandom(1)) },
-          { by: 'day', zone: timeZoneNamed('Europe/Brussels')! },
-        )
-        runs.push(performance.now() - start)
-      }
-      colds.push(runs.shift()!)
-      times.push(quantile(runs, 0.5))
+    for (const { queries } of classes) {
+      colds.push(await timed(() => index.countBy(queries[0]!.query, days)))
+      times.push(await timed(() => index.countBy(queries[0]!.query, days)))
     }
-    const start = performance.now()
-    await fresh.search({ ...all, author: 'van' })
     return {
-      names_classes: results.length + parts.length,
+      names_classes: 2 * classes.length,
       ...quantiles('names_', times),
       names_worst_ms: rounded(Math.max(...times)),
       names_cold_worst_ms: rounded(Math.max(...colds)),
-      names_unread_ms: rounded(performance.now() - start),
+      names_unread_ms: rounded(await timed(() => fresh.search(searchOf({ author: 'van' }).query))),
     }
   } finally {
     await Promise.all([index.close(), fresh.close()])
     await pool.end()
   }
+}
+
+/** ms of work. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
 }

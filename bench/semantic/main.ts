@@ -66,9 +66,9 @@ export async function run({ data, rows, signal }: BenchOptions): Promise<Figures
 function askPages(base: string, key: string): AskPage {
   const client = createClient(base, key)
   return async parameters => {
-    const { status, text } = await client.ask(`/v1/articles?${new URLSearchParams(parameters)}`)
-    if (status !== 200) throw new Error(`The API answers ${status}: ${text}`)
-    const page: { articles: { id: string }[] } = JSON.parse(text)
+    const { status, body } = await client.ask({ path: `/v1/articles?${new URLSearchParams(parameters)}` })
+    if (status !== 200) throw new Error(`The API answers ${status}: ${body}`)
+    const page: { articles: { id: string }[] } = JSON.parse(body.toString())
     return page.articles.map(({ id }) => id)
   }
 }

@@ -123,11 +123,11 @@ async function ask({ signal, classes }: SearchBench, pool: Pool, index: SearchIn
   const mixed = shuffled(classes)
   // The first query of each class is asked before: a JVM needs some work before it is fast.
   for (const { queries } of mixed) {
-    const question = await questionOf(pool, queries[0]!, null)
+    const question = await questionOf(pool, queries[0]!.query, null)
     for (const peer of hasMostNames(question) ? [] : peers) await answerOf(peer, question)
   }
   for (const [peer, results] of theirs) results.cpu = -(await processorMs(peer))
-  for (const { name, query, deep } of mixed.flatMap(one => one.queries.map(query => ({ ...one, query })))) {
+  for (const { name, query, deep } of mixed.flatMap(one => one.queries.map(({ query }) => ({ ...one, query })))) {
     signal.throwIfAborted()
     const used = process.cpuUsage()
     const measured = await measureQuery(index, query, deep, state)
