@@ -45,26 +45,25 @@ async function measureReading(data: string) {
   return prefixed('feeds', figures)
 }
 
-async function measureEquality(data: string) {
-  const figures = { files: 0, equal: 0, with_entries: 0, with_entries_equal: 0 }
+async function measureEquality(data: string): Promise<Figures> {
+  const files: { hasEntries: boolean; isEqual: boolean }[] = []
   for (const [file, expected] of await pairs(join(data, 'feeds-gofeed'))) {
     const wanted = goFeedEntries(await readFile(expected, 'utf8'))
     if (wanted === null) continue
-    const feed = await parseFeed(await readText(file), null)
-    const entries = feed?.entries ?? []
-    const equal = entries.length === wanted.length && entries.every((entry, index) => sameEntry(entry, wanted[index]))
-    figures.files += 1
-    if (wanted.length > 0) figures.with_entries += 1
-    if (equal) figures.equal += 1
-    if (equal && wanted.length > 0) figures.with_entries_equal += 1
-    if (!equal) say(`differs from gofeed: ${file}`)
+    const entries = (await parseFeed(await readText(file), null))?.entries ?? []
+    const isEqual = entries.length === wanted.length && entries.every((entry, index) => sameEntry(entry, wanted[index]))
+    files.push({ hasEntries: wanted.length > 0, isEqual })
+    if (!isEqual) say(`differs from gofeed: ${file}`)
   }
-  const share = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part / whole, 4))
-  return prefixed('gofeed', {
-    ...figures,
-    equal_share: share(figures.equal, figures.files),
-    with_entries_equal_share: share(figures.with_entries_equal, figures.with_entries),
-  })
+  const figuresOf = (name: string, of: typeof files) => {
+    const equal = of.filter(({ isEqual }) => isEqual).length
+    return { [`${name}equal`]: equal, [`${name}equal_share`]: of.length === 0 ? 0 : rounded(equal / of.length, 4) }
+  }
+  const withEntries = files.filter(({ hasEntries }) => hasEntries)
+  return {
+    ...{ gofeed_files: files.length, ...figuresOf('gofeed_', files) },
+    ...{ gofeed_with_entries: withEntries.length, ...figuresOf('gofeed_with_entries_', withEntries) },
+  }
 }
 
 /** Feeds with gofeed's expected output: `x.xml` and `x.json`, `x.json` and `x_expected.json`. */

@@ -35,19 +35,15 @@ export function sameEntry(entry: RawEntry, expected: GoFeedEntry | undefined): b
 }
 
 function readEntry(entry: Record<string, unknown>): GoFeedEntry {
-  const guid = entry.guid
-  const dublinCore = isRecord(entry.dcExt) ? entry.dcExt : {}
+  const { guid, dcExt } = entry
+  const dublinCore = isRecord(dcExt) ? dcExt : {}
+  const first = (...values: unknown[]) => values.map(text).find(value => value !== null) ?? null
+  const { published, pubDate, date_published, updated, date_modified } = entry
   return {
     title: text(entry.title),
-    link: text(entry.link) ?? text(entry.url) ?? atomLink(entry.links) ?? text(entry.external_url),
-    id: text(entry.id) ?? text(isRecord(guid) ? guid.value : guid),
-    published:
-      text(entry.published) ??
-      text(entry.pubDate) ??
-      text(entry.date_published) ??
-      text(list(dublinCore.date)[0]) ??
-      text(entry.updated) ??
-      text(entry.date_modified),
+    link: first(entry.link, entry.url, atomLink(entry.links), entry.external_url),
+    id: first(entry.id, isRecord(guid) ? guid.value : guid),
+    published: first(published, pubDate, date_published, list(dublinCore.date)[0], updated, date_modified),
     authors: authorsOf(entry, dublinCore),
   }
 }

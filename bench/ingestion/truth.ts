@@ -1,18 +1,20 @@
+import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { say } from '../figures.ts'
 import { readJsonLines } from '../json-lines.ts'
 
-/** Sets with all values, as `truePages` reads them. */
-export type KeptSet = 'fundus' | 'trafilatura' | 'htmldate'
+/** Sets of pages whose true values others published. */
+export const SETS = ['aeb', 'fundus', 'trafilatura', 'htmldate'] as const
+export type PageSet = (typeof SETS)[number]
 
 /**
  * A page with its true values by people or their parsers. Fields that the set does not state are
  * null.
  */
 export interface TruePage {
-  set: KeptSet | 'aeb'
+  set: PageSet
   file: string
   url: string
   html: string
@@ -28,14 +30,69 @@ export interface TruePage {
  * The pages of a set, in the order of its index. When the set is absent, it yields none and says so
  * on standard error.
  */
-export async function* truePages(data: string, set: KeptSet): AsyncGenerator<TruePage> {
+export async function* truePages(data: string, set: PageSet): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
-  const index = join(folder, set === 'fundus' ? 'index.jsonl' : 'truth.jsonl')
-  const entries = await readJsonLines<FundusEntry & ListedEntry>(index).catch(() => null)
+  const { list, page } = READERS[set]
+  const entries = await list(folder).catch(() => null)
   if (entries === null) return say(`skipped: no set html-${set} in ${data}`)
   for (const entry of entries) {
-    yield set === 'fundus' ? await fundusPage(folder, entry) : await listedPage(folder, set, entry)
+    const bytes = await unpacked(join(folder, entry.file))
+    // Bytes that are not UTF-8 are taken for Windows-1252.
+    const html = new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
+    yield { set, file: entry.file, url: entry.url, html, ...NOTHING_STATED, ...(await page(entry, folder)) }
   }
+}
+
+const NOTHING_STATED = { title: null, date: null, authors: null, text: null }
+
+type Truth = Partial<Pick<TruePage, 'title' | 'date' | 'authors' | 'text'>>
+
+/** An entry of one of the indexes. */
+interface Entry {
+  file: string
+  url: string
+  title?: string | null
+  date?: string | null
+  author?: string | null
+  with?: string[]
+  without?: string[]
+  articleBody?: string
+  country?: string
+  publisher?: string
+  crawl_date?: string
+  truth_versions?: string[]
+}
+
+interface Reader {
+  list(folder: string): Promise<Entry[]>
+  page(entry: Entry, folder: string): Truth | Promise<Truth>
+}
+
+const LISTED: Reader = {
+  async list(folder) {
+    const entries = await readJsonLines<Entry>(join(folder, 'truth.jsonl'))
+    return entries.map(entry => ({ ...entry, file: `html/${entry.file}.gz` }))
+  },
+  page: ({ title, date, author, with: pieces, without = [] }) => ({
+    title: title || null,
+    // The sets also hold a 29th month.
+    date: date && /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null,
+    authors: author == null ? null : author.split(/;|,| & | und | et /).flatMap(name => name.trim() || []),
+    text: pieces === undefined ? null : { with: pieces, without },
+  }),
+}
+
+const READERS: Record<PageSet, Reader> = {
+  aeb: {
+    async list(folder) {
+      const truths: Record<string, Entry> = await readPacked(join(folder, 'ground-truth.json.gz'))
+      return Object.entries(truths).map(([name, truth]) => ({ ...truth, file: `html/${name}.html.gz` }))
+    },
+    page: ({ articleBody: whole = '' }) => ({ text: { whole } }),
+  },
+  fundus: { list: folder => readJsonLines(join(folder, 'index.jsonl')), page: fundusTruth },
+  trafilatura: LISTED,
+  htmldate: LISTED,
 }
 
 interface FundusTruth {
@@ -45,89 +102,21 @@ interface FundusTruth {
   body?: { summary: string[]; sections: { headline: string[]; paragraphs: string[] }[] }
 }
 
-interface FundusEntry {
-  file: string
-  country: string
-  publisher: string
-  url: string
-  crawl_date: string
-  truth_versions: string[]
-}
-
 /**
  * Truth comes per version of the publisher's parser. The one for a page is the last that is dated
- * before its crawl.
+ * before its crawl. A text is in the order of fundus: summary, then headings and paragraphs.
  */
-async function fundusPage(folder: string, entry: FundusEntry): Promise<TruePage> {
-  const versions: Record<string, FundusTruth> = JSON.parse(
-    gunzipSync(await readFile(join(folder, entry.country, `${entry.publisher}.truth.json.gz`))).toString(),
-  )
-  const crawled = Date.parse(`${entry.crawl_date.replace(' ', 'T')}Z`) + 86_400_000
-  const dated = entry.truth_versions
-    .map(version => versions[version] ?? {})
-    .filter(truth => Date.parse(truth.publishing_date ?? '') <= crawled)
-    .sort((a, b) => Date.parse(a.publishing_date ?? '') - Date.parse(b.publishing_date ?? ''))
-  const truth = dated.at(-1) ?? {}
-  return {
-    set: 'fundus',
-    file: entry.file,
-    url: entry.url,
-    html: text(gunzipSync(await readFile(join(folder, entry.file)))),
-    title: truth.title ?? null,
-    date: truth.publishing_date ?? null,
-    authors: truth.authors ?? null,
-    text: truth.body === undefined ? null : { whole: wholeText(truth.body) },
-  }
+async function fundusTruth(entry: Entry, folder: string): Promise<Truth> {
+  const { country, publisher, crawl_date = '', truth_versions = [] } = entry
+  const versions: Record<string, FundusTruth> = await readPacked(join(folder, `${country}/${publisher}.truth.json.gz`))
+  const crawled = Date.parse(`${crawl_date.replace(' ', 'T')}Z`) + 86_400_000
+  const dateOf = ({ publishing_date = '' }: FundusTruth) => Date.parse(publishing_date)
+  const dated = truth_versions.map(version => versions[version] ?? {}).filter(truth => dateOf(truth) <= crawled)
+  const truth = dated.toSorted((a, b) => dateOf(a) - dateOf(b)).at(-1)
+  const { title = null, publishing_date: date = null, authors = null, body } = truth ?? {}
+  const parts = body?.sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs]) ?? []
+  return { title, date, authors, text: body ? { whole: [...body.summary, ...parts].join('\n\n') } : null }
 }
 
-/** In the order of fundus: summary, then headings and paragraphs. */
-function wholeText({ summary, sections }: NonNullable<FundusTruth['body']>): string {
-  const parts = sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs])
-  return [...summary, ...parts].join('\n\n')
-}
-
-interface ListedEntry {
-  file: string
-  url: string
-  title?: string | null
-  date?: string | null
-  author?: string | null
-  with?: string[]
-  without?: string[]
-}
-
-async function listedPage(folder: string, set: KeptSet, entry: ListedEntry): Promise<TruePage> {
-  const bytes = await readFile(join(folder, 'html', `${entry.file}.gz`)).then(gunzipSync, () =>
-    readFile(join(folder, 'html', entry.file)),
-  )
-  return {
-    set,
-    file: entry.file,
-    url: entry.url,
-    html: text(bytes),
-    title: entry.title || null,
-    date: isDay(entry.date) ? entry.date : null,
-    authors:
-      typeof entry.author === 'string'
-        ? entry.author
-            .split(/;|,| & | und | et /)
-            .map(name => name.trim())
-            .filter(name => name !== '')
-        : null,
-    text: entry.with === undefined ? null : { with: entry.with, without: entry.without ?? [] },
-  }
-}
-
-/** Decodes UTF-8, and bytes that are not UTF-8 as Windows-1252. */
-function text(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
-
-/** True for a day of the calendar. The sets also hold a 29th month. */
-function isDay(date: string | null | undefined): date is string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(date ?? '') && !Number.isNaN(Date.parse(date ?? ''))
-}
+const unpacked = async (file: string): Promise<Buffer> => gunzipSync(await readFile(file))
+const readPacked = async (file: string) => JSON.parse((await unpacked(file)).toString())

@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { measureAuthors } from '../../bench/ingestion/authors.ts'
-import { measureDates } from '../../bench/ingestion/dates.ts'
-import { measureInterstitials } from '../../bench/ingestion/interstitials.ts'
-import { measureText } from '../../bench/ingestion/text.ts'
+import { measurePages } from '../../bench/ingestion/pages.ts'
 import { truePages } from '../../bench/ingestion/truth.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
@@ -21,12 +18,7 @@ const LEAST = {
 }
 
 t.test('scores on pages whose truth others published do not fall', { skip, timeout: 600_000 }, async t => {
-  const figures: Record<string, number> = {
-    ...(await measureText(DATA)),
-    ...(await measureDates(DATA)),
-    ...(await measureAuthors(DATA)),
-    ...(await measureInterstitials(DATA)),
-  }
+  const figures = await measurePages(DATA)
   for (const [name, least] of Object.entries(LEAST)) t.ok((figures[name] ?? 0) >= least, `${name}: ${figures[name]}`)
   t.equal(figures.walls_false, 0, 'no article counts as an interstitial')
   let [right, titled] = [0, 0]

@@ -1,0 +1,97 @@
+import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
+import { type PageMetadata, readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { type PageText, readPageText } from '../../services/normaliser/text/page-text.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
+import { type Figures, percent, rounded, say, sum } from '../figures.ts'
+import { scoreAuthors } from './authors.ts'
+import { scoreDate } from './dates.ts'
+import { createIdentityScore } from './identity.ts'
+import { createTextScore } from './text.ts'
+import { SETS, type TruePage, truePages } from './truth.ts'
+
+/** A page with its true values and with what the normaliser reads on it. */
+export interface ReadPage extends TruePage {
+  meta: PageMetadata
+  found: PageText
+}
+
+/** Counts whether something is so, by the name of its figure. */
+export type Count = (figure: string, is: boolean) => void
+
+/**
+ * Scores of pages against the values that people and their parsers read off the same pages, each
+ * page read once. `text_cpu_ms`: processor time for the text of one page, all threads of the runtime
+ * included.
+ */
+export async function measurePages(data: string): Promise<Figures> {
+  const counted = new Map<string, boolean[]>()
+  const count: Count = (figure, is) => void (counted.get(figure)?.push(is) ?? counted.set(figure, [is]))
+  const [texts, scoreIdentity] = [createTextScore(), createIdentityScore(count)]
+  const walls = { articles: 0, taken: 0 }
+  const times: number[] = []
+  for (const set of SETS) {
+    for await (const page of truePages(data, set)) {
+      const before = process.cpuUsage()
+      const tree = parsePage(page.html)
+      const found = readPageText(tree)
+      const { user, system } = process.cpuUsage(before)
+      times.push((user + system) / 1_000)
+      const read = { ...page, found, meta: readMetadata(tree, page.url) }
+      texts.add(read)
+      scoreDate(read, count)
+      scoreAuthors(read, count)
+      if (set === 'fundus' || set === 'trafilatura') scoreIdentity(read)
+      if (set !== 'aeb') countWalls(read, walls)
+    }
+  }
+  return {
+    ...texts.figures(),
+    ...(times.length > 0 && { text_cpu_ms: rounded(sum(times) / times.length, 1) }),
+    walls_recognised: recognised(),
+    ...(walls.articles > 0 && { walls_articles: walls.articles, walls_false: walls.taken }),
+    ...figuresOf(counted),
+  }
+}
+
+/** Percent; and of a group, the number of pages that its first figure counts. */
+function figuresOf(counted: Map<string, boolean[]>): Figures {
+  const figures: Figures = {}
+  for (const [figure, all] of counted) {
+    const [group] = /^(?:dates|authors)_[^_]+|^identity/.exec(figure) ?? [figure]
+    figures[`${group}_pages`] ??= all.length
+    figures[figure] = percent(all.filter(is => is).length, all.length)
+  }
+  return figures
+}
+
+/** The share of our own examples of interstitials, in five languages, that are recognised. */
+function recognised(): number {
+  const right = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl = ANNOUNCED_AT }) => {
+    const page = readPageText(parsePage(html))
+    const { signs } = readMetadata(parsePage(html), finalUrl)
+    const announced = { url: ANNOUNCED_AT, finalUrl, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' }
+    const wall = recogniseInterstitial({ ...announced, html, page, signs })
+    return (wall ?? (openingOf(page, false).walled ? 'paywall' : null)) === kind
+  })
+  return rounded(right.length / INTERSTITIAL_EXAMPLES.length, 4)
+}
+
+/**
+ * Real articles that are taken for an interstitial, with their title, with another title and with
+ * none from the feed.
+ */
+function countWalls(
+  { set, file, url, html, title, found, meta }: ReadPage,
+  walls: { articles: number; taken: number },
+) {
+  for (const feedTitle of new Set([title, 'Liveblog', null])) {
+    const given = { url, finalUrl: url, feedTitle, outletDomain: new URL(url).hostname }
+    const wall = recogniseInterstitial({ ...given, html, page: found, signs: meta.signs })
+    walls.articles += 1
+    if (wall === null || found.paragraphs.length === 0) continue
+    walls.taken += 1
+    say(`taken for a ${wall}: ${set} ${file}`)
+  }
+}
