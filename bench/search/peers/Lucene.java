@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
@@ -16,6 +15,7 @@ import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.FieldType;
 import org.apache.lucene.document.LongField;
+import org.apache.lucene.document.SortedDocValuesField;
 import org.apache.lucene.document.StoredField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexOptions;
@@ -49,13 +49,9 @@ import org.apache.lucene.util.BytesRef;
  *   Lucene serve FOLDER   a question a line, an answer a line
  */
 public class Lucene {
-  /** Order of publication (those without a date first, or last), order of ingestion. */
-  static final String[] ORDERS = {"place", "rise", "turn"};
   /** Words with positions, then terms without. */
   static final String[] TEXTS = {"title", "body", "title_keys", "keys", "filters"};
   static final int WITH_POSITIONS = 2;
-  /** More terms than these are looked up as a set. */
-  static final int MANY_TERMS = 16;
 
   static final BufferedReader in =
       new BufferedReader(new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8), 1 << 20);
@@ -73,7 +69,7 @@ public class Lucene {
     config.setRAMBufferSizeMB(256);
     // Documents lie in the order of most pages, so that a search stops when its page is full and
     // its count has reached the cap.
-    config.setIndexSort(sortBy("place", false));
+    config.setIndexSort(sortBy("published_at", false));
     FieldType words = textType(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS);
     FieldType terms = textType(IndexOptions.DOCS);
     IndexWriter writer = new IndexWriter(directory, config);
@@ -92,8 +88,10 @@ public class Lucene {
 
   static Document documentOf(String[] parts, FieldType words, FieldType terms) {
     Document document = new Document();
-    int at = 0;
-    for (String name : ORDERS) document.add(new LongField(name, Long.parseLong(parts[at++]), Field.Store.NO));
+    if (!parts[0].isEmpty()) document.add(new LongField("published_at", Long.parseLong(parts[0]), Field.Store.NO));
+    document.add(new LongField("ingested_at", Long.parseLong(parts[1]), Field.Store.NO));
+    document.add(new SortedDocValuesField("id", new BytesRef(parts[2])));
+    int at = 3;
     for (int text = 0; text < TEXTS.length; text++) {
       document.add(new Field(TEXTS[text], new Words(parts[at++]), text < WITH_POSITIONS ? words : terms));
     }
@@ -136,14 +134,13 @@ public class Lucene {
     IndexSearcher searcher = new IndexSearcher(reader);
     out.println("{\"documents\": " + reader.numDocs() + ", \"segments\": " + reader.leaves().size() + "}");
     for (String line = in.readLine(); line != null; line = in.readLine()) {
-      Iterator<String> parts = Arrays.asList(line.split("\t", -1)).iterator();
+      String[] parts = line.split("\t", -1);
       long start = System.nanoTime();
-      int limit = Integer.parseInt(parts.next());
-      int threshold = Integer.parseInt(parts.next());
-      Sort sort = sortBy(parts.next(), parts.next().equals("asc"));
-      String after = parts.next();
-      FieldDoc last = after.isEmpty() ? null : new FieldDoc(Integer.MAX_VALUE, 0, new Object[] {Long.valueOf(after)});
-      TopFieldDocs found = searcher.search(queryOf(parts), new TopFieldCollectorManager(sort, limit, last, threshold));
+      int limit = Integer.parseInt(parts[0]);
+      Sort sort = sortBy(parts[2], parts[3].equals("asc"));
+      FieldDoc last = parts[4].isEmpty() ? null : lastOf(parts[4], parts[5], sort);
+      TopFieldCollectorManager collectors = new TopFieldCollectorManager(sort, limit, last, Integer.parseInt(parts[1]));
+      TopFieldDocs found = searcher.search(queryOf(parts), collectors);
       StoredFields stored = searcher.storedFields();
       List<String> rows = new ArrayList<>(limit);
       for (ScoreDoc one : found.scoreDocs) rows.add(stored.document(one.doc).get("row"));
@@ -152,56 +149,41 @@ public class Lucene {
     }
   }
 
-  static Sort sortBy(String order, boolean ascending) {
-    return new Sort(LongField.newSortField(order, !ascending, SortedNumericSelector.Type.MIN));
+  /** Articles without a time stand last, and ids break ties in the same direction. */
+  static Sort sortBy(String time, boolean ascending) {
+    SortField times = LongField.newSortField(time, !ascending, SortedNumericSelector.Type.MIN);
+    times.setMissingValue(ascending ? Long.MAX_VALUE : Long.MIN_VALUE);
+    return new Sort(times, new SortField("id", SortField.Type.STRING, !ascending));
   }
 
-  /** Reads a condition: its kind, its field, how many parts it has, its parts. */
-  static Query queryOf(Iterator<String> parts) {
-    return switch (parts.next()) {
-      case "terms" -> anyOf(parts.next(), listOf(parts));
-      case "phrase" -> phraseOf(parts.next(), listOf(parts));
-      case "range" ->
-        LongField.newRangeQuery(parts.next(), Long.parseLong(parts.next()), Long.parseLong(parts.next()) - 1);
-      default -> booleanOf(parts);
-    };
+  static FieldDoc lastOf(String time, String id, Sort sort) {
+    Object value = time.equals("none") ? sort.getSort()[0].getMissingValue() : Long.valueOf(time);
+    return new FieldDoc(Integer.MAX_VALUE, 0, new Object[] {value, new BytesRef(id)});
   }
 
-  static List<String> listOf(Iterator<String> parts) {
-    int count = Integer.parseInt(parts.next());
-    List<String> list = new ArrayList<>(count);
-    while (list.size() < count) list.add(parts.next());
-    return list;
-  }
-
-  static Query phraseOf(String field, List<String> words) {
-    if (words.size() == 1) return new TermQuery(new Term(field, words.get(0)));
-    return new PhraseQuery(field, words.toArray(String[]::new));
-  }
-
-  static Query anyOf(String field, List<String> terms) {
-    if (terms.size() == 1) return new TermQuery(new Term(field, terms.get(0)));
-    if (terms.size() > MANY_TERMS) return new TermInSetQuery(field, terms.stream().map(BytesRef::new).toList());
+  /** Conditions, each in four parts: its occurrence, kind, fields and words. */
+  static Query queryOf(String[] parts) {
+    if (parts.length == FIRST_CONDITION) return MatchAllDocsQuery.INSTANCE;
     BooleanQuery.Builder builder = new BooleanQuery.Builder();
-    for (String term : terms) builder.add(new TermQuery(new Term(field, term)), Occur.SHOULD);
-    return builder.build();
-  }
-
-  /** Clauses with their occurrence. Without one, everything matches. */
-  static Query booleanOf(Iterator<String> parts) {
-    int clauses = Integer.parseInt(parts.next());
-    if (clauses == 0) return MatchAllDocsQuery.INSTANCE;
-    BooleanQuery.Builder builder = new BooleanQuery.Builder();
-    for (int left = clauses; left > 0; left--) {
-      Occur occur = switch (parts.next()) {
-        case "and" -> Occur.FILTER;
-        case "or" -> Occur.SHOULD;
-        default -> Occur.MUST_NOT;
-      };
-      Query clause = queryOf(parts);
-      if (clauses == 1) return clause;
-      builder.add(clause, occur);
+    for (int at = FIRST_CONDITION; at < parts.length; at += 4) {
+      BooleanQuery.Builder places = new BooleanQuery.Builder();
+      for (String field : parts[at + 2].split(",")) {
+        places.add(conditionOf(parts[at + 1], field, parts[at + 3].split(" ")), Occur.SHOULD);
+      }
+      builder.add(places.build(), Occur.valueOf(parts[at]));
     }
     return builder.build();
+  }
+
+  static final int FIRST_CONDITION = 6;
+
+  static Query conditionOf(String kind, String field, String[] words) {
+    return switch (kind) {
+      case "range" -> LongField.newRangeQuery(field, Long.parseLong(words[0]), Long.parseLong(words[1]) - 1);
+      case "phrase" -> new PhraseQuery(field, words);
+      default -> words.length == 1
+          ? new TermQuery(new Term(field, words[0]))
+          : new TermInSetQuery(field, Arrays.stream(words).map(BytesRef::new).toList());
+    };
   }
 }

@@ -1,14 +1,14 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { type Artifact, fetchArtifact, findJdk } from '../../../test/java.ts'
 import { sum } from '../../figures.ts'
-import { filtersOf, filterWords, type PeerDocument, type PeerQuestion } from './documents.ts'
+import type { PeerDocument, PeerQuestion } from './documents.ts'
 import type { Peer, ShownArticle } from './peer.ts'
 
 /** What Lucene gets from the bench: the family that its process belongs to, and whom it tells. */
@@ -46,11 +46,8 @@ export async function openLucene(folder: string, name: string, running: Running)
   const jar = await fetchArtifact('Lucene', JAR, folder, running)
   if (jar === null) return null
   const start = async (command: 'build' | 'serve', index: string) => {
-    const started = startLines(
-      join(jdk, 'bin', 'java'),
-      [...JVM, '--class-path', jar, PROGRAM, command, index],
-      running,
-    )
+    const args = [...JVM, '--class-path', jar, PROGRAM, command, index]
+    const started = startLines(join(jdk, 'bin', 'java'), args, running.signal)
     await started.line()
     return started
   }
@@ -87,28 +84,14 @@ export async function openLucene(folder: string, name: string, running: Running)
   }
 }
 
-/** Starts a program that reads lines and answers with lines of JSON. */
-function startLines(command: string, args: string[], { family, signal }: Running) {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(command, args, {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true, // Ctrl-C reaches only this process
-  })
-  const { pid = 0 } = child
-  if (pid !== 0) family.adopt(pid, 'SIGTERM')
-  const kill = () => void child.kill('SIGKILL')
-  signal.addEventListener('abort', kill, { once: true })
-  const ended = new Promise<void>(resolve => {
-    child.once('error', () => resolve())
-    child.once('close', () => {
-      if (pid !== 0) family.release(pid)
-      signal.removeEventListener('abort', kill)
-      resolve()
-    })
-  })
+/** Starts a program that reads lines and answers with lines of JSON. It ends with its input. */
+function startLines(command: string, args: string[], signal: AbortSignal) {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
   child.stdin.on('error', () => {}) // the missing answer reports it
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
-    pid,
+    pid: child.pid ?? 0,
     /** Waits while the program has unread input. */
     async write(line: string) {
       if (!child.stdin.write(`${line}\n`)) await Promise.race([once(child.stdin, 'drain'), ended])
@@ -119,48 +102,60 @@ function startLines(command: string, args: string[], { family, signal }: Running
       if (done === true) throw new Error('Lucene ended; see what it wrote above.')
       return JSON.parse(value)
     },
-    end() {
+    async end() {
       child.stdin.end()
-      return ended
+      await ended
     },
   }
 }
 
 function lineOf(document: PeerDocument): string {
-  const { place, rise, turn, title, body, titleKeys, keys, row } = document
-  const texts = [title, body, titleKeys, keys, filterWords(document)].map(words => words.join(' '))
+  const { id, published_at, ingested_at, title, body, titleKeys, keys, row } = document
+  const { country, language, publisher_no, author_nos } = document
+  const authors = [isSigned(author_nos.length > 0), ...author_nos.map(authorWord)]
+  const filters = [country, language, outletWord(publisher_no), ...authors]
+  const texts = [title, body, titleKeys, keys, filters].map(words => words.join(' '))
   // JSON has no tab in it.
-  return [place, rise, turn, ...texts, row].join('\t')
+  return [published_at?.getTime() ?? '', ingested_at.getTime(), id, ...texts, row].join('\t')
 }
 
+const outletWord = (no: number) => `o${no}`
+const authorWord = (no: number) => `a${no}`
+const isSigned = (has: boolean) => (has ? 'signed' : 'unsigned')
+
+/** The page, then the conditions, each in four parts: its occurrence, kind, fields and words. */
 function questionLine(question: PeerQuestion): string {
-  const { limit, cap, by, order, after, published, ingested } = question
-  const clauses = matchOf(question)
-  for (const words of filtersOf(question)) clauses.push(['and', ...terms('filters', words)])
-  if (published !== null) clauses.push(['and', 'range', 'place', ...published.places])
-  if (ingested !== null) clauses.push(['and', 'range', 'turn', ingested.turn, NO_END])
-  return [limit, cap ?? 1, by, order, after?.rank ?? '', ...any(clauses)].join('\t')
+  const { perPage, cap, sort, order, after, coverage, ingestedAfter } = question
+  const { countries, languages, hasAuthor, publisherNos, authorNos } = question
+  const page = [perPage, cap ?? 1, sort, order, after === null ? '' : (after.value ?? 'none'), after?.id ?? '']
+  const conditions = matchOf(question)
+  const filters = [
+    countries.length < COUNTRIES.length ? countries : null,
+    languages,
+    hasAuthor === null ? null : [isSigned(hasAuthor)],
+    publisherNos?.map(outletWord),
+    authorNos?.map(authorWord),
+  ]
+  for (const words of filters) if (words) conditions.push(['FILTER', 'terms', 'filters', words])
+  const { publishedAfter: from, publishedBefore: to } = coverage
+  if (from && to) conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.at.getTime()]])
+  if (ingestedAfter) conditions.push(['FILTER', 'range', 'ingested_at', [ingestedAfter.getTime(), NO_END]])
+  return [
+    ...page,
+    ...conditions.flatMap(([occurrence, kind, fields, words]) => [occurrence, kind, fields, words.join(' ')]),
+  ].join('\t')
 }
 
-const NO_END = 2 ** 31
+const NO_END = Number.MAX_SAFE_INTEGER
 
-/** A condition as the program reads it: its kind, its field, how many parts it has, its parts. */
-type Condition = (string | number)[]
+type Condition = [occurrence: string, kind: string, fields: string, words: (string | number)[]]
 
-const terms = (field: string, words: string[]): Condition => ['terms', field, words.length, ...words]
-const any = (clauses: Condition[]): Condition => ['boolean', clauses.length, ...clauses.flat()]
-
-/** Clauses of a boolean query, each with its occurrence. */
-function matchOf({ match, scope }: PeerQuestion): Condition[] {
+function matchOf({ match, searchIn }: PeerQuestion): Condition[] {
   if (match.kind === 'all') return []
-  if (match.kind === 'keys') return [['and', ...terms(scope === 'title' ? 'title_keys' : 'keys', match.keys)]]
-  const fields = scope === 'title' ? ['title'] : ['title', 'body']
-  const phrase = (words: string[]): Condition => {
-    const places = fields.map(field => ['phrase', field, words.length, ...words])
-    return places.length === 1 ? places[0]! : any(places.map(place => ['or', ...place]))
-  }
+  if (match.kind === 'keys') return [['FILTER', 'terms', searchIn === 'title' ? 'title_keys' : 'keys', match.keys]]
+  const fields = searchIn === 'title' ? 'title' : 'title,body'
   return [
-    ...match.required.map(words => ['and', ...phrase(words)]),
-    ...match.excluded.map(words => ['not', ...phrase(words)]),
+    ...match.required.map((words): Condition => ['FILTER', 'phrase', fields, words]),
+    ...match.excluded.map((words): Condition => ['MUST_NOT', 'phrase', fields, words]),
   ]
 }

@@ -1,3 +1,4 @@
+import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { ensureDatabase } from '../../servers.ts'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
@@ -101,10 +102,10 @@ function termsOf(texts: string[][], keys: string[]): string {
 }
 
 async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer> {
-  const { sort, order, cap, limit } = question
+  const { sort, order, cap, perPage } = question
   const [first, rest] = [conditionsOf(question), conditionsOf(question)]
   const page = `select row from articles where ${[...first.where, ...afterOf(question, first.values)].join(' and ')}
-    order by ${sort} ${order} nulls last, id ${order} limit ${limit}`
+    order by ${sort} ${order} nulls last, id ${order} limit ${perPage}`
   const count = `select count(*)::int as count from (select from articles where ${rest.where.join(' and ')} limit ${cap}) as found`
   const start = performance.now()
   try {
@@ -124,16 +125,16 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
   const add = (condition: (value: string) => string, given: unknown) => {
     if (given !== null) where.push(condition(`$${values.push(given)}`))
   }
-  const { scope, published } = question
-  add(value => `${scope === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`, tsqueryOf(question.match))
-  add(value => `country = any (${value}::text[])`, question.countries)
+  const { searchIn, countries, coverage } = question
+  add(value => `${searchIn === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`, tsqueryOf(question.match))
+  add(value => `country = any (${value}::text[])`, countries.length === COUNTRIES.length ? null : countries)
   add(value => `language = any (${value}::text[])`, question.languages)
   add(value => `has_author = ${value}`, question.hasAuthor)
   add(value => `publisher_no = any (${value}::int[])`, question.publisherNos)
   add(value => `author_nos && ${value}::int[]`, question.authorNos)
-  add(value => `published_at >= ${value}::timestamptz`, published?.from ?? null)
-  add(value => `published_at < ${value}::timestamptz`, published?.to ?? null)
-  add(value => `ingested_at >= ${value}::timestamptz`, question.ingested?.from ?? null)
+  add(value => `published_at >= ${value}::timestamptz`, coverage.publishedAfter)
+  add(value => `published_at < ${value}::timestamptz`, coverage.publishedBefore?.at ?? null)
+  add(value => `ingested_at >= ${value}::timestamptz`, question.ingestedAfter)
   return { where, values }
 }
 
@@ -149,7 +150,7 @@ function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): strin
   const beyond = order === 'asc' ? '>' : '<'
   const id = `$${values.push(after.id)}`
   if (after.value === null) return [`${sort} is null and id ${beyond} ${id}`]
-  const value = `$${values.push(after.value)}::timestamptz`
+  const value = `$${values.push(new Date(after.value))}::timestamptz`
   return [`((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`]
 }
 
