@@ -16,8 +16,7 @@ import {
   idOf,
   notEmbedded,
   type Place,
-  readNtrex,
-  readOthers,
+  readCorpora,
 } from './corpora.ts'
 import { measureScale } from './scale.ts'
 
@@ -33,28 +32,23 @@ export async function run({ data, rows, signal }: BenchOptions): Promise<Figures
   const folder = benchFolder('bench-semantic')
   await rm(folder, { recursive: true, force: true })
   const measured = withServers('semantic', 'bench-semantic', signal, async ({ servers, server }) => {
-    const { settings } = servers
-    const fleet = createFleet({ ...settings, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
+    const fleet = createFleet({ ...servers.settings, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
     try {
       await migrate(server)
       const metricsPort = await freePort()
       await fleet.start('api', { METRICS_PORT: String(metricsPort) })
       await fleet.start('embedder')
-      const plan = ['--countries', 'NL,BE,LU', '--history-start', '2000-01-01', '--rate', '1000000']
-      const { key }: { key: string } = JSON.parse(await fleet.script('keys', 'create', '--name', 'bench', ...plan))
-      const place: Place = { fleet, ask: askPages(fleet.base(), key), database: server, folder }
-      const ntrex = await readNtrex(data).catch(() => null)
-      if (ntrex === null) {
+      const { key } = await fleet.makeKey('bench')
+      const place: Place = { fleet, ask: askPages(fleet.base(), key), database: server, folder, servers, metricsPort }
+      const [ntrex, ...others] = await readCorpora(data)
+      if (ntrex?.name !== 'ntrex') {
         say(`The corpora are not in ${data}; name their folder with --data.`)
         return {}
       }
       const figures = await measureNews(ntrex, place)
-      if (rows !== null) Object.assign(figures, await measureScale(rows, settings, place, metricsPort))
-      else {
-        const corpora = await readOthers(data)
-        if (corpora.length > 0) await embedCorpora(corpora, place)
-        for (const corpus of corpora) Object.assign(figures, await measureCorpus(place.ask, corpus))
-      }
+      if (rows !== null) return { ...figures, ...(await measureScale(rows, place)) }
+      await embedCorpora(others, place)
+      for (const corpus of others) Object.assign(figures, await measureCorpus(place.ask, corpus))
       return figures
     } finally {
       await fleet.stop()
@@ -136,23 +130,16 @@ async function measureCorpus(ask: AskPage, corpus: Corpus): Promise<Figures> {
       },
     )
   const [bySemantics, byWords] = [await ranks('semantic'), await ranks('keyword')]
-  say(`\n${name}: ${articles.length} articles, ${questions.length} questions`)
-  say('asked_found  recall@1 recall@10       MRR  keyword recall@10')
+  const share = (of: number[], limit: number) => mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
   const figures: Figures = {}
   for (const [pair, all] of bySemantics) {
-    const share = (of: number[], limit: number) => mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
-    const found = {
-      recall_at_1: share(all, 1),
-      recall_at_10: share(all, 10),
-      mrr: mean(all.map(rank => (rank > 0 ? 1 / rank : 0))),
-      keyword_recall_at_10: share(byWords.get(pair) ?? [], 10),
+    const add = (figure: string, value: number) => {
+      figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
     }
-    say(
-      `${pair.padEnd(11)}${Object.values(found)
-        .map(value => value.toFixed(3).padStart(10))
-        .join('')}`,
-    )
-    for (const [figure, value] of Object.entries(found)) figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
+    add('recall_at_1', share(all, 1))
+    add('recall_at_10', share(all, 10))
+    add('mrr', mean(all.map(rank => (rank > 0 ? 1 / rank : 0))))
+    add('keyword_recall_at_10', share(byWords.get(pair) ?? [], 10))
   }
   return figures
 }
@@ -172,7 +159,6 @@ async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Plac
   await writeFile(file, lines.join('\n'))
   const start = performance.now()
   await fleet.script('import', file)
-  const logs = () => fleet.members.map(member => member.log()).join('\n')
-  await until(async () => (await notEmbedded(database)) === 0, EMBED_TIMEOUT, logs)
+  await until(async () => (await notEmbedded(database)) === 0, EMBED_TIMEOUT, fleet.logs)
   return (performance.now() - start) / 1_000
 }

@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QdrantClient } from '@qdrant/js-client-rest'
 import type pg from 'pg'
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { openVectorStore, type VectorStore } from '../../shared/vectors/store.ts'
 import { withDatabase } from '../../test/database.ts'
-import { type Figures, mean, quantiles, rounded, say, sayFigures } from '../figures.ts'
+import { type Figures, mean, quantiles, rounded, say, sum } from '../figures.ts'
 import { inTurn } from '../load.ts'
 import { processes } from '../processes.ts'
 import { createRandom, type Random } from '../search/generator.ts'
@@ -23,52 +24,40 @@ const CLIENTS = 2
 /** The steps of a search, as `perscope_semantic_seconds` names them. */
 const STEPS = ['model', 'vectors', 'set', 'page']
 
-interface Settings {
-  QDRANT_URL?: string
-  QDRANT_API_KEY?: string
-  EMBEDDINGS_URL?: string
-}
+/** ms for a request to Qdrant. */
+const PATIENCE = 300_000
 
 /**
  * Recall and speed among so many articles. The generated vectors are mixtures of real ones with
  * noise, so that they cluster as news does. The other fields of an article are only those that a
  * search by meaning reads.
- *
- * @param metricsPort of the API
  */
-export function measureScale(rows: number, settings: Settings, place: Place, metricsPort: number): Promise<Figures> {
-  const { QDRANT_URL = '', QDRANT_API_KEY = '', EMBEDDINGS_URL = '' } = settings
-  const env = { QDRANT_URL, QDRANT_API_KEY }
-  const qdrant = new QdrantClient({
-    url: QDRANT_URL,
-    apiKey: QDRANT_API_KEY,
-    checkCompatibility: false,
-    timeout: 300_000,
-  })
-  const watched = { metricsPort, folder: place.folder, modelPort: new URL(EMBEDDINGS_URL).port }
+export function measureScale(rows: number, place: Place): Promise<Figures> {
+  const settings = readConfig({ ...place.servers.settings })
+  const { QDRANT_URL: url, QDRANT_API_KEY: apiKey } = settings
+  const qdrant = new QdrantClient({ url, apiKey, checkCompatibility: false, timeout: PATIENCE })
   return withDatabase(place.database, async database => {
     const served = await database.query(`select name from vector_collections where state = 'serving'`)
     const { name } = served.rows[0]
     const real = await readVectors(qdrant, name)
     const start = performance.now()
-    const seconds = () => (performance.now() - start) / 1_000
+    const seconds = () => Math.round((performance.now() - start) / 1_000)
     await generateArticles(database, rows)
-    await fillVectors(env, database, name, real, rows)
-    const figures: Figures = { vectors: rows, fill_s: Math.round(seconds()) }
+    await fillVectors(settings, database, name, real, rows)
+    const figures: Figures = { vectors: rows, fill_s: seconds() }
     // Qdrant may still index and merge segments.
     while ((await qdrant.getCollection(name)).status !== 'green') await pause(1_000)
-    figures.index_s = Math.round(seconds())
+    figures.index_s = seconds()
     const random = createRandom(7)
-    Object.assign(figures, await measureRecall(env, qdrant, name, real, random))
-    Object.assign(figures, await measureSpeed(place, watched, 11))
+    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), qdrant, name, real, random))
+    Object.assign(figures, await measureSpeed(place, 11))
 
     const file = join(place.folder, 'filling.ndjson')
     await writeFile(file, newArticles(FILLING, random))
     await place.fleet.script('import', file)
     const before = await notEmbedded(place.database)
     const began = performance.now()
-    for (const [figure, value] of Object.entries(await measureSpeed(place, watched, 12)))
-      figures[`${figure}_filling`] = value
+    for (const [figure, value] of Object.entries(await measureSpeed(place, 12))) figures[`${figure}_filling`] = value
     const left = await notEmbedded(place.database)
     if (left === 0) say('The embedder was through before the searches were: the figures while filling are too good.')
     figures.articles_per_second_beside_searches = rounded(((before - left) * 1_000) / (performance.now() - began), 1)
@@ -117,13 +106,12 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
 async function measureRecall(
-  env: Parameters<typeof openVectorStore>[0],
+  vectors: VectorStore,
   qdrant: QdrantClient,
   name: string,
   real: number[][],
   random: Random,
 ): Promise<Figures> {
-  const vectors = openVectorStore(env, 300_000)
   const shares = { all_countries: [] as number[], one_country: [] as number[] }
   for (let asked = 0; asked < QUERIES; asked++) {
     const since = asked % 3 === 0 ? FIRST_DAY + (FIVE_YEARS * 4) / 5 : 0
@@ -147,29 +135,21 @@ async function measureRecall(
   return { ...figures, ...Object.fromEntries(means) }
 }
 
-/** Where the API's counters are, and the servers of the bench. */
-interface Watched {
-  metricsPort: number
-  /** Their `DATA_DIR`. */
-  folder: string
-  modelPort: string
-}
-
 /**
  * Whole requests by two clients, each with a new question, and the shares of model, vector store,
  * sets and pages in them; with the processor time of each server.
  */
-async function measureSpeed({ ask }: Place, watched: Watched, seed: number): Promise<Figures> {
+async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const random = createRandom(seed)
   const times: number[] = []
   const ended = new AbortController()
-  const before = await read(watched)
+  const before = await read(place)
   await inTurn(CLIENTS, ended.signal, async () => {
     const start = performance.now()
-    await ask({ search: 'semantic', q: asQuery(words(random, 6)) })
+    await place.ask({ search: 'semantic', q: asQuery(words(random, 6)) })
     if (times.push(performance.now() - start) === SEARCHES) ended.abort()
   })
-  const after = await read(watched)
+  const after = await read(place)
   const figures = quantiles('', times)
   for (const step of STEPS) {
     for (const part of [0.5, 0.95])
@@ -177,12 +157,11 @@ async function measureSpeed({ ask }: Place, watched: Watched, seed: number): Pro
   }
   for (const [name, ms] of Object.entries(after.processor))
     figures[`${name}_cpu_ms`] = rounded((ms - (before.processor[name] ?? 0)) / times.length, 1)
-  sayFigures(`${CLIENTS} clients`, figures)
   return figures
 }
 
 /** By step and upper bound in ms: how many took at most so long; and processor time so far, ms. */
-async function read({ metricsPort, folder, modelPort }: Watched) {
+async function read({ metricsPort, folder, servers }: Place) {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const steps = new Map<string, number>()
   for (const [, labels = '', count] of text.matchAll(/^perscope_semantic_seconds_bucket\{(.*)\} (\d+)$/gm)) {
@@ -191,13 +170,16 @@ async function read({ metricsPort, folder, modelPort }: Watched) {
     steps.set(`${step} ${Number(bound.replace('+Inf', 'Infinity')) * 1_000}`, Number(count))
   }
   const running = processes()
-  const spent = (isOwn: (one: (typeof running)[number]) => boolean) =>
-    running.filter(isOwn).reduce((sum, one) => sum + one.ms, 0)
+  const spent = (isOwn: (one: (typeof running)[number]) => boolean) => sum(running.filter(isOwn).map(one => one.ms))
   const postgres = running.find(({ command }) => command.includes(`-D ${folder}/postgres`))?.pid
   const processor: Figures = {
     api: Number(/^process_cpu_seconds_total(?:\{.*\})? (\S+)$/m.exec(text)?.[1]) * 1_000,
     qdrant: spent(({ command }) => command.includes(`${folder}/qdrant.yaml`)),
-    model: spent(({ command }) => command.includes('/serve.py') && command.includes(`--port ${modelPort}`)),
+    model: spent(
+      ({ command }) =>
+        command.includes('/serve.py') &&
+        command.includes(`--port ${new URL(servers.addresses.EMBEDDINGS_URL ?? '').port}`),
+    ),
     postgres: spent(({ pid, parent }) => pid === postgres || parent === postgres),
   }
   return { steps, processor }
