@@ -1,6 +1,5 @@
 import { type Habits, learn, nextPoll } from '../../services/crawler/feeds/rhythm.ts'
 import { readConfig } from '../../shared/config/config.ts'
-import { type FormerHabits, formerLearn, formerNextPoll } from './former.ts'
 import { type FeedDocument, MINUTE, type Outlet, START, WEEK } from './outlets.ts'
 
 /** A rule that says when a document is asked next. */
@@ -16,14 +15,7 @@ export function presentPolicy(price?: number): Policy<Habits> {
   return { learn, next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }, price) }
 }
 
-export function formerPolicy(pollsPerArticle = 4): Policy<FormerHabits> {
-  const range = { min: MINUTE, max: 60 * MINUTE }
-  const next = (habits: FormerHabits, now: number, fresh: number) =>
-    formerNextPoll(habits, { now, fresh, pollsPerArticle, ...range })
-  return { learn: formerLearn, next }
-}
-
-/** What a week was like. */
+/** What a policy made of a week: lags, misses, requests and queues. */
 export interface Lived {
   /** Articles, by the order of their publication in each outlet. Times in ms. */
   articles: {
@@ -57,17 +49,14 @@ const NORMALISED = 2_000
 
 /** Lives the weeks with a policy, outlet by outlet, from their first poll on. */
 export function live<H>(outlets: Outlet[], policy: Policy<H>, weeks: number): Lived[] {
-  const lived = Array.from({ length: weeks }, (): Lived => {
-    const counts = {
-      missed: 0,
-      fleeting: 0,
-      gaps: 0,
+  const looks = () => new Int32Array(WEEK / LOOK + 1)
+  const lived = Array.from(
+    { length: weeks },
+    (): Lived => ({
+      ...{ articles: [], missed: 0, fleeting: 0, gaps: 0, shortestPause: Infinity, due: looks(), stored: looks() },
       requests: { feeds: 0, unchanged: 0, pages: 0 },
-      shortestPause: Infinity,
-    }
-    const looks = () => new Int32Array(WEEK / LOOK + 1)
-    return { articles: [], ...counts, due: looks(), stored: looks() }
-  })
+    }),
+  )
   for (const [place, outlet] of outlets.entries()) {
     const found = pollOutlet(outlet, policy, lived, START + (place % 60) * 1_000)
     noteArticles(outlet, found, lived)

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { PRICE } from '../../services/crawler/feeds/rhythm.ts'
-import { type Figures, prefixed, quantile, rounded, sayFigures } from '../figures.ts'
+import { type Figures, prefixed, quantile, rounded, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { formerPolicy, type Lived, live, type Policy, presentPolicy } from './clock.ts'
+import { type Lived, live, type Policy, presentPolicy } from './clock.ts'
+import { formerPolicy } from './former.ts'
 import { MINUTE, makeOutlets, type Outlet, START, WEEK } from './outlets.ts'
 import { type Curve, drawCurves } from './picture.ts'
 
@@ -13,7 +14,7 @@ const WEEKS = 4
 /** The rule was made on seeds 1 to 3. These it had never met. */
 const SEEDS = [101, 102, 103]
 const PICTURE = new URL('../../docs/pictures/week-polling.svg', import.meta.url)
-/** What the picture varies: the price of a request, and the former rule's polls an article. */
+/** The picture varies the price of a request, and the former rule's polls an article. */
 const PRICES = [1, 2, 4, 6.5, 12, 24, 48]
 const POLLS_PER_ARTICLE = [1, 2, 4, 8, 16]
 
@@ -31,9 +32,7 @@ export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
     const outlets = makeOutlets(seed, { outlets: OUTLETS, perDay, weeks: WEEKS, newspapers })
     const [first, figures] = figuresOf(live(outlets, presentPolicy(), WEEKS))
     const [, former] = figuresOf(live(outlets, formerPolicy(), WEEKS))
-    const name = `seed ${seed}${newspapers ? ', newspapers alone' : ''}`
-    sayFigures(name, figures)
-    sayFigures(`${name}, former rule`, former)
+    say(`Seed ${seed}${newspapers ? ', newspapers alone' : ''} is done.`)
     return { outlets, first, figures, former }
   }
   const all = SEEDS.map(seed => compare(seed, false))
@@ -65,9 +64,8 @@ function figuresOf(lived: Lived[]): [Figures, Figures] {
       // A lag that grows over the week would mean that the crawl does not keep up.
       lag_first_half_p95_min: p95(published => published < half),
       lag_second_half_p95_min: p95(published => published >= half),
-      ...{ missed_unseen: missed, missed_waiting: 0, missed_fleeting: fleeting, gaps },
-      ...{ due_p50: quantile([...due], 0.5), due_worst: due.reduce((a, b) => Math.max(a, b)) },
-      ...{ stored_worst: stored.reduce((a, b) => Math.max(a, b)), ...requests },
+      ...{ missed_unseen: missed, missed_waiting: 0, missed_fleeting: fleeting, gaps, ...requests },
+      ...{ due_p50: quantile([...due], 0.5), due_worst: quantile([...due], 1), stored_worst: quantile([...stored], 1) },
       shortest_pause_s: rounded(shortestPause / 1_000),
     },
   ]
