@@ -1,9 +1,4 @@
-import java.io.BufferedReader;
-import java.io.FileInputStream;
-import java.io.FileDescriptor;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
+import java.io.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,33 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
-import org.apache.lucene.document.Document;
-import org.apache.lucene.document.Field;
-import org.apache.lucene.document.FieldType;
-import org.apache.lucene.document.LongField;
-import org.apache.lucene.document.SortedDocValuesField;
-import org.apache.lucene.document.StoredField;
-import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.IndexOptions;
-import org.apache.lucene.index.IndexWriter;
-import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.StoredFields;
-import org.apache.lucene.index.Term;
+import org.apache.lucene.document.*;
+import org.apache.lucene.index.*;
+import org.apache.lucene.search.*;
 import org.apache.lucene.search.BooleanClause.Occur;
-import org.apache.lucene.search.BooleanQuery;
-import org.apache.lucene.search.FieldDoc;
-import org.apache.lucene.search.IndexSearcher;
-import org.apache.lucene.search.MatchAllDocsQuery;
-import org.apache.lucene.search.PhraseQuery;
-import org.apache.lucene.search.Query;
-import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.Sort;
-import org.apache.lucene.search.SortField;
-import org.apache.lucene.search.SortedNumericSelector;
-import org.apache.lucene.search.TermInSetQuery;
-import org.apache.lucene.search.TermQuery;
-import org.apache.lucene.search.TopFieldCollectorManager;
-import org.apache.lucene.search.TopFieldDocs;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
 
@@ -45,14 +17,10 @@ import org.apache.lucene.util.BytesRef;
  * Lucene behind lines on standard input and output, so that time is taken beside the engine. Lines
  * in have parts between tabs; lines out are JSON.
  *
- *   Lucene build FOLDER   documents, one a line, and "end" after the last; answers how many there are
- *   Lucene serve FOLDER   a question a line, an answer a line
+ *   Lucene build FOLDER   documents, one a line
+ *   Lucene serve FOLDER   a question a line, an answer a line; first an empty answer when it is ready
  */
 public class Lucene {
-  /** Words with positions, then terms without. */
-  static final String[] TEXTS = {"title", "body", "title_keys", "keys", "filters"};
-  static final int WITH_POSITIONS = 2;
-
   static final BufferedReader in =
       new BufferedReader(new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8), 1 << 20);
   static final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -70,41 +38,25 @@ public class Lucene {
     // Documents lie in the order of most pages, so that a search stops when its page is full and
     // its count has reached the cap.
     config.setIndexSort(sortBy("published_at", false));
-    FieldType words = textType(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS);
-    FieldType terms = textType(IndexOptions.DOCS);
-    IndexWriter writer = new IndexWriter(directory, config);
-    out.println("{\"documents\": " + writer.getDocStats().numDocs + "}");
-    String line = in.readLine();
-    for (; line != null && !line.equals("end"); line = in.readLine()) {
-      writer.addDocument(documentOf(line.split("\t", -1), words, terms));
+    try (IndexWriter writer = new IndexWriter(directory, config)) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        writer.addDocument(documentOf(line.split("\t", -1)));
+      }
     }
-    writer.commit();
-    int documents = writer.getDocStats().numDocs;
-    // Closing waits for merges; an interruption cannot.
-    if (line != null) writer.close();
-    else writer.rollback();
-    out.println("{\"documents\": " + documents + "}");
   }
 
-  static Document documentOf(String[] parts, FieldType words, FieldType terms) {
+  static Document documentOf(String[] parts) {
     Document document = new Document();
     if (!parts[0].isEmpty()) document.add(new LongField("published_at", Long.parseLong(parts[0]), Field.Store.NO));
     document.add(new LongField("ingested_at", Long.parseLong(parts[1]), Field.Store.NO));
     document.add(new SortedDocValuesField("id", new BytesRef(parts[2])));
-    int at = 3;
-    for (int text = 0; text < TEXTS.length; text++) {
-      document.add(new Field(TEXTS[text], new Words(parts[at++]), text < WITH_POSITIONS ? words : terms));
-    }
-    document.add(new StoredField("row", parts[at]));
+    document.add(new TextField("title", new Words(parts[3])));
+    document.add(new TextField("body", new Words(parts[4])));
+    for (String key : parts[5].split(" ")) document.add(new StringField("title_keys", key, Field.Store.NO));
+    for (String key : parts[6].split(" ")) document.add(new StringField("keys", key, Field.Store.NO));
+    for (String filter : parts[7].split(" ")) document.add(new StringField("filters", filter, Field.Store.NO));
+    document.add(new StoredField("row", parts[8]));
     return document;
-  }
-
-  static FieldType textType(IndexOptions options) {
-    FieldType type = new FieldType();
-    type.setIndexOptions(options);
-    type.setOmitNorms(true);
-    type.freeze();
-    return type;
   }
 
   /** The words of a text that are separated by blanks, as they are. */
@@ -132,7 +84,7 @@ public class Lucene {
   static void serve(MMapDirectory directory) throws IOException {
     DirectoryReader reader = DirectoryReader.open(directory);
     IndexSearcher searcher = new IndexSearcher(reader);
-    out.println("{\"documents\": " + reader.numDocs() + ", \"segments\": " + reader.leaves().size() + "}");
+    out.println("{}");
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       String[] parts = line.split("\t", -1);
       long start = System.nanoTime();

@@ -45,17 +45,16 @@ export async function openLucene(folder: string, name: string, running: Running)
   await mkdir(folder, { recursive: true })
   const jar = await fetchArtifact('Lucene', JAR, folder, running)
   if (jar === null) return null
-  const start = async (command: 'build' | 'serve', index: string) => {
-    const args = [...JVM, '--class-path', jar, PROGRAM, command, index]
-    const started = startLines(join(jdk, 'bin', 'java'), args, running.signal)
-    await started.line()
-    return started
+  const start = (command: 'build' | 'serve', folder: string) => {
+    const args = [...JVM, '--class-path', jar, PROGRAM, command, folder]
+    return startLines(join(jdk, 'bin', 'java'), args, running.signal)
   }
   const index = join(folder, name)
   const unfinished = `${index}.new`
   const built = existsSync(index)
   if (!built) await rm(unfinished, { recursive: true, force: true })
-  let program = built ? await start('serve', index) : await start('build', unfinished)
+  let program = built ? start('serve', index) : start('build', unfinished)
+  if (built) await program.line()
   return {
     key: 'lucene',
     title: `Lucene ${VERSION}: in its own JVM, heap of ${HEAP}, mmap; timed there; sorted by publication; filters as terms; one thread`,
@@ -64,11 +63,10 @@ export async function openLucene(folder: string, name: string, running: Running)
       for (const document of documents) await program.write(lineOf(document))
     },
     async finish() {
-      await program.write('end')
-      await program.line()
       await program.end()
       await rename(unfinished, index)
-      program = await start('serve', index)
+      program = start('serve', index)
+      await program.line()
     },
     async ask(question) {
       await program.write(questionLine(question))

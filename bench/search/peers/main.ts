@@ -7,30 +7,26 @@ import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say, sum } from '../../figures.ts'
 import { memoryMb, processes } from '../../processes.ts'
-import type { SearchBench } from '../build.ts'
-import { measureSizes } from '../build.ts'
+import { measureSizes, type SearchBench } from '../build.ts'
 import { shuffled } from '../generator.ts'
-import { measureQuery, type QueryTimes, RUNS } from '../measure.ts'
+import { measureQuery, RUNS, timed } from '../measure.ts'
 import { type PeerQuestion, questionOf, readDocuments } from './documents.ts'
 import { openLucene } from './lucene.ts'
-import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer, type PeerKey, type ShownArticle } from './peer.ts'
+import { LIMIT_MS, OverLimit, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
 import { openPostgres } from './postgres.ts'
 
 /** Peers would get a longer list of names than any of their users would write. */
 const MOST_NAMES = 1_000
 const MISMATCHES_SHOWN = 5
 
-/** The results of one engine. */
-interface Results {
-  /** ms of each query, by class: the median of its runs, or the limit. */
-  times: Map<string, number[]>
-  overLimit: number
-  /** Answers that were compared with Perscope's, and those that differ. */
-  compared: number
-  mismatches: string[]
-  /** Questions, and ms of processor time for them. */
-  asked: number
-  cpu: number
+/** A question that Perscope has answered. */
+interface Answered {
+  className: string
+  question: PeerQuestion
+  rows: ShownArticle[]
+  total: number | null
+  /** The median of its runs. */
+  ms: number
 }
 
 /**
@@ -43,31 +39,25 @@ interface Results {
 export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> {
   const pool = createPool(bench.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const index = openIndex(pool)
-  const peers: Peer[] = []
   try {
+    const { answered, cpu } = await askPerscope(bench, pool, index)
+    const { disk_mb = 0 } = await measureSizes(bench.url)
+    const build = bench.seconds && bench.seconds.insert + bench.seconds.index
+    const own = { cpu, memory: memoryMb([process.pid]), disk: disk_mb, build }
+    const figures = { classes: bench.classes.length, ...figuresOf('', answered, own) }
     for (const key of keys) {
       const peer = await open(bench, key)
-      if (peer !== null) peers.push(peer)
-    }
-    const built = await build(bench.signal, pool, index, peers)
-    const { own, theirs } = await ask(bench, pool, index, peers)
-    const { disk_mb = 0 } = await measureSizes(bench.url)
-    const seconds = bench.seconds && bench.seconds.insert + bench.seconds.index
-    const figures: Figures = { classes: bench.classes.length }
-    Object.assign(figures, figuresOf('', own, memoryMb([process.pid]), disk_mb, seconds))
-    for (const [peer, results] of theirs) {
-      const memory = memoryMb(await peer.pids())
-      const name = `peer_${peer.key}_`
-      Object.assign(figures, figuresOf(name, results, memory, await peer.disk(), built.get(peer) ?? null))
-      figures[`${name}compared`] = results.compared
-      figures[`${name}mismatches`] = results.mismatches.length
-      figures[`${name}over_limit`] = results.overLimit
-      say(peer.title)
-      for (const one of results.mismatches.slice(0, MISMATCHES_SHOWN)) say(`  ${one}`)
+      if (peer === null) continue
+      try {
+        say(peer.title)
+        const build = peer.built ? null : await buildPeer(peer, readDocuments(pool, index), bench.signal)
+        Object.assign(figures, await askPeer(peer, answered, build, bench.signal))
+      } finally {
+        await peer.close()
+      }
     }
     return figures
   } finally {
-    for (const peer of peers) await peer.close().catch(error => say(`${peer.title}: ${error.message}`))
     await index.close()
     await pool.end()
   }
@@ -86,111 +76,103 @@ async function open({ url, server, dataDir, servers, signal }: SearchBench, key:
   return openLucene(join(dataDir.path, 'lucene'), name, { family: servers.family, signal, report: say })
 }
 
-/** Gives the articles to the peers that lack them. @returns the seconds that each took */
-async function build(signal: AbortSignal, pool: Pool, index: SearchIndex, peers: Peer[]): Promise<Map<Peer, number>> {
-  const built = new Map(peers.filter(peer => !peer.built).map(peer => [peer, 0]))
-  const timed = async (peer: Peer, work: () => Promise<void>) => {
+/** @returns the seconds that it took, without those for reading */
+async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>, signal: AbortSignal): Promise<number> {
+  let ms = 0
+  for await (const documents of articles) {
     signal.throwIfAborted()
-    const start = performance.now()
-    await work()
-    built.set(peer, built.get(peer)! + (performance.now() - start) / 1_000)
+    ms += await timed(() => peer.add(documents))
   }
-  if (built.size === 0) return built
-  for await (const documents of readDocuments(pool, index)) {
-    for (const peer of built.keys()) await timed(peer, () => peer.add(documents))
-  }
-  for (const peer of built.keys()) await timed(peer, () => peer.finish())
-  return built
+  return (ms + (await timed(() => peer.finish()))) / 1_000
 }
 
-/** Asks all queries, those of a class one after the other. */
-async function ask({ signal, classes }: SearchBench, pool: Pool, index: SearchIndex, peers: Peer[]) {
-  const own = empty()
-  const theirs = new Map(peers.map(peer => [peer, empty()]))
+/** Asks all queries, those of a class one after the other. @returns also the ms of processor time of one */
+async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: SearchIndex) {
+  const answered: Answered[] = []
   // The state of the index, as the API hands it to a search. Peers too open their searcher before
   // their clock starts.
   const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-  const state = rows[0]!
-  const mixed = shuffled(classes)
+  let spent = 0
+  for (const { name: className, queries, deep } of shuffled(classes)) {
+    for (const { query } of queries) {
+      signal.throwIfAborted()
+      const used = process.cpuUsage()
+      const { ms, page, after } = await measureQuery(index, query, deep, rows[0])
+      const { user, system } = process.cpuUsage(used)
+      spent += user + system
+      const question = await questionOf(pool, query, after?.position ?? null)
+      const shown = page.rows.map((row): ShownArticle => JSON.parse(JSON.stringify(articleObject(row))))
+      answered.push({ className, question, rows: shown, total: question.cap === null ? null : page.total, ms })
+    }
+  }
+  // Once as it comes, then warm.
+  return { answered, cpu: spent / 1_000 / answered.length / (1 + RUNS) }
+}
+
+async function askPeer(peer: Peer, answered: Answered[], build: number | null, signal: AbortSignal): Promise<Figures> {
+  const own = answered.filter(({ question: { publisherNos, authorNos } }) => {
+    return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
+  })
   // The first query of each class is asked before: a JVM needs some work before it is fast.
-  for (const { queries } of mixed) {
-    const question = await questionOf(pool, queries[0]!.query, null)
-    for (const peer of hasMostNames(question) ? [] : peers) await answerOf(peer, question)
-  }
-  for (const [peer, results] of theirs) results.cpu = -(await processorMs(peer))
-  for (const { name, query, deep } of mixed.flatMap(one => one.queries.map(({ query }) => ({ ...one, query })))) {
+  for (const [first] of Map.groupBy(own, one => one.className).values()) await answerOf(peer, first!.question)
+  const before = await processorMs(peer)
+  const mismatches: string[] = []
+  const times: { className: string; ms: number }[] = []
+  let [compared, asked] = [0, 0]
+  for (const { className, question, rows, total } of own) {
     signal.throwIfAborted()
-    const used = process.cpuUsage()
-    const measured = await measureQuery(index, query, deep, state)
-    const { user, system } = process.cpuUsage(used)
-    own.cpu += (user + system) / 1_000
-    // Once as it comes, then warm.
-    own.asked += 1 + RUNS
-    add(own, name, measured.ms)
-    const question = await questionOf(pool, query, measured.after?.position ?? null)
-    for (const [peer, results] of hasMostNames(question) ? [] : theirs)
-      await measurePeer(peer, question, name, measured, results)
+    const runs: number[] = []
+    const ask = async () => {
+      const answer = await answerOf(peer, question)
+      asked++
+      runs.push(Math.min(answer?.ms ?? LIMIT_MS, LIMIT_MS))
+      return answer
+    }
+    const first = await ask()
+    if (first !== null) {
+      compared++
+      if (first.total !== total || !samePage(rows, first.rows, question.sort))
+        mismatches.push(`${className}, ${JSON.stringify(question.match)}: total ${total} / ${first.total}`)
+      runs.length = 0
+      for (let run = 0; run < RUNS; run++) await ask()
+    }
+    times.push({ className, ms: quantile(runs, 0.5) })
   }
-  for (const [peer, results] of theirs) results.cpu += await processorMs(peer)
-  return { own, theirs }
-}
-
-const hasMostNames = ({ publisherNos, authorNos }: PeerQuestion) =>
-  (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) > MOST_NAMES
-
-const empty = (): Results => ({ times: new Map(), overLimit: 0, compared: 0, mismatches: [], asked: 0, cpu: 0 })
-
-const add = ({ times }: Results, name: string, ms: number) => void times.set(name, [...(times.get(name) ?? []), ms])
-
-const processorMs = async (peer: Peer) => sum(processes(await peer.pids()).map(one => one.ms))
-
-function figuresOf(name: string, results: Results, memory: number, disk: number, build: number | null): Figures {
-  const classes = [...results.times.values()]
+  const cpu = ((await processorMs(peer)) - before) / asked
+  for (const one of mismatches.slice(0, MISMATCHES_SHOWN)) say(`  ${one}`)
+  const name = `peer_${peer.key}_`
   return {
-    ...quantiles(name, classes.flat(), [0.5, 0.95, 0.99]),
-    [`${name}worst_class_ms`]: rounded(Math.max(...classes.map(times => quantile(times, 0.5)))),
-    [`${name}cpu_ms`]: rounded(results.cpu / results.asked),
-    [`${name}memory_mb`]: Math.round(memory),
-    [`${name}disk_mb`]: Math.round(disk),
-    ...(build !== null && { [`${name}build_s`]: Math.round(build) }),
+    ...figuresOf(name, times, { cpu, memory: memoryMb(await peer.pids()), disk: await peer.disk(), build }),
+    [`${name}compared`]: compared,
+    [`${name}mismatches`]: mismatches.length,
+    [`${name}over_limit`]: times.filter(({ ms }) => ms === LIMIT_MS).length,
   }
 }
 
-async function measurePeer(
-  peer: Peer,
-  question: PeerQuestion,
-  name: string,
-  own: QueryTimes,
-  results: Results,
-): Promise<void> {
-  const runs: number[] = []
-  const ask = async () => {
-    const answer = await answerOf(peer, question)
-    results.asked++
-    runs.push(answer?.ms ?? LIMIT_MS)
-    return answer
-  }
-  const first = await ask()
-  if (first !== null) {
-    results.compared++
-    const ours = own.page.rows.map((row): ShownArticle => JSON.parse(JSON.stringify(articleObject(row))))
-    const total = question.cap === null ? null : own.page.total
-    if (first.total !== total || !samePage(ours, first.rows, question.sort))
-      results.mismatches.push(`${name}, ${JSON.stringify(question.match)}: total ${total} / ${first.total}`)
-    runs.length = 0
-    for (let run = 0; run < RUNS; run++) await ask()
-  }
-  const ms = Math.min(quantile(runs, 0.5), LIMIT_MS)
-  if (ms === LIMIT_MS) results.overLimit++
-  add(results, name, ms)
-}
-
-async function answerOf(peer: Peer, question: PeerQuestion): Promise<PeerAnswer | null> {
+async function answerOf(peer: Peer, question: PeerQuestion) {
   try {
     return await peer.ask(question)
   } catch (error) {
     if (error instanceof OverLimit) return null
     throw error
+  }
+}
+
+const processorMs = async (peer: Peer) => sum(processes(await peer.pids()).map(one => one.ms))
+
+function figuresOf(
+  name: string,
+  asked: { className: string; ms: number }[],
+  { cpu, memory, disk, build }: { cpu: number; memory: number; disk: number; build: number | null },
+): Figures {
+  const classes = [...Map.groupBy(asked, one => one.className).values()].map(all => all.map(({ ms }) => ms))
+  return {
+    ...quantiles(name, classes.flat(), [0.5, 0.95, 0.99]),
+    [`${name}worst_class_ms`]: rounded(Math.max(...classes.map(times => quantile(times, 0.5)))),
+    [`${name}cpu_ms`]: rounded(cpu),
+    [`${name}memory_mb`]: Math.round(memory),
+    [`${name}disk_mb`]: Math.round(disk),
+    ...(build !== null && { [`${name}build_s`]: Math.round(build) }),
   }
 }
 
