@@ -20,8 +20,6 @@ export interface LoggedRequest {
   ms: number
   searchMs: number
   accessMs: number
-  path: string
-  search: string
   /** ms by what it waited for, of a slow one. */
   waited?: Record<string, number>
 }

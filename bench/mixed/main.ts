@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readConfig } from '../../shared/config/config.ts'
-import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../../shared/embeddings/embeddings.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
@@ -12,7 +12,7 @@ import { atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { buildArchive } from '../search/build.ts'
 import { queryClasses } from '../search/classes.ts'
-import type { Archive } from '../search/generator.ts'
+import { type Archive, createRandom } from '../search/generator.ts'
 import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { fillVectors } from '../vectors.ts'
 import { createRequests, KINDS, type Kind } from './requests.ts'
@@ -22,8 +22,8 @@ const ROWS = 1_000_000
 const SECONDS = 3_600
 /** Articles that have vectors, of the newest. */
 const VECTORS = 50_000
-/** Titles that the model embeds; the other vectors are mixtures of theirs. */
-const EMBEDDED = 256
+/** Subjects of the vectors. */
+const SUBJECTS = 256
 const COLLECTION = 'mixed'
 const CONNECTIONS = 64
 /** Seconds for which the limit is looked for; before, as many to warm up. */
@@ -34,8 +34,6 @@ const LOAD = 0.6
 const WRITTEN = 30
 const PATIENCE = 120_000
 const MINUTE = 60_000
-/** Requests that are told with what they waited for. */
-const SLOWEST = 20
 
 /**
  * An hour as an API process has it: searches, polls, feeds, questions by meaning, at three fifths
@@ -50,7 +48,7 @@ export function run(options: BenchOptions): Promise<Figures> {
     const { url: built, archive } = await buildArchive(bench.server, rows, options.signal)
     say('Copying the archive …')
     return inNewDatabase(bench, `${new URL(built).pathname.slice(1)}_mixed`, built, async url => {
-      await embedNewest(bench, url, archive, rows)
+      await addVectors(bench, url, rows)
       const { addresses, settings } = bench.servers
       const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
       return withApi(bench, url, { env }, api => measure({ api, url, archive, rows, options }))
@@ -58,22 +56,20 @@ export function run(options: BenchOptions): Promise<Figures> {
   })
 }
 
-/** Gives the newest articles vectors, of a few of which the model has read the titles. */
-async function embedNewest({ servers }: Bench, url: string, archive: Archive, rows: number): Promise<void> {
+/** Gives the newest articles vectors that lie around some subjects. */
+async function addVectors({ servers }: Bench, url: string, rows: number): Promise<void> {
   const config = readConfig({ ...servers.settings, DATABASE_URL: url })
-  const source = sourceOf(config)
-  const embeddings = openEmbeddings(source, { passageTimeout: PATIENCE })
-  const titles = archive.articles(Math.max(0, rows - EMBEDDED), rows).map(article => article.title)
-  const real: number[][] = []
-  for (let at = 0; at < titles.length; at += 16)
-    real.push(...(await embeddings.embedPassages(titles.slice(at, at + 16), AbortSignal.timeout(PATIENCE))))
+  const { name: model, dimensions } = sourceOf(config).model
+  if (dimensions === null) throw new Error(`The dimensions of ${model} are not known.`)
+  const random = createRandom(9)
+  const vector = () => Array.from({ length: dimensions }, () => random.next() - 0.5)
+  const subjects = Array.from({ length: SUBJECTS }, vector)
   const vectors = openVectorStore(config, PATIENCE)
-  const dimensions = real[0]!.length
   await vectors.drop(COLLECTION).catch(() => {})
   await vectors.ensure(COLLECTION, dimensions)
   await withDatabase(url, async database => {
-    await registerServing(database, { name: COLLECTION, model: source.model.name, recipe: RECIPE, dimensions })
-    await fillVectors(config, database, COLLECTION, real, Math.min(VECTORS, rows))
+    await registerServing(database, { name: COLLECTION, model, recipe: RECIPE, dimensions })
+    await fillVectors(config, database, COLLECTION, subjects, Math.min(VECTORS, rows))
   })
 }
 
@@ -121,8 +117,6 @@ async function measure({ api, url, archive, rows, options }: Mixed): Promise<Fig
   const { transactions, batches } = await writer.result
   const ended = await api.usage()
   const slow = (await api.requests()).filter(one => one.waited !== undefined)
-  for (const { ms, path, search, waited } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST))
-    say(`${ms.toFixed(0)} ms: ${path}, ${search}; waited for ${JSON.stringify(waited)}`)
   return {
     rows,
     ...(rate === null && { limit_per_s: Math.round(limit) }),

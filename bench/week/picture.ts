@@ -13,25 +13,19 @@ const MOST_MINUTES = 40
 const x = (requests: number) => Math.round(LEFT + (Math.min(requests, MOST_REQUESTS) / MOST_REQUESTS) * (RIGHT - LEFT))
 const y = (minutes: number) => Math.round(BOTTOM - (Math.min(minutes, MOST_MINUTES) / MOST_MINUTES) * (BOTTOM - TOP))
 
-const text = (x: number, y: number, words: string, more = '') => `<text x="${x}" y="${y}"${more}>${words}</text>`
-
 /** Draws lag against requests, as SVG. A point beyond the scale is drawn at its edge. */
 export function drawCurves(curves: Curve[]): string {
+  const text = (left: number, top: number, words: string) => `<text x="${left}" y="${top}">${words}</text>`
   const title = 'Lag of articles against requests of feeds, in a simulated week'
-  const middle = ' text-anchor="middle"'
-  const levels = [0, 10, 20, 30, 40].map(minutes => {
-    const label = text(LEFT - 8, y(minutes) + 4, `${minutes} min`, ' text-anchor="end"')
-    return `<path d="M${LEFT} ${y(minutes)}H${RIGHT}" stroke="#ccc"/>${label}`
-  })
-  const marks = [0, 150_000, 300_000, 450_000, 600_000].map(requests =>
-    text(x(requests), BOTTOM + 18, requests.toLocaleString('en'), middle),
+  const levels = [0, 10, 20, 30, 40].map(
+    minutes => `<path d="M${LEFT} ${y(minutes)}H${RIGHT}" stroke="#ccc"/>${text(8, y(minutes) + 4, `${minutes} min`)}`,
   )
-  const parts = curves.flatMap(curve => [
-    { ...curve, part: 'p95' as const, dash: '' },
-    { ...curve, part: 'p50' as const, dash: ' stroke-dasharray="4 4"' },
-  ])
-  const lines = parts.map(({ name, colour, points, part, dash }, place) => {
-    const stroke = `fill="none" stroke="${colour}" stroke-width="2"${dash}`
+  const marks = [0, 150_000, 300_000, 450_000, 600_000].map(requests =>
+    text(x(requests) - 24, BOTTOM + 18, requests.toLocaleString('en')),
+  )
+  const parts = curves.flatMap(curve => (['p95', 'p50'] as const).map(part => ({ ...curve, part })))
+  const lines = parts.map(({ name, colour, points, part }, place) => {
+    const stroke = `fill="none" stroke="${colour}" stroke-width="${part === 'p95' ? 3 : 1}"`
     const at = points.map(point => `${x(point.requests)},${y(point[part])}`)
     const now = points.find(({ is }) => is)!
     const dot = `<circle cx="${x(now.requests)}" cy="${y(now[part])}" r="5" fill="${colour}"/>`
@@ -42,9 +36,8 @@ export function drawCurves(curves: Curve[]): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 340" font-family="sans-serif" font-size="12" role="img" aria-label="${title}">`,
     '<rect width="760" height="340" fill="#fff"/>',
-    text(LEFT, 20, title, ' font-size="14" font-weight="bold"'),
-    ...[...levels, ...marks, ...lines],
-    text((LEFT + RIGHT) / 2, BOTTOM + 34, 'requests of feeds in a week; a dot is the rule as it is', middle),
+    ...[text(LEFT, 20, title), ...levels, ...marks, ...lines],
+    text(RIGHT / 3, BOTTOM + 34, 'requests of feeds in a week; a dot is the rule as it is'),
     '</svg>',
   ].join('\n')}\n`
 }

@@ -37,11 +37,12 @@ const PART = 1_000
 
 /** All articles, in batches. @param index reads what the contract shows of them */
 export async function* readDocuments(pool: Pool, index: SearchIndex): AsyncGenerator<PeerDocument[]> {
-  for (let after = '0'; ; ) {
+  for (let after = 0; ; ) {
     // Index: the primary keys.
     const { rows } = await pool.query<StoredDocument>(
-      `select seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, w.title, w.body
-       from articles join article_words w using (seq) where seq > $1 order by seq limit ${PART}`,
+      `select a.seq::int as seq, a.id, a.published_at, a.ingested_at, a.publisher_no, a.author_nos, a.country, a.language,
+         w.title, w.body
+       from articles a join article_words w using (seq) where a.seq > $1 order by a.seq limit ${PART}`,
       [after],
     )
     if (rows.length === 0) return
@@ -52,7 +53,7 @@ export async function* readDocuments(pool: Pool, index: SearchIndex): AsyncGener
 }
 
 type StoredDocument = Omit<PeerDocument, 'title' | 'body' | 'titleKeys' | 'keys' | 'row'> & {
-  seq: string
+  seq: number
   title: string
   body: string
 }
