@@ -3,7 +3,7 @@ import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
 import { readRequest } from '../../services/api/contract/request.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import { type Archive, createRandom, type Random, shuffled, type Vocabulary } from './generator.ts'
+import { type Archive, createRandom, type Random, shuffled } from './generator.ts'
 
 /** A search as a client asks for it, and as the API reads it. */
 export interface Search {
@@ -84,55 +84,51 @@ export function nameClasses(archive: Archive, queriesEach: number): QueryClass[]
  * Ranks in a vocabulary of 60,000; beside them the share of the language's articles that hold such
  * a word in the body.
  */
-const RANKS = {
-  stop: [0, 40], // nearly all
-  veryCommon: [160, 240], // a fifth
-  medium: [1_200, 3_000], // some per cent
-  rare: [30_000, 55_000], // one in thousands
-} as const
+const RANKS: Record<string, [number, number]> = {
+  STOP: [0, 40], // nearly all
+  COMMON: [160, 240], // a fifth
+  MEDIUM: [1_200, 3_000], // some per cent
+  RARE: [30_000, 55_000], // one in thousands
+}
 
-type Commonness = keyof typeof RANKS
+/** Queries by keywords, in which a capitalised word stands for one of its rank. */
+const ANY = {
+  rare: 'RARE',
+  medium: 'MEDIUM',
+  'very common': 'COMMON',
+  'stop word': 'STOP',
+  'any of 3': 'MEDIUM COMMON RARE',
+  'any of 3, 1 stop': 'MEDIUM STOP RARE',
+}
+const BOOLEAN = {
+  'rare + rare': 'RARE RARE',
+  'rare + medium': 'RARE MEDIUM',
+  'medium + medium': 'MEDIUM MEDIUM',
+  'medium + very common': 'MEDIUM COMMON',
+  'very common + very common': 'COMMON COMMON',
+  'stop + medium': 'STOP MEDIUM',
+  'stop + stop': 'STOP STOP',
+  'phrase, a name': '"NAME"',
+  'phrase of ordinary words': '"COMMON COMMON"',
+  'phrase with a stop word': '"STOP COMMON"',
+  'phrase of stop words': '"STOP STOP STOP"',
+  'very common − medium': 'COMMON -MEDIUM',
+  'medium − stop': 'MEDIUM -STOP',
+}
 
-function matches(archive: Archive): Record<string, Make> {
-  // As many queries in a language as it has articles, roughly.
-  const vocabulary = (random: Random): Vocabulary =>
-    archive.vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
-  const wordsOf = (random: Random, kinds: Commonness[]) => {
-    const from = vocabulary(random)
-    return kinds.map(kind => from.words[RANKS[kind][0] + random.below(RANKS[kind][1] - RANKS[kind][0])]!)
+function matches({ vocabularies }: Archive): Record<string, Make> {
+  const written = (pattern: string, random: Random) => {
+    // As many queries in a language as it has articles, roughly.
+    const { words, names } = vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
+    return pattern.replace(/[A-Z]+/g, rank => {
+      const [from, to] = RANKS[rank] ?? [0, 0]
+      return rank === 'NAME' ? random.one(names).join(' ') : words[from + random.below(to - from)]!
+    })
   }
-  const any =
-    (...kinds: Commonness[]): Make =>
-    random => ({ q: wordsOf(random, kinds).join(' ') })
-  const both =
-    (form: (words: string[]) => string, ...kinds: Commonness[]): Make =>
-    random =>
-      boolean(form(wordsOf(random, kinds)))
-  const all = (words: string[]) => words.join(' ')
-  const phrase = (words: string[]) => `"${words.join(' ')}"`
-  const without = ([a, b]: string[]) => `${a} -${b}`
-  return {
-    listing: () => ({}),
-    rare: any('rare'),
-    medium: any('medium'),
-    'very common': any('veryCommon'),
-    'stop word': any('stop'),
-    'any of 3': any('medium', 'veryCommon', 'rare'),
-    'any of 3, 1 stop': any('medium', 'stop', 'rare'),
-    'rare + rare': both(all, 'rare', 'rare'),
-    'rare + medium': both(all, 'rare', 'medium'),
-    'medium + medium': both(all, 'medium', 'medium'),
-    'medium + very common': both(all, 'medium', 'veryCommon'),
-    'very common + very common': both(all, 'veryCommon', 'veryCommon'),
-    'stop + medium': both(all, 'stop', 'medium'),
-    'stop + stop': both(all, 'stop', 'stop'),
-    'phrase, a name': random => boolean(phrase(random.one(vocabulary(random).names))),
-    'phrase of ordinary words': both(phrase, 'veryCommon', 'veryCommon'),
-    'phrase with a stop word': both(phrase, 'stop', 'veryCommon'),
-    'phrase of stop words': both(phrase, 'stop', 'stop', 'stop'),
-    'very common − medium': both(without, 'veryCommon', 'medium'),
-    'medium − stop': both(without, 'medium', 'stop'),
-  }
+  const all: Record<string, Make> = { listing: () => ({}) }
+  for (const [name, pattern] of Object.entries(ANY)) all[name] = random => keyword(written(pattern, random))
+  for (const [name, pattern] of Object.entries(BOOLEAN)) all[name] = random => boolean(written(pattern, random))
+  return all
 }
 
 function filters(archive: Archive): Record<string, Make> {
