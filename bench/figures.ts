@@ -25,11 +25,3 @@ export const quantiles = (name: string, times: number[], parts = [0.5, 0.95]): F
 /** The same figures with another beginning of their names. */
 export const prefixed = (prefix: string, figures: Figures): Figures =>
   Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]))
-
-/** Says figures in one line. */
-export const sayFigures = (what: string, figures: Figures) =>
-  say(
-    `${what}: ${Object.entries(figures)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', ')}`,
-  )

@@ -1,5 +1,5 @@
 import { authorChoice } from '../../services/normaliser/authors/authors.ts'
-import type { Count, ReadPage } from './pages.ts'
+import type { Count, ReadPage } from './truth.ts'
 
 /** Bylines in the sets that decision 35 does not count as people. */
 const NO_PERSON =

@@ -1,6 +1,6 @@
 import { dateChoice } from '../../services/normaliser/dates/published.ts'
 import { findDates } from '../../services/normaliser/dates/written.ts'
-import type { Count, ReadPage } from './pages.ts'
+import type { Count, ReadPage } from './truth.ts'
 
 /** Most of these pages come from Germany, Switzerland, Austria and France, whose clocks agree. */
 const TIME_ZONE = 'Europe/Berlin'

@@ -2,7 +2,7 @@ import { identify } from '../../services/normaliser/identity.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type Figures, percent } from '../figures.ts'
 import { readSet } from '../json-lines.ts'
-import type { Count, ReadPage } from './pages.ts'
+import type { Count, ReadPage } from './truth.ts'
 
 /** Variants in which the same address appears. */
 const VARIANTS: ((url: string) => string)[] = [
@@ -39,7 +39,7 @@ export async function measureAddresses(data: string): Promise<Figures> {
   }
 }
 
-/** Whether the canonical link of a page is believed, and whether it shares a key with another page. */
+/** Whether a page's canonical link is believed, and whether it shares a key with another page. */
 export function createIdentityScore(count: Count): (page: ReadPage) => void {
   const owners = new Map<string, string>()
   return ({ file, url, meta }) => {

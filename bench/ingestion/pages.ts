@@ -1,29 +1,20 @@
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { type PageMetadata, readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { type PageText, readPageText } from '../../services/normaliser/text/page-text.ts'
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
 import { type Figures, percent, rounded, say, sum } from '../figures.ts'
 import { scoreAuthors } from './authors.ts'
 import { scoreDate } from './dates.ts'
 import { createIdentityScore } from './identity.ts'
 import { createTextScore } from './text.ts'
-import { SETS, type TruePage, truePages } from './truth.ts'
-
-/** A page with its true values and with what the normaliser reads on it. */
-export interface ReadPage extends TruePage {
-  meta: PageMetadata
-  found: PageText
-}
-
-/** Counts whether something is so, by the name of its figure. */
-export type Count = (figure: string, is: boolean) => void
+import { type Count, type ReadPage, SETS, truePages } from './truth.ts'
 
 /**
  * Scores of pages against the values that people and their parsers read off the same pages, each
- * page read once. `text_cpu_ms`: processor time for the text of one page, all threads of the runtime
- * included.
+ * page read once. `text_cpu_ms`: processor time for the text of one page, of all threads of the
+ * runtime.
  */
 export async function measurePages(data: string): Promise<Figures> {
   const counted = new Map<string, boolean[]>()

@@ -1,6 +1,6 @@
 import { SNIPPET_LENGTH } from '../../shared/articles/snippet.ts'
 import { type Figures, mean, rounded } from '../figures.ts'
-import type { ReadPage } from './pages.ts'
+import type { ReadPage } from './truth.ts'
 
 /**
  * Pages of html-fundus whose truth was judged wrong against the page as readers see it, by what it

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import type { PageMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import type { PageText } from '../../services/normaliser/text/page-text.ts'
 import { say } from '../figures.ts'
 import { readJsonLines } from '../json-lines.ts'
 
@@ -25,6 +27,15 @@ export interface TruePage {
   /** The whole text, or pieces that belong to it and pieces of the same page that do not. */
   text: { whole: string } | { with: string[]; without: string[] } | null
 }
+
+/** A page with its true values and with what the normaliser reads on it. */
+export interface ReadPage extends TruePage {
+  meta: PageMetadata
+  found: PageText
+}
+
+/** Counts whether something is so, by the name of its figure. */
+export type Count = (figure: string, is: boolean) => void
 
 /**
  * The pages of a set, in the order of its index. When the set is absent, it yields none and says so

@@ -97,7 +97,7 @@ const CORPORA: Record<string, Reading> = {
         }),
       ),
   },
-  /** SIB-200: 499 sentences in five languages, each an article of a headline. Asked: the sentence. */
+  /** SIB-200: 499 sentences in five languages, each the headline of an article, and asked. */
   sib: {
     ...{ file: 'parallel-sib200/sib200-en-nl-fr-de-lb.jsonl.gz', languages: LANGUAGES, sample: 100 },
     articles: rows =>
@@ -123,7 +123,7 @@ const CORPORA: Record<string, Reading> = {
         })),
       ),
   },
-  /** PIAF: paragraphs of the French Wikipedia under the title of their article. Asked: questions. */
+  /** PIAF: paragraphs of the French Wikipedia under their article's title. Asked: questions. */
   piaf: {
     ...{ file: 'qa-piaf-fr/piaf-v1.0.jsonl.gz', languages: ['fr'], sample: 300 },
     articles: rows =>

@@ -86,7 +86,7 @@ async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>,
   return (ms + (await timed(() => peer.finish()))) / 1_000
 }
 
-/** Asks all queries, those of a class one after the other. @returns also the ms of processor time of one */
+/** Asks all queries, those of a class one after the other. `cpu`: ms of processor time of one. */
 async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: SearchIndex) {
   const answered: Answered[] = []
   // The state of the index, as the API hands it to a search. Peers too open their searcher before
