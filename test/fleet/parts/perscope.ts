@@ -23,6 +23,18 @@ export interface Perscope {
 
 export const DATABASE = 'perscope'
 
+const metricsPort = (box: Box) => String(box.network.port(9101))
+
+/** Statements of searches that standbys answered, of all APIs since they started. */
+export async function readsOfStandbys(box: Box, { hosts }: Perscope): Promise<number> {
+  let sum = 0
+  for (const { address } of hosts) {
+    const text = await (await fetch(`http://${address}:${metricsPort(box)}/metrics`)).text()
+    sum += Number(/^perscope_read_statements_total\{[^}]*server="standby"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+  return sum
+}
+
 /** Makes the database and its schema, and starts the services: an API and workers on each host. */
 export async function startPerscope(box: Box, members: readonly PatroniMember[]): Promise<Perscope> {
   const stops: (() => Promise<unknown>)[] = []
@@ -37,7 +49,8 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
   const apis: string[] = []
   for (const [index, host] of hosts.entries()) {
     const own = { ...servers, REDIS_URL: '', DATA_DIR: host.folder, DATABASE_URL: url(proxies[index]?.primary ?? '') }
-    apis.push(await startService(box, host, 'api', 'api', own))
+    const read = { DATABASE_READ_URL: url(proxies[index]?.standbys ?? '') }
+    apis.push(await startService(box, host, 'api', 'api', { ...own, ...read, METRICS_PORT: metricsPort(box) }))
     await startService(box, host, 'crawler', 'crawler', own)
     await startService(box, host, 'normaliser', 'normaliser', own)
     if (index === 0) await startService(box, host, 'embedder', 'embedder', own)

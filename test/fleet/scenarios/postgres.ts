@@ -7,8 +7,15 @@ import { cutBetween, type Host, type Loss as HostLoss, mendBetween, since, strik
 import { type Link, openLink } from '../links/link.ts'
 import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
-import { type PatroniMember, primaryOf, startPatroni, switchOver, untilSynchronous } from '../parts/patroni.ts'
-import { type Perscope, startPerscope } from '../parts/perscope.ts'
+import {
+  askSuperuser,
+  type PatroniMember,
+  primaryOf,
+  startPatroni,
+  switchOver,
+  untilSynchronous,
+} from '../parts/patroni.ts'
+import { type Perscope, readsOfStandbys, startPerscope } from '../parts/perscope.ts'
 import { patroniPrograms } from '../programs/patroni.ts'
 import { type Load, startLoad } from './load.ts'
 import type { Scenario, Stage } from './scenario.ts'
@@ -78,6 +85,7 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
     await archive.backUp(new URL(perscope.databaseUrl).host)
     say('A base backup is taken.')
     try {
+      await holdStandby(stage, members)
       if (distance > 0) {
         await restartStandbys(stage, members)
         await pauseEtcd(stage, load, members)
@@ -89,6 +97,9 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
       if (distance > 0) await loseServices(stage, load, perscope)
       await sleep(QUIET_MS)
       await load.finish()
+      const reads = await readsOfStandbys(box, perscope)
+      stage.figure('statements that standbys answered', reads)
+      if (reads === 0) stage.findings.add('No standby answered a search.')
       await checkArchive(stage, archive, members)
     } finally {
       await load.stop()
@@ -159,6 +170,17 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   await untilSynchronous(members, PATIENCE_MS * patience)
   figure(`${number}. ${primary.host.name} ${loss}: a standby again after`, since(began))
   if ((await primary.role()) !== 'standby') findings.add(`${primary.host.name} did not come back as a standby.`)
+}
+
+/** Lets one standby lag behind, and shows readers nothing that it lacks. */
+async function holdStandby({ say }: Stage, members: readonly PatroniMember[]): Promise<void> {
+  const primary = await primaryOf(members)
+  const standby = members.find(each => each !== primary)
+  if (!standby) throw new Error('There is no standby.')
+  await askSuperuser(standby, 'select pg_wal_replay_pause()')
+  say(`${standby.host.name} replays nothing.`)
+  await sleep(QUIET_MS)
+  await askSuperuser(standby, 'select pg_wal_replay_resume()')
 }
 
 /** Replaces the standbys one after another, as an upgrade does. No request may fail meanwhile. */
