@@ -1,8 +1,7 @@
 import { counted } from '../shared/log/printable.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { chaos, type Verdict } from '../test/faults/chaos.ts'
-import type { KindName } from '../test/faults/injection/kinds.ts'
-import { kindNames } from '../test/faults/injection/plan.ts'
+import { type KindName, kindNames } from '../test/faults/injection/plan.ts'
 
 const MOST = 1_000_000_000
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { until } from '../fleet.ts'
 import { openBox } from './hosts/box.ts'
-import { processesBelow } from './hosts/loopback.ts'
+import { processesBelow } from './hosts/network.ts'
 import { etcd } from './scenarios/etcd.ts'
 import { proveScenario } from './scenarios/prove.ts'
 

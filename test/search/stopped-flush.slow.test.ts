@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { writeArchive } from '../faults/site/archive.ts'
+import { writeArchive } from '../faults/site/article.ts'
 import { runScript } from '../script.ts'
 
 t.setTimeout(400_000)

@@ -5,8 +5,7 @@ import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { ask } from '../../database.ts'
 import { freePort, type ServiceName } from '../../fleet.ts'
 import { type Member, startMember } from './member.ts'
-import { type Redis, startRedis } from './redis.ts'
-import { type Servers, startServers } from './servers.ts'
+import { type Redis, type Servers, startRedis, startServers } from './servers.ts'
 
 /** The fleet of the run and what it stands on. */
 export interface Machine {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Findings } from '../findings.ts'
-import type { Outages, Part } from '../outages.ts'
+import type { Findings, Outages, Part } from '../findings.ts'
 
 /** A page of articles, as far as the readers look at it. */
 export interface Page {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Findings } from '../findings.ts'
-import { createRandom } from '../random.ts'
-import { askAlways } from './asker.ts'
+import { createRandom, type Random } from '../random.ts'
+import { TOPICS } from '../site/article.ts'
 import type { Client } from './client.ts'
 import { createPoller, type Poller } from './poller.ts'
 import { readSequence, type Sequence } from './sequence.ts'
@@ -74,5 +74,30 @@ export function startReaders(options: { seed: number; client: Client; apis: numb
       for (const each of pollers) each.stop()
       await Promise.all(polling)
     },
+  }
+}
+
+const PAUSE_MS = 350
+
+/**
+ * Sends one API requests of every kind, one after another, until `signal`; the client judges the
+ * answers.
+ */
+async function askAlways(client: Client, api: number, random: Random, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const q = random.pick(TOPICS)
+    // The model has enough to do with articles.
+    const semantic = random.chance(0.06)
+    const query = random.pick<Record<string, string>>([
+      {},
+      { q },
+      { q, search: 'boolean', search_in: 'title_body' },
+      { country: 'BE,LU', has_author: 'true' },
+      { outlet: 'baken', sort: 'ingested_at' },
+    ])
+    if (semantic) await client.page(api, new URLSearchParams({ q: `de kosten van ${q}`, search: 'semantic' }))
+    else if (random.chance(0.2)) await client.feed(api, new URLSearchParams(query))
+    else await client.page(api, new URLSearchParams(query))
+    await sleep(PAUSE_MS)
   }
 }

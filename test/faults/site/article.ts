@@ -1,7 +1,6 @@
 import { SAMPLE_OUTLETS, textsOf } from '../../../infra/outlets/sample/outlets.ts'
-import type { Random } from '../random.ts'
-import { drawMood, type Mood } from './moods.ts'
-import type { SiteOutlet } from './outlets.ts'
+import { createRandom, type Random } from '../random.ts'
+import { SITE_OUTLETS, type SiteOutlet } from './outlets.ts'
 
 export interface SiteArticle {
   /**
@@ -77,4 +76,56 @@ function readSentences(): Map<string, string[]> {
     }
   }
   return byLanguage
+}
+
+/** How a page answers. `…Once`: the first request fails so, all others are answered. */
+export type Mood = 'well' | 'slow' | 'errorOnce' | 'resetOnce' | 'cutOnce' | 'silentOnce' | 'moved' | 'refused'
+
+const SHARES: readonly [Mood, number][] = [
+  ['slow', 0.04],
+  ['errorOnce', 0.04],
+  ['resetOnce', 0.02],
+  ['cutOnce', 0.03],
+  ['silentOnce', 0.01],
+  ['moved', 0.03],
+  ['refused', 0.02],
+]
+
+function drawMood(random: Random): Mood {
+  let drawn = random.next()
+  for (const [mood, share] of SHARES) {
+    drawn -= share
+    if (drawn < 0) return mood
+  }
+  return 'well'
+}
+
+/** Archived articles are numbered from here on; the site never gets that far. */
+export const ARCHIVE_FROM = 500_000
+const DAY_MS = 86_400_000
+/** Inside the history that the readers' key covers. */
+const OLDEST_DAYS = 20
+
+/** An archive as `npm run import` reads it, one line an article, spread over the last weeks. */
+export function writeArchive(seed: number, count: number): string {
+  const random = createRandom(seed, 'archive')
+  const lines: string[] = []
+  for (let number = ARCHIVE_FROM; number < ARCHIVE_FROM + count; number++) {
+    const outlet = random.pick(SITE_OUTLETS)
+    const at = new Date(Date.now() - random.between(1, OLDEST_DAYS) * DAY_MS)
+    const { title, authors, paragraphs, publishedAt } = composeArticle(random, outlet, number, at)
+    lines.push(
+      JSON.stringify({
+        title,
+        url: `https://www.${outlet.domain}/archief/${number}.html`,
+        body: paragraphs.join('\n\n'),
+        published_at: publishedAt.toISOString(),
+        authors,
+        outlet: { name: outlet.name, domain: outlet.domain },
+        language: outlet.language,
+        country: outlet.country,
+      }),
+    )
+  }
+  return `${lines.join('\n')}\n`
 }

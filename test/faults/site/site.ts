@@ -1,13 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { closeServer, listen } from '../../fleet.ts'
 import { createRandom, type Random } from '../random.ts'
-import { composeArticle, type SiteArticle } from './article.ts'
-import { writeFeed } from './feeds.ts'
-import { type Manners, watchManners } from './manners.ts'
-import type { Mood } from './moods.ts'
+import { composeArticle, type Mood, type SiteArticle } from './article.ts'
+import { writeFeed, writePage } from './documents.ts'
 import { catalogueOf, originOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets.ts'
-import { writePage } from './page.ts'
-import { createReply, type Reply } from './reply.ts'
+import { createReply, type Manners, type Reply, watchManners } from './reply.ts'
 
 /**
  * A site that keeps publishing. What it has published is the truth that the system is measured by.

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../../fleet.ts'
-import type { Findings } from '../findings.ts'
+import type { Findings, Outages, Part } from '../findings.ts'
 import type { Machine, Worker } from '../machine/machine.ts'
 import type { End } from '../machine/member.ts'
-import type { Outages, Part } from '../outages.ts'
 import type { Reading } from '../readers/readers.ts'
 import type { Site } from '../site/site.ts'
-import { checkArticles, storyOf } from './articles.ts'
-import { checkEmbeddings } from './embeddings.ts'
+import { checkArticles, checkEmbeddings, checkOrder, checkPoller, checkSequence, storyOf } from './checks.ts'
 import { readHoldings, type Status } from './holdings.ts'
-import { checkOrder, checkPoller, checkSequence } from './readers.ts'
 
 export interface Evidence {
   site: Site

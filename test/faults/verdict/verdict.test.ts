@@ -3,10 +3,8 @@ import { createFindings } from '../findings.ts'
 import { createRandom } from '../random.ts'
 import { composeArticle, type SiteArticle } from '../site/article.ts'
 import { SITE_OUTLETS } from '../site/outlets.ts'
-import { checkArticles } from './articles.ts'
-import { checkEmbeddings } from './embeddings.ts'
+import { checkArticles, checkEmbeddings, checkOrder, checkPoller, checkSequence } from './checks.ts'
 import type { Exported, Holdings } from './holdings.ts'
-import { checkOrder, checkPoller, checkSequence } from './readers.ts'
 
 // A verdict that cannot condemn is worth nothing: each of these systems has one fault.
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeArchive } from '../../faults/site/archive.ts'
+import { writeArchive } from '../../faults/site/article.ts'
 import { runScript } from '../../fleet.ts'
 
 /** Imports an archive in parts, each until the command says that it has all of it. */

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFamily, type Family } from '../../../infra/embedded/supervision/family.ts'
 import { createHost, type Host } from './host.ts'
-import { createLoopbackNetwork, processesBelow } from './loopback.ts'
 import { createNamespaces, isRunner, removeForgotten } from './namespaces.ts'
-import type { Network } from './network.ts'
+import { createLoopbackNetwork, type Network, processesBelow } from './network.ts'
 
 /** Several hosts on this machine, and what they have in common. */
 export interface Box {

@@ -1,7 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { signalProcess } from '../../faults/machine/member.ts'
 import type { Network, Place } from './network.ts'
-import { bridge, ip } from './run-ip.ts'
 
 const NAMESPACES = '/run/netns'
 /** A hardware address that nobody has: what is sent to it is lost without a word. */
@@ -148,3 +149,17 @@ export function isRunner(pid: number): boolean {
 }
 
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low))
+
+const run = promisify(execFile)
+const LIMIT_MS = 10_000
+
+/** Runs `ip` (iproute2) with these words and returns what it printed. */
+async function ip(...words: string[]): Promise<string> {
+  const { stdout } = await run('ip', words, { timeout: LIMIT_MS, maxBuffer: 16 * 1024 * 1024 })
+  return stdout
+}
+
+/** Runs `bridge` (iproute2) with these words. */
+async function bridge(...words: string[]): Promise<void> {
+  await run('bridge', words, { timeout: LIMIT_MS })
+}

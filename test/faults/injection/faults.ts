@@ -3,10 +3,107 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { postgresIn } from '../../../infra/embedded/supervision/processes.ts'
 import { ask } from '../../database.ts'
-import { until } from '../../fleet.ts'
-import { signalProcess } from '../machine/member.ts'
+import { type ServiceName, until } from '../../fleet.ts'
+import type { Findings, Outages, Part } from '../findings.ts'
+import type { Machine, Worker } from '../machine/machine.ts'
+import { type Member, signalProcess } from '../machine/member.ts'
 import type { EmbeddedServer } from '../machine/servers.ts'
-import { backAgain, during, type Fault, partsOf, pause, type Scene, workerAgain } from './scene.ts'
+import type { Random } from '../random.ts'
+
+/** The processes and servers that a fault acts on. */
+export interface Scene {
+  machine: Machine
+  outages: Outages
+  findings: Findings
+  random: Random
+}
+
+/** Does something bad, waits until the system could be well again, and says what it hit. */
+export type Fault = (scene: Scene) => Promise<string>
+
+/** A server that died is back, or its supervisor has been started anew, by then. */
+const BACK_MS = 60_000
+
+/** A process of the service that nothing has been done to yet; any of them when there is none. */
+function pickWorker({ machine, random }: Scene, service: ServiceName): Worker {
+  const all = machine.workers.filter(worker => worker.service === service)
+  const well = all.filter(worker => worker.isWell())
+  return random.pick(well.length > 0 ? well : all)
+}
+
+function partsOf(worker: Worker): Part[] {
+  return worker.service === 'api' ? [`api-${numberOf(worker)}`] : []
+}
+
+const numberOf = (worker: Worker): number => Number(worker.name.split('-')[1])
+
+/** Waits until something is there again; that it does not come back is a finding. */
+async function backAgain({ findings }: Scene, name: string, isBack: () => Promise<boolean>): Promise<void> {
+  await until(isBack, BACK_MS).catch(() => findings.add(`${name} did not come back within a minute.`))
+}
+
+/** Waits until the worker has a process other than `before`, and an API answers. */
+async function workerAgain(scene: Scene, worker: Worker, before: number | null): Promise<void> {
+  await backAgain(scene, worker.name, async () => {
+    const pid = worker.pid()
+    if (pid === null || pid === before) return false
+    return worker.service !== 'api' || scene.machine.answers.api(numberOf(worker))
+  })
+}
+
+/** Runs `work` as an outage of `parts`: begun before it, ended after it, whatever it does. */
+async function during<T>({ outages }: Scene, parts: readonly Part[], work: () => Promise<T>): Promise<T> {
+  const end = outages.begin(parts)
+  try {
+    return await work()
+  } finally {
+    end()
+  }
+}
+
+/** Sends SIGSTOP, and SIGCONT after `ms`. */
+async function pause({ signal }: Pick<Member, 'signal'>, ms: number): Promise<void> {
+  signal('SIGSTOP')
+  await sleep(ms)
+  signal('SIGCONT')
+}
+
+/**
+ * Longer than the lock of a message (30 s), so that another worker takes over what the paused one
+ * still holds.
+ */
+const LONGER_THAN_A_LOCK_MS = 34_000
+/** An API holds nothing; it only must not take others with it. */
+const API_PAUSE_MS = 8_000
+
+/**
+ * The worker is gone between two instructions (SIGKILL), or is asked to end, as in every rolling
+ * upgrade (SIGTERM).
+ */
+export const ended =
+  (service: ServiceName, signal: 'SIGKILL' | 'SIGTERM'): Fault =>
+  async scene => {
+    const worker = pickWorker(scene, service)
+    const pid = worker.pid()
+    await during(scene, partsOf(worker), async () => {
+      worker.signal(signal)
+      await workerAgain(scene, worker, pid)
+    })
+    return `${worker.name} (${pid})`
+  }
+
+/**
+ * The worker stands still, and goes on as if nothing had happened when others have long done its
+ * work.
+ */
+export const paused =
+  (service: ServiceName): Fault =>
+  async scene => {
+    const worker = pickWorker(scene, service)
+    const ms = service === 'api' ? API_PAUSE_MS : LONGER_THAN_A_LOCK_MS
+    await during(scene, partsOf(worker), () => pause(worker, ms))
+    return `${worker.name} for ${ms / 1000} s`
+  }
 
 const SERVERS = ['postgres', 'qdrant', 'model'] as const
 /** "No child of it outlives a SIGKILL by more than 10 s." */
