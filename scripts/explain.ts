@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
 import { type Explanation, explainPage, type FieldExplanation } from '../services/normaliser/explain.ts'
 import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
@@ -10,7 +9,7 @@ import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -50,10 +49,9 @@ await runCommand(
       'normaliser does today, and prints the candidates of each field in order of rank, and why one won. Nothing is stored.',
       'ID is that of an article, or page:N. It is looked for in the newest articles first; an old one takes longer.',
     ].join('\n'),
-    usage: ['ID | URL [--fetch] [--json]', '[ID | URL] --file page.html [--json]'],
+    usage: ['ID | URL [--fetch] [--json]'],
     options: {
       fetch: { type: 'boolean', about: 'asks the outlet for the page again, when it is no longer stored' },
-      file: { type: 'string', value: 'FILE', about: 'reads this HTML in place of the stored page' },
       json: { type: 'boolean', about: 'prints one object: the page, its candidates, the article as stored' },
     },
     beside: true,
@@ -61,18 +59,15 @@ await runCommand(
   async context => {
     const { options, positionals, print } = context
     const [word, ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('Name one article or page.')
-    if (word === undefined && typeof options.file !== 'string') {
-      throw new UsageError('Name an article by its id or address, or --file; see --help.')
-    }
-    const found = word === undefined ? null : await lookUp(context, word)
-    if (found?.stored && found.id === null && options.file === undefined && options.fetch !== true) {
+    if (word === undefined || rest.length > 0) throw new UsageError('Name one article or page, by its id or address.')
+    const found = await findPage(context.openPool({ max: 1 }), word)
+    if (found?.stored && found.id === null && options.fetch !== true) {
       if (options.json === true)
         print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored }))
       else print(importedInWords(found.stored))
       return
     }
-    const page = await pageToRead(context, word ?? null, found)
+    const page = await pageToRead(context, word, found)
     const explanation = await explainPage(page, new Date(), found?.template ?? null, rightsRules(context.config))
     const stored = found?.stored ?? null
     const { url, fetchedAt } = page
@@ -82,43 +77,23 @@ await runCommand(
   },
 )
 
-/** Null: there is no database to look into, or it does not know the page. */
-async function lookUp({ config, options, openPool }: CommandContext, word: string): Promise<FoundPage | null> {
-  if (config.DATABASE_URL === '' && options.file !== undefined) return null
-  return findPage(openPool({ max: 1 }), word)
-}
-
 /** @throws UsageError when there is nothing to read */
 async function pageToRead(
   { config, options, signal }: CommandContext,
-  word: string | null,
+  word: string,
   found: FoundPage | null,
 ): Promise<StoredPage> {
-  if (typeof options.file === 'string') {
-    const page = found?.page ?? strangePage(word)
-    return { ...page, status: 200, contentType: null, body: await fileOf(options.file, config.CRAWL_MAX_BYTES) }
-  }
   if (found?.page && found.isKept) return found.page
-  const page = found?.page ?? (word !== null && URL.canParse(word) ? strangePage(word) : null)
+  const page = found?.page ?? strangePage(word)
   if (page === null) throw new UsageError(`No article or page is known as "${word}".`)
   if (options.fetch === true) return fetchPage(config, page, signal)
   throw new UsageError(
     found === null
       ? 'The crawler does not know this page; --fetch asks the outlet for it.'
-      : `The page is no longer stored (PAGES_KEEP); --fetch asks the outlet for it again, --file reads a file.${
+      : `The page is no longer stored (PAGES_KEEP); --fetch asks the outlet for it again.${
           found.stated === null ? '' : ` ${rightsInWords(found.stated.seen, found.stated.at)}`
         }`,
   )
-}
-
-async function fileOf(file: string, most: number): Promise<Buffer> {
-  try {
-    const { size } = await stat(file)
-    if (size > most) throw new Error(`it is larger than ${most} bytes (CRAWL_MAX_BYTES)`)
-    return await readFile(file)
-  } catch (error) {
-    throw new UsageError(`"${file}" cannot be read: ${sentenceOf(error)}`)
-  }
 }
 
 /**
@@ -215,18 +190,16 @@ function line(text: string): string {
 
 /**
  * A page that the crawler does not know: without an entry of a feed, of an outlet that is named for
- * its host.
- *
- * @param address null: a page of nowhere
+ * its host. Null: the word is no address.
  */
-function strangePage(address: string | null): StoredPage {
-  const url = address === null ? 'https://unknown.invalid/page' : (readAddress(address)?.href ?? null)
-  if (url === null) throw new UsageError(`"${address}" is no address of a page that --file could stand for.`)
-  const domain = new URL(url).hostname.replace(/^www\./, '')
+function strangePage(word: string): StoredPage | null {
+  const address = readAddress(word)
+  if (address === null) return null
+  const domain = address.hostname.replace(/^www\./, '')
   return {
     pageId: 0n,
-    url,
-    finalUrl: url,
+    url: address.href,
+    finalUrl: address.href,
     status: 200,
     contentType: null,
     rights: null,
