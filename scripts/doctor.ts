@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { MAJOR } from '../infra/embedded/postgres.ts'
 import type { Config } from '../shared/config/config.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand } from '../shared/process/command.ts'
@@ -28,7 +26,6 @@ const CHECKS: Record<string, string> = {
   outlets: 'outlets give their pages',
   quarantine: 'nothing failed on our side',
   certificates: 'no certificate ends soon',
-  versions: `the embedded server, its tools and Compose are Postgres ${MAJOR}`,
   machines: 'standbys, nodes and archives are well',
 }
 
@@ -66,33 +63,13 @@ await runCommand(
 )
 
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
-  const postgres = postgresVersions()
-  if (config.DATABASE_URL === '') return causesWithoutDatabase(config, postgres)
-  return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), {
-    thoroughly: true,
-    complete(facts) {
-      if (facts.around !== null) facts.around.postgres = postgres
-    },
-  })
+  if (config.DATABASE_URL === '') return causesWithoutDatabase(config)
+  return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), true)
 }
 
-async function causesWithoutDatabase(config: Config, postgres: Record<string, number>): Promise<Cause[]> {
-  const around = { ...(await readSurroundings(config, null, { thoroughly: true })), postgres }
+async function causesWithoutDatabase(config: Config): Promise<Cause[]> {
+  const around = await readSurroundings(config, null, { thoroughly: true })
   const causes = causesOf({ ...NOTHING, at: new Date().toISOString(), around })
   const text = `DATABASE_URL is not set: set it, or leave "npm start" running on ${config.DATA_DIR}.`
   return [{ check: 'database', level: 'bad', text }, ...causes]
-}
-
-/** Major versions of Postgres that this checkout brings. A container has no Compose file. */
-function postgresVersions(): Record<string, number> {
-  const major = (file: string, pattern: RegExp) => {
-    const path = new URL(`../${file}`, import.meta.url)
-    return existsSync(path) ? Number(pattern.exec(readFileSync(path, 'utf8'))?.[1]) : Number.NaN
-  }
-  const versions = {
-    'embedded server': Number(MAJOR),
-    tools: major('infra/embedded/postgres-tools-requirements.txt', /^embedded-postgres==(\d+)/m),
-    Compose: major('docker-compose.yml', /image: postgres:(\d+)/),
-  }
-  return Object.fromEntries(Object.entries(versions).filter(([, number]) => !Number.isNaN(number)))
 }

@@ -23,7 +23,7 @@ await runCommand(
     try {
       const status = await readStatus(pool, queues, config)
       const metrics = await metricsOfStart(config)
-      const causes = await causesNow(config, pool, { thoroughly: false })
+      const causes = await causesNow(config, pool, false)
       print(
         options.json === true ? JSON.stringify({ ...status, metrics, causes }) : statusTable(status, metrics, causes),
       )

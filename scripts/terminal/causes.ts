@@ -7,7 +7,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
-import { causesOf, type Facts } from '../../shared/status/causes.ts'
+import { causesOf } from '../../shared/status/causes.ts'
 import type { Cause } from '../../shared/status/figures.ts'
 import { readSurroundings } from '../../shared/status/surroundings.ts'
 import { createRestarts, createStalls, readFacts, unsetOf } from '../../shared/status/watch.ts'
@@ -37,28 +37,19 @@ async function askModel(config: Config): Promise<void> {
 /** ms after which messages that nobody takes count as stalled, for a command that looks once. */
 const LOOK_AGAIN = 10_000
 
-/**
- * Looks once, or twice where messages wait that nobody takes.
- *
- * @param complete adds facts that only this machine knows
- */
-export async function causesNow(
-  config: Config,
-  pool: Pool,
-  options: { thoroughly: boolean; complete?: (facts: Facts) => void },
-): Promise<Cause[]> {
+/** Looks once, or twice where messages wait that nobody takes. */
+export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))
   const memory = { restarts: createRestarts(), stalls: createStalls() }
   const watched = { pool, queues, config, missing: () => serversAway(config, pool, queues) }
   try {
-    const facts = await readFacts(watched, memory, options.thoroughly)
+    const facts = await readFacts(watched, memory, thoroughly)
     const waits = Object.values(facts.queues ?? {}).some(({ waiting, active }) => waiting > 0 && active === 0)
-    if (options.thoroughly && waits) {
+    if (thoroughly && waits) {
       await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN))
       const counts = await queues.counts().catch(() => ({}))
       facts.stalled = memory.stalls(counts, Date.now() + 3_600_000)
     }
-    options.complete?.(facts)
     return causesOf(facts)
   } finally {
     await queues.close().catch(() => {})

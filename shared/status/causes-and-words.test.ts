@@ -15,7 +15,6 @@ const AROUND: Surroundings = {
   schema: { database: 28, checkout: 28 },
   databaseFull: false,
   certificates: [{ of: 'QDRANT_URL', daysLeft: 60 }],
-  postgres: { 'embedded server': 18, tools: 18, Compose: 18 },
 }
 const NONE = { crawler: 0, normaliser: 0, embedder: 0, api: 0 }
 const FINE = {
@@ -147,7 +146,6 @@ t.test('what one process sees around it', async t => {
     [{ schema: { database: 30, checkout: 28 } }, /: update this checkout\.$/],
     [{ certificates: [{ of: 'QDRANT_URL', daysLeft: 4.2 }] }, /^The certificate of QDRANT_URL ends in 5 days/],
     [{ certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] }, /has ended: give the server a new one/],
-    [{ postgres: { 'embedded server': 18, tools: 17 } }, /several versions here \(embedded server 18, tools 17\)/],
   ]
   for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
   const names = { asked: 1, failed: 1, example: 'a.example', lie: null }

@@ -51,7 +51,6 @@ export const FIRST = {
   budget: 'raise the CRAWL_OUTLET_… that is used up, if the outlet is in order',
   quarantine: '"npm run queues -- list" shows why',
   certificate: 'give the server a new one',
-  versions: 'bring them to one major version',
   archiving: 'read the log of Postgres, and mend archive_command',
   slot: 'start its standby, or drop the slot',
   lagging: 'see whether it has the processors and the network to follow',
@@ -134,7 +133,6 @@ function ofSurroundings(around: Surroundings): Found {
       bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie),
     resolveNone(names) && bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names),
     ...certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
-    ofVersions(around),
   ]
 }
 
@@ -162,13 +160,6 @@ function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): 
   if (daysLeft <= 0) return bad('certificates', `The certificate of ${of} has ended`, FIRST.certificate)
   const days = counted(Math.ceil(daysLeft), 'day')
   return warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
-}
-
-function ofVersions({ postgres }: Surroundings): Cause | false {
-  const majors = Object.entries(postgres)
-  const listed = majors.map(([of, major]) => `${of} ${major}`).join(', ')
-  const differ = new Set(majors.map(([, major]) => major)).size > 1
-  return differ && warn('versions', `Postgres has several versions here (${listed})`, FIRST.versions)
 }
 
 function ofDisk({ disk }: Surroundings): Cause | false {

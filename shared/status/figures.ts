@@ -355,8 +355,6 @@ export interface Surroundings {
   /** Whether the database refuses writes because its disk is full. */
   databaseFull: boolean | null
   certificates: { of: string; daysLeft: number }[]
-  /** Major versions of Postgres, by what has them. */
-  postgres: Record<string, number>
 }
 
 /** Whether the normaliser, or the embedder, is behind: its oldest work has waited for long. */

@@ -52,7 +52,7 @@ export async function readSurroundings(
   memory.total = Math.min(memory.total, totalmem())
   return {
     ...{ disk, memory, clockAhead, names, schema, databaseFull },
-    ...{ certificates: certificates ?? [], postgres: {} },
+    certificates: certificates ?? [],
   }
 }
 
