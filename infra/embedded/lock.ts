@@ -10,11 +10,8 @@ import { errorCode, Problem } from './files.ts'
 /** `held`: until `release`, or until every process that has `fd` open is gone. */
 type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
 
-/**
- * The flag of BSD and macOS that locks a file as it is opened (open(2), O_EXLOCK). Node lacks it.
- */
-const OPEN_LOCKED = 0x20
 const ATTEMPTS = 5
+const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants
 
 /**
  * Takes the kernel's lock (flock(2)) of a file. The file is made when it is missing, and is never
@@ -30,10 +27,10 @@ const ATTEMPTS = 5
  */
 export async function lockFile(path: string, holder: string): Promise<Lock> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const fd = openLockFile(path)
-    const outcome = fd === null ? 'taken' : await lockOpen(fd, path)
+    const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+    const outcome = await lockOpen(fd, path)
     if (outcome === 'taken') return { held: false, ...readNote(path) }
-    if (fd === null || outcome === 'gone') continue
+    if (outcome === 'gone') continue
     writeNote(fd, holder)
     return { held: true, fd, release: closeOnce(fd) }
   }
@@ -48,8 +45,7 @@ async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 
   let outcome: 'locked' | 'taken' | 'gone' | null = null
   try {
     await checkOwner(fd, path)
-    const locked = process.platform !== 'linux' || (await flock(fd, path))
-    outcome = !locked ? 'taken' : (await isThere(fd, path)) ? 'locked' : 'gone'
+    outcome = !(await flock(fd, path)) ? 'taken' : (await isThere(fd, path)) ? 'locked' : 'gone'
     return outcome
   } finally {
     if (outcome !== 'locked') closeSync(fd)
@@ -62,20 +58,6 @@ function closeOnce(fd: number): () => void {
   return () => {
     if (open) closeSync(fd)
     open = false
-  }
-}
-
-/**
- * Opens the file. Null: another process holds the lock (only on systems that lock as they open).
- */
-function openLockFile(path: string): number | null {
-  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-  const locked = process.platform === 'linux' ? 0 : OPEN_LOCKED | O_NONBLOCK
-  try {
-    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | locked, 0o600)
-  } catch (error) {
-    if (locked !== 0 && errorCode(error) === 'EAGAIN') return null
-    throw error
   }
 }
 
@@ -132,7 +114,7 @@ function writeNote(fd: number, holder: string): void {
 /** Reads the note of the process that holds the lock. */
 function readNote(path: string): { holder: string; host: string } {
   const buffer = Buffer.alloc(1_024)
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  const fd = openSync(path, constants.O_RDONLY | O_NOFOLLOW)
   try {
     const [holder, host] = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0)).split('\n')
     return { holder: holder || 'another process', host: host || 'another host' }

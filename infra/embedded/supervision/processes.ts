@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Sends `signal` to the process group that `pid` leads. False: there is no such group. */
-export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-pid, signal)
     return true
@@ -22,7 +22,7 @@ export function kill(pid: number): void {
 
 /**
  * The time at which a process began, in clock ticks since the machine's start. Together with its id
- * it names one process for good. Null when there is none, or on systems without /proc.
+ * it names one process for good. Null when there is none.
  */
 export function startTime(pid: number): string | null {
   try {
@@ -35,9 +35,7 @@ export function startTime(pid: number): string | null {
 }
 
 /** Whether the process that leads the group `pid` is running. A zombie is not. */
-export function isRunning(pid: number): boolean {
-  return process.platform === 'linux' ? startTime(pid) !== null : signalGroup(pid, 0)
-}
+export const isRunning = (pid: number): boolean => startTime(pid) !== null
 
 /** An id that changes with every start of the machine; empty on systems without /proc. */
 export function bootId(): string {
@@ -64,7 +62,6 @@ export function pidNamespace(): string {
  * checked too, because a shell may have the same working directory.
  */
 export function postgresIn(folder: string): number[] {
-  if (process.platform !== 'linux') return []
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && isPostgresIn(name, folder))
     .map(Number)
