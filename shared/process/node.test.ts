@@ -86,16 +86,6 @@ t.test('a broken file of the cache does no harm', async t => {
   t.match(await start(root), { answer: 42, wasKept: false })
 })
 
-t.test('what another version of Node has left is removed', async t => {
-  const root = checkout(t)
-  await start(root)
-  const former = join(folderIn(root), 'v20.0.0-x64-00000000-0')
-  mkdirSync(former)
-  writeFileSync(join(former, '00000000'), 'code')
-  t.match(await start(root), { wasKept: true })
-  t.equal(readdirSync(folderIn(root)).length, 1)
-})
-
 t.test('a folder that others may write to is not used', async t => {
   const root = checkout(t)
   await start(root)

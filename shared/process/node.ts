@@ -1,4 +1,4 @@
-import { lchownSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { lchownSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { constants, enableCompileCache, getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +10,8 @@ import { fileURLToPath } from 'node:url'
  */
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
-/** `npm ci` removes it together with the packages, so each release begins anew. */
+/** `npm ci` removes it together with the packages and Node, so each release begins anew. */
 const FOLDERS = join(MODULES, '.cache', 'perscope')
-/** All services and scripts together have a quarter of that. The others are of former modules. */
-const MOST_FILES = 16_384
 
 /**
  * Opens the compile cache of our account, in a folder that no other account may write to: its files
@@ -27,11 +25,6 @@ function keepCompiled(): string | null {
   if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return null
   if (!makeCompiledFolder(account)) return null
   const folder = folderOf(account)
-  try {
-    tidy(folder)
-  } catch {
-    // Another process tidies as well, or the disk is read-only.
-  }
   return enableCompileCache(folder).status === constants.compileCacheStatus.ENABLED ? folder : null
 }
 
@@ -70,17 +63,6 @@ const folderOf = (account: number) => join(FOLDERS, String(account))
 function isPrivate(folder: string, account: number): boolean {
   const found = lstatSync(folder)
   return found.isDirectory() && found.uid === account && (found.mode & 0o022) === 0
-}
-
-/**
- * Removes what other versions of Node have left, and what has far more files than we have modules.
- */
-function tidy(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    const isCurrent = name.startsWith(`${process.version}-`)
-    if (!isCurrent || readdirSync(path).length > MOST_FILES) rmSync(path, { recursive: true, force: true })
-  }
 }
 
 /**
