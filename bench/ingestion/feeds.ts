@@ -94,7 +94,7 @@ async function readText(path: string): Promise<string> {
   try {
     if (path.endsWith('.gz')) bytes = gunzipSync(bytes)
   } catch {} // some sets hold damaged ones on purpose
-  return decodeText(bytes, { contentType: null, kind: 'xml' }).text
+  return decodeText(bytes, { contentType: null, kind: 'xml' })
 }
 
 function reads(parse: () => unknown): boolean {

@@ -175,7 +175,7 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
   }
   const one = async (page: TruePage, bytes: Uint8Array) => {
     const { url, title } = page
-    const html = (await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))).text
+    const html = await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))
     const tree = await timed('markup', () => parsePage(html))
     const text = await timed('text', () => readPageText(tree))
     const meta = await timed('metadata', () => readMetadata(tree, url))

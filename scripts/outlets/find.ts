@@ -160,7 +160,7 @@ async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: 
   try {
     const { answer, url } = await trial.get(home)
     if (answer.status !== 200) return { feeds: [], at: home }
-    const { text } = decodeText(answer.body, { contentType: answer.headers['content-type'] ?? null, kind: 'html' })
+    const text = decodeText(answer.body, { contentType: answer.headers['content-type'] ?? null, kind: 'html' })
     return { feeds: feedLinks(text.slice(0, HEAD), url.href), at: url }
   } catch {
     return { feeds: [], at: home }

@@ -271,7 +271,7 @@ export function readStored(
   })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
-  const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
+  const html = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
   if (!isMarkup(html)) {
     const isText = /^text\/plain\b/i.test(page.contentType ?? '')
     return { ...nothing(null, ofHeaders), texts: isText ? shown(plainText(html)) : [] }

@@ -1,32 +1,20 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 
-/** A decoded text, its encoding, and a warning when its declarations were wrong. */
-interface Decoded {
-  text: string
-  encoding: string
-  warning?: string
-}
-
 /**
  * Decodes a document whose declarations may be missing or wrong. When byte-order mark, HTTP header,
  * declaration and bytes disagree, the most legible text wins. Valid UTF-8 with more than ASCII
- * beats every label. An unknown label is a warning, never an error. NULs are left out.
+ * beats every label. An unknown label counts for nothing. NULs are left out.
  *
  * @param bytes as served, after Content-Encoding
  * @param options.contentType the Content-Type header, null without one
  * @param options.kind where to look for a declaration: `<meta charset>` or `<?xml encoding?>`
  */
-export function decodeText(bytes: Uint8Array, options: { contentType: string | null; kind: 'html' | 'xml' }): Decoded {
+export function decodeText(bytes: Uint8Array, options: { contentType: string | null; kind: 'html' | 'xml' }): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const labels = [headerLabel(options.contentType), declaredLabel(buffer, options.kind)]
-  const unknown = labels.filter(label => label !== null && canonicalLabel(label) === null)
   const known = labels.flatMap(label => (label === null ? [] : (canonicalLabel(label) ?? [])))
-  const encoding = chooseEncoding(buffer, known)
-
-  const text = iconv.decode(buffer, encoding, { stripBOM: true }).replaceAll('\u0000', '')
-  const warning = warnOf(unknown, known, encoding, buffer)
-  return warning === null ? { text, encoding } : { text, encoding, warning }
+  return iconv.decode(buffer, chooseEncoding(buffer, known), { stripBOM: true }).replaceAll('\u0000', '')
 }
 
 /**
@@ -93,14 +81,6 @@ function mostlyUtf8(buffer: Buffer): boolean {
     else if (code > 0x7f) good += 1
   }
   return good > 3 * broken
-}
-
-function warnOf(unknown: (string | null)[], known: string[], encoding: string, buffer: Buffer): string | null {
-  if (unknown.length > 0) return `It calls its encoding "${unknown[0]}", which is none; read as ${encoding}.`
-  const wrong = known.find(label => label !== encoding)
-  // Pure ASCII is the same in nearly all encodings, so there is nothing to warn of.
-  if (wrong !== undefined && !isAscii(buffer)) return `It calls its encoding ${wrong}, but it reads as ${encoding}.`
-  return null
 }
 
 /** Common misspellings of labels. */

@@ -91,7 +91,7 @@ export function refreshOf({ status, headers, body }: FetchedResponse, url: URL):
   const { refresh } = headers
   if (refresh === undefined && !/http-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh/i.test(body.toString('latin1')))
     return null
-  const html = decodeText(body, { contentType: headers['content-type'] ?? null, kind: 'html' }).text
+  const html = decodeText(body, { contentType: headers['content-type'] ?? null, kind: 'html' })
   const seen = html.replace(UNSEEN, ' ')
   if ((seen.replace(/<[^<>]*>/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0) >= PROSE) return null
   const target = targetOf(refresh ?? '') ?? metaTarget(seen)

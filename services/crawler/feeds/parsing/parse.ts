@@ -101,7 +101,7 @@ export default function parse({ begun, ...document }: Timed<ParseTask>): ParsedF
  * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is none.
  */
 export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | null {
-  const { text } = decodeText(bytes, { contentType, kind: 'xml' })
+  const text = decodeText(bytes, { contentType, kind: 'xml' })
   const feed = parseFeed(text, url)
   if (feed === null) return null
   const { format, entries, whole } = feed
