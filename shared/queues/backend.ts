@@ -25,9 +25,7 @@ type WorkerSettings = { concurrency: number; lockDuration: number; stalledInterv
 /** The common interface of the two stores of queues. */
 interface JobQueue {
   addBulk(jobs: { name: string; data: AnyMessage; opts: Record<string, unknown> }[]): Promise<unknown>
-  getJobCounts(
-    ...states: ('waiting' | 'active' | 'delayed' | 'failed' | 'prioritized')[]
-  ): Promise<Record<string, number>>
+  getJobCounts(...states: ('waiting' | 'active' | 'delayed' | 'failed')[]): Promise<Record<string, number>>
   drain(delayed?: boolean): Promise<void>
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<void>

@@ -110,9 +110,9 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
       const counts = {} as Record<QueueName, QueueCounts>
       for (const name of QUEUE_NAMES) {
         const queue = await backend.queue(name)
-        const jobs = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized')
+        const jobs = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed')
         counts[name] = {
-          waiting: (jobs.waiting ?? 0) + (jobs.prioritized ?? 0),
+          waiting: jobs.waiting ?? 0,
           active: jobs.active ?? 0,
           delayed: jobs.delayed ?? 0,
           failed: jobs.failed ?? 0,
