@@ -14,9 +14,7 @@ const MODULES = join(CHECKOUT, 'node_modules')
 const RUNTIME = `node-${process.platform}-${process.arch}`
 const LOCKED = packagesOf(join(CHECKOUT, 'package-lock.json'))
 const PINNED = LOCKED[`node_modules/${RUNTIME}`]
-/** A platform without such a package uses the Node that runs this file, if that is new enough. */
-const NODE = PINNED ? join(MODULES, RUNTIME, 'bin', 'node') : process.execPath
-const OLDEST_OWN = 24
+const NODE = join(MODULES, RUNTIME, 'bin', 'node')
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
@@ -40,11 +38,7 @@ function checkMachine() {
   if (Number(major) < 18) {
     throw new Error(`This is Node ${process.versions.node}; install Node 18 or newer (https://nodejs.org).`)
   }
-  if (!PINNED && Number(major) < OLDEST_OWN) {
-    throw new Error(
-      `There is no pinned Node for this platform (${RUNTIME}), and this is Node ${process.versions.node}; install Node ${OLDEST_OWN}.`,
-    )
-  }
+  if (!PINNED) throw new Error(`There is no pinned Node for this platform (${RUNTIME}); take Linux on x86-64 or arm64.`)
 }
 
 /**
@@ -72,7 +66,7 @@ function packagesOf(file) {
 function nodeRuns() {
   if (!existsSync(NODE)) return false
   const { status, stdout } = spawnSync(NODE, ['--version'], { encoding: 'utf8' })
-  return status === 0 && (!PINNED || stdout.trim() === `v${PINNED.version}`)
+  return status === 0 && stdout.trim() === `v${PINNED.version}`
 }
 
 async function install() {
