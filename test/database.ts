@@ -7,10 +7,10 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { Problem } from '../infra/embedded/files.ts'
-import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate } from '../infra/migrations/migrate.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { superuserUrl } from './servers.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {

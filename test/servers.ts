@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import type { Addresses, Keys, ServerName } from '../infra/embedded/starting.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
@@ -44,7 +43,7 @@ export async function startTestServers(
     const servers = await startServers(dataDir, { report: () => {}, throwaway: true, keepTrying: true, ...options })
     return {
       addresses: servers.addresses,
-      superuser: await superuserUrl(dataDir.path, servers.addresses.DATABASE_URL),
+      superuser: await superuserUrl(dataDir.path, servers.addresses.DATABASE_URL ?? ''),
       settings: servers.settings,
       dataDir: dataDir.path,
       async stop() {
@@ -58,4 +57,13 @@ export async function startTestServers(
     await remove()
     throw error
   }
+}
+
+/** An address with the rights of the embedded server's superuser; tests change its settings. */
+export async function superuserUrl(dataDir: string, databaseUrl: string): Promise<string> {
+  if (databaseUrl === '') return ''
+  const url = new URL(databaseUrl)
+  url.username = 'perscope'
+  url.password = (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim()
+  return url.href
 }

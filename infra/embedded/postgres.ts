@@ -156,15 +156,6 @@ const addressOf = (account: string, password: string, port: number, database: st
 
 const databaseUrl = ({ owner }: Cluster, port: number): string => addressOf(ACCOUNT, owner, port, DATABASE)
 
-/** The same database with the rights of the superuser: tests change settings of the server. */
-export async function superuserUrl(dataDir: string, databaseUrl: string | undefined): Promise<string> {
-  if (databaseUrl === undefined) return ''
-  const url = new URL(databaseUrl)
-  url.username = SUPERUSER
-  url.password = (await readIfThere(join(dataDir, SUPERUSER_PASSWORD)))?.trim() ?? ''
-  return url.href
-}
-
 /**
  * Ends the processes that a killed server left, and removes its `postmaster.pid`. Its backends may
  * run on for a while, and they keep a new server from starting. The id in `postmaster.pid` may by

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
+import { sampleArticles } from '../sample.ts'
 import { startTestServers } from '../servers.ts'
 import { createWorld, query } from './world.ts'
 

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { superuserUrl } from '../../infra/embedded/postgres.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { ask } from '../database.ts'
+import { superuserUrl } from '../servers.ts'
 import { temporaryFolder } from './running.ts'
 
 t.setTimeout(240_000)

@@ -1,5 +1,5 @@
-import { sampleArticles } from '../../infra/outlets/sample/outlets.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { sampleArticles } from '../sample.ts'
 
 /** The news of the sample outlets as articles of the index. */
 export const sampleNews = (): (Partial<NewArticle> & { title: string })[] =>

@@ -1,6 +1,6 @@
 import { type Country, type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
-import { isLanguage, readTexts, type SampleText } from './texts.ts'
+import { readTexts, type SampleText } from './texts.ts'
 
 /** A fictional outlet, and what its site is like. */
 export interface SampleOutlet {
@@ -179,23 +179,6 @@ export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
 /** The texts of an outlet, newest first. */
 export function textsOf({ domain, country, languages: [language] }: SampleOutlet): SampleText[] {
   return readTexts(domain, TIME_ZONES[country], language)
-}
-
-/** An article that `npm start` should find. */
-export interface SampleArticle extends SampleText {
-  outlet: SampleOutlet
-  language: Language
-}
-
-/** Not the texts in another language than the outlet's, and not those that nobody gets to read. */
-export function sampleArticles(): SampleArticle[] {
-  return SAMPLE_OUTLETS.flatMap(outlet =>
-    textsOf(outlet).flatMap(text => {
-      const { language, answer } = text
-      const isKept = ['disallowed', 'gone', 'fails'].includes(answer) || !isLanguage(language)
-      return isKept ? [] : [{ ...text, outlet, language }]
-    }),
-  )
 }
 
 /** The catalogue entry of an outlet whose site answers at `origin` (`http://127.0.0.1:24801`). */

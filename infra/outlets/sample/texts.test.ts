@@ -1,6 +1,7 @@
 import t from 'tap'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { SAMPLE_OUTLETS, sampleArticles, textsOf } from './outlets.ts'
+import { sampleArticles } from '../../../test/sample.ts'
+import { SAMPLE_OUTLETS, textsOf } from './outlets.ts'
 import { parseTexts } from './texts.ts'
 
 const indexable = sampleArticles()

@@ -1,0 +1,20 @@
+import { SAMPLE_OUTLETS, type SampleOutlet, textsOf } from '../infra/outlets/sample/outlets.ts'
+import { isLanguage, type SampleText } from '../infra/outlets/sample/texts.ts'
+import type { Language } from '../shared/articles/article.ts'
+
+/** An article that `npm start` should find. */
+export interface SampleArticle extends SampleText {
+  outlet: SampleOutlet
+  language: Language
+}
+
+/** Not the texts in another language than the outlet's, and not those that nobody gets to read. */
+export function sampleArticles(): SampleArticle[] {
+  return SAMPLE_OUTLETS.flatMap(outlet =>
+    textsOf(outlet).flatMap(text => {
+      const { language, answer } = text
+      const isKept = ['disallowed', 'gone', 'fails'].includes(answer) || !isLanguage(language)
+      return isKept ? [] : [{ ...text, outlet, language }]
+    }),
+  )
+}
