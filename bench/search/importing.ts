@@ -122,7 +122,7 @@ const figuresOf = (name: string, times: number[], alone: number[]): Figures => (
 })
 
 /** The articles after the first `from` as lines for `import`. */
-function* linesOf(archive: Archive, from: number, count: number): Generator<string> {
+export function* linesOf(archive: Archive, from: number, count: number): Generator<string> {
   for (let at = from; at < from + count; at += PART) {
     for (const article of archive.articles(at, Math.min(at + PART, from + count))) {
       // They follow the archive, whose end is near, and an import refuses times of ingestion ahead.

@@ -21,7 +21,6 @@ import {
 import { measureScale } from './scale.ts'
 
 const EMBED_TIMEOUT = 3_600_000
-const CLIENTS = 2
 
 /**
  * How well and how fast search by meaning finds, through the running API, on servers of its own:
@@ -67,13 +66,11 @@ function askPages(base: string, key: string): AskPage {
   }
 }
 
-type Mode = 'semantic' | 'keyword'
-
 /**
  * Keyword search ranks by words only among articles equal in the sort field: all of the bench's
  * are.
  */
-const search = (mode: Mode, text: string) => ({
+const search = (mode: string, text: string) => ({
   ...{ search: mode, q: asQuery(text) },
   ...(mode === 'keyword' && { search_in: 'title_body' }),
 })
@@ -82,64 +79,51 @@ const search = (mode: Mode, text: string) => ({
 async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {
   const seconds = await embedCorpora([ntrex], place)
   const figures: Figures = { articles_per_second: rounded(ntrex.articles.length / seconds, 1) }
-  for (const mode of ['semantic', 'keyword'] as const) {
-    const shares = await byKey(
-      ntrex.questions,
-      ({ language }) => language,
-      async ({ item, text }) => {
-        const hits = await place.ask({ ...search(mode, text), per_page: '10' })
-        const versions = new Set(ntrex.languages.map(version => idOf(ntrex.name, item, version)))
-        return hits.filter(id => versions.has(id)).length / versions.size
-      },
-    )
-    for (const [language, all] of shares)
-      figures[`${mode === 'keyword' ? 'keyword_' : ''}versions_at_10_${language}`] = rounded(mean(all), 3)
+  for (const [mode, prefix] of Object.entries({ semantic: '', keyword: 'keyword_' })) {
+    const shares = await byKey(ntrex.questions, 'language', async ({ item, text }) => {
+      const hits = await place.ask({ ...search(mode, text), per_page: '10' })
+      const versions = new Set(ntrex.languages.map(version => idOf(ntrex.name, item, version)))
+      return hits.filter(id => versions.has(id)).length / versions.size
+    })
+    for (const [language, all] of shares) figures[`${prefix}versions_at_10_${language}`] = rounded(mean(all), 3)
   }
   return { ...figures, ...(await measureCorpus(place.ask, ntrex)) }
 }
 
-/** Values of tasks by a key, by some clients side by side. */
-async function byKey<T>(tasks: T[], keyOf: (task: T) => string, work: (task: T) => Promise<number>) {
+/** Values of tasks, one after the other, by a field of theirs. */
+async function byKey<K extends string, T extends Record<K, string>>(
+  tasks: T[],
+  key: K,
+  work: (task: T) => Promise<number>,
+): Promise<Map<string, number[]>> {
   const values = new Map<string, number[]>()
-  const rest = tasks.values()
-  const client = async () => {
-    for (const task of rest) {
-      const value = await work(task)
-      values.set(keyOf(task), [...(values.get(keyOf(task)) ?? []), value])
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  for (const task of tasks) values.set(task[key], [...(values.get(task[key]) ?? []), await work(task)])
   return values
 }
 
 /** How well questions of one language find articles in another: MRR among the first 100. */
-async function measureCorpus(ask: AskPage, corpus: Corpus): Promise<Figures> {
-  const { name, articles, languages, questions } = corpus
+async function measureCorpus(ask: AskPage, { name, articles, languages, questions }: Corpus): Promise<Figures> {
   // An article whose own headline is the query is found in every way, and does not count.
   const headlines = new Set(articles.map(({ title }) => title))
   const tasks = questions
-    .flatMap(question => languages.map(found => ({ ...question, found })))
+    .flatMap(one => languages.map(found => ({ ...one, found, pair: `${one.language}_${found}` })))
     .filter(({ language, found, text }) => language !== found || !headlines.has(text))
-  const ranks = (mode: Mode) =>
-    byKey(
-      tasks,
-      ({ language, found }) => `${language}_${found}`,
-      async ({ item, found, text }) => {
-        const hits = await ask({ ...search(mode, text), outlet: domainOf(name, found), per_page: '100' })
-        return hits.indexOf(idOf(name, item, found)) + 1
-      },
-    )
+  const ranks = (mode: string) =>
+    byKey(tasks, 'pair', async ({ item, found, text }) => {
+      const hits = await ask({ ...search(mode, text), outlet: domainOf(name, found), per_page: '100' })
+      return hits.indexOf(idOf(name, item, found)) + 1
+    })
   const [bySemantics, byWords] = [await ranks('semantic'), await ranks('keyword')]
   const share = (of: number[], limit: number) => mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
   const figures: Figures = {}
   for (const [pair, all] of bySemantics) {
-    const add = (figure: string, value: number) => {
-      figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
+    const found = {
+      recall_at_1: share(all, 1),
+      recall_at_10: share(all, 10),
+      mrr: mean(all.map(rank => (rank > 0 ? 1 / rank : 0))),
+      keyword_recall_at_10: share(byWords.get(pair) ?? [], 10),
     }
-    add('recall_at_1', share(all, 1))
-    add('recall_at_10', share(all, 10))
-    add('mrr', mean(all.map(rank => (rank > 0 ? 1 / rank : 0))))
-    add('keyword_recall_at_10', share(byWords.get(pair) ?? [], 10))
+    for (const [figure, value] of Object.entries(found)) figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
   }
   return figures
 }

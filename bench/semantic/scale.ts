@@ -10,14 +10,17 @@ import { withDatabase } from '../../test/database.ts'
 import { type Figures, mean, quantiles, rounded, say, sum } from '../figures.ts'
 import { inTurn } from '../load.ts'
 import { processes } from '../processes.ts'
-import { createRandom, type Random } from '../search/generator.ts'
+import { createArchive, createRandom } from '../search/generator.ts'
+import { linesOf } from '../search/importing.ts'
+import { timed } from '../search/measure.ts'
 import { fillVectors, mixture } from '../vectors.ts'
-import { articleLine, asQuery, notEmbedded, type Place } from './corpora.ts'
+import { notEmbedded, type Place } from './corpora.ts'
 
 const CANDIDATES = 500
 const QUERIES = 60
-/** Articles that are embedded while searches are measured. */
+/** Articles that are embedded while searches are measured, and words of a body. */
 const FILLING = 3_000
+const BODY_WORDS = 100
 /** Searches in a measurement of speed. */
 const SEARCHES = 200
 const CLIENTS = 2
@@ -48,12 +51,11 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     // Qdrant may still index and merge segments.
     while ((await qdrant.getCollection(name)).status !== 'green') await pause(1_000)
     figures.index_s = seconds()
-    const random = createRandom(7)
-    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), qdrant, name, real, random))
+    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), qdrant, name, real))
     Object.assign(figures, await measureSpeed(place, 11))
 
     const file = join(place.folder, 'filling.ndjson')
-    await writeFile(file, newArticles(FILLING, random))
+    await writeFile(file, [...linesOf(createArchive(FILLING, BODY_WORDS), 0, FILLING)])
     await place.fleet.script('import', file)
     const before = await notEmbedded(place.database)
     const began = performance.now()
@@ -110,8 +112,8 @@ async function measureRecall(
   qdrant: QdrantClient,
   name: string,
   real: number[][],
-  random: Random,
 ): Promise<Figures> {
+  const random = createRandom(7)
   const shares = { all_countries: [] as number[], one_country: [] as number[] }
   for (let asked = 0; asked < QUERIES; asked++) {
     const since = asked % 3 === 0 ? FIRST_DAY + (FIVE_YEARS * 4) / 5 : 0
@@ -141,34 +143,41 @@ async function measureRecall(
  */
 async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const random = createRandom(seed)
+  const words = createArchive(1).vocabularies.nl.words.slice(200, 5_000)
   const times: number[] = []
   const ended = new AbortController()
   const before = await read(place)
   await inTurn(CLIENTS, ended.signal, async () => {
-    const start = performance.now()
-    await place.ask({ search: 'semantic', q: asQuery(words(random, 6)) })
-    if (times.push(performance.now() - start) === SEARCHES) ended.abort()
+    const q = Array.from({ length: 6 }, () => random.one(words)).join(' ')
+    if (times.push(await timed(() => place.ask({ search: 'semantic', q }))) === SEARCHES) ended.abort()
   })
   const after = await read(place)
   const figures = quantiles('', times)
   for (const step of STEPS) {
-    for (const part of [0.5, 0.95])
-      figures[`${step}_p${part * 100}_ms`] = rounded(quantileOf(before.steps, after.steps, step, part), 1)
+    const own = after.steps.filter(one => one.step === step)
+    const earlier = before.steps.filter(one => one.step === step)
+    const counts = own.map(({ bound, count }, at) => ({ bound, count: count - (earlier[at]?.count ?? 0) }))
+    for (const part of [0.5, 0.95]) {
+      const bound = counts.find(({ count }) => count >= part * counts.at(-1)!.count)?.bound ?? 0
+      figures[`${step}_p${part * 100}_ms`] = rounded(bound, 1)
+    }
   }
   for (const [name, ms] of Object.entries(after.processor))
     figures[`${name}_cpu_ms`] = rounded((ms - (before.processor[name] ?? 0)) / times.length, 1)
   return figures
 }
 
-/** By step and upper bound in ms: how many took at most so long; and processor time so far, ms. */
+/** How many steps took at most so long, by bounds in ms; and processor time so far, ms. */
 async function read({ metricsPort, folder, servers }: Place) {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-  const steps = new Map<string, number>()
-  for (const [, labels = '', count] of text.matchAll(/^perscope_semantic_seconds_bucket\{(.*)\} (\d+)$/gm)) {
-    const [, bound = ''] = /le="([^"]+)"/.exec(labels) ?? []
-    const [, step] = /step="(\w+)"/.exec(labels) ?? []
-    steps.set(`${step} ${Number(bound.replace('+Inf', 'Infinity')) * 1_000}`, Number(count))
-  }
+  const steps = [...text.matchAll(/^perscope_semantic_seconds_bucket\{(.*)\} (\d+)$/gm)].map(
+    ([, labels = '', count]) => ({
+      step: /step="(\w+)"/.exec(labels)?.[1],
+      // The last bound is infinite: longer than a request may take.
+      bound: Number(/le="([\d.]+)"/.exec(labels)?.[1] ?? 60) * 1_000,
+      count: Number(count),
+    }),
+  )
   const running = processes()
   const spent = (isOwn: (one: (typeof running)[number]) => boolean) => sum(running.filter(isOwn).map(one => one.ms))
   const postgres = running.find(({ command }) => command.includes(`-D ${folder}/postgres`))?.pid
@@ -184,34 +193,3 @@ async function read({ metricsPort, folder, servers }: Place) {
   }
   return { steps, processor }
 }
-
-/** Interpolated within the bucket, as Prometheus does. */
-function quantileOf(before: Map<string, number>, after: Map<string, number>, step: string, share: number): number {
-  const counts = [...after].flatMap(([key, count]) => {
-    const [name, bound] = key.split(' ')
-    return name === step ? [{ bound: Number(bound), count: count - (before.get(key) ?? 0) }] : []
-  })
-  const wanted = share * Math.max(0, ...counts.map(one => one.count))
-  let [from, below] = [0, 0]
-  for (const { bound, count } of counts.toSorted((a, b) => a.bound - b.bound)) {
-    if (count >= wanted && count > below)
-      return bound === Infinity ? from : from + ((bound - from) * (wanted - below)) / (count - below)
-    ;[from, below] = [bound, count]
-  }
-  return 0
-}
-
-const WORDS =
-  'regering gemeente trein storm koning voetbal energie prijzen bossen school élections budget police grève musée Wetter Polizei Wirtschaft Grenze Schoul election housing climate border hospital Lëtzebuerg Chamber Kierch Police Gemeng'.split(
-    ' ',
-  )
-
-/** Random words, some with a number, so that hardly two questions are equal. */
-const words = (random: Random, count: number) =>
-  Array.from({ length: count }, () => `${random.one(WORDS)}${random.chance(0.2) ? random.below(100) : ''}`).join(' ')
-
-const newArticles = (count: number, random: Random) =>
-  Array.from({ length: count }, (_, number) => {
-    const text = { title: words(random, 8), body: words(random, 100) }
-    return articleLine(`new-${number}`, 'generated.example', { ...text, language: 'nl', country: 'NL' })
-  }).join('\n')
