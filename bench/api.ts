@@ -1,18 +1,18 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../infra/embedded/data-directory.ts'
 import { COUNTRIES } from '../shared/articles/article.ts'
 import { createKey } from '../shared/plans/keys.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../shared/process/node.ts'
+import { until } from '../test/fleet.ts'
 import { sum } from './figures.ts'
 import { type Asking, createClient, type Load, load, type Until } from './load.ts'
 import type { Bench } from './servers.ts'
 
-/** Seconds that the processes after the first may take to start. */
-const START_TRIES = 120
+/** ms that the processes after the first may take to start. */
+const START_MS = 120_000
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url))
 
 /** A line of the API's log about a request: ms in all, of the search, of key, minute and month. */
@@ -40,8 +40,6 @@ export interface ApiProcess {
   /**
    * MB of memory that are resident, and seconds of processor time since its start, of all
    * processes.
-   *
-   * @throws when one was restarted meanwhile
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /** @see load */
@@ -87,16 +85,22 @@ export async function withApi<T>(
     const starts = async () => (await readGauges(metrics))('process_start_time_seconds')
     // Of several, one is the primary.
     const expected = processes === 1 ? 1 : processes + 1
-    for (let tries = 0; (await starts()).length < expected && tries < START_TRIES; tries++) await pause(1_000)
-    const usage = usageReader(metrics, String(await starts()), log)
+    await until(async () => (await starts()).length >= expected, START_MS)
+    const usage = async () => {
+      const gauge = await readGauges(metrics)
+      return {
+        memory: sum(gauge('process_resident_memory_bytes')) / 1_048_576,
+        cpu: sum(gauge('process_cpu_seconds_total')),
+      }
+    }
     let failures = 0
     return await work({
       ...{ base, readyMs, starts, usage, failures: () => failures, requests: await logReader(log) },
       pid: () => supervised.pid() ?? 0,
-      async load(key, requests, connections, until, good) {
+      async load(key, requests, connections, length, good) {
         const client = createClient(base, key, connections)
         const { cpu } = await usage()
-        const loaded = await load(client, requests, connections, until, signal, good).finally(() => client.close())
+        const loaded = await load(client, requests, connections, length, signal, good).finally(() => client.close())
         failures += loaded.failures
         return { ...loaded, cpu: (((await usage()).cpu - cpu) * 1_000) / loaded.asked.length }
       },
@@ -105,18 +109,6 @@ export async function withApi<T>(
     await supervised.stop()
   }
 }
-
-/** Reads memory and processor time of the processes that started then. */
-const usageReader =
-  (metrics: number, started: string, log: string): ApiProcess['usage'] =>
-  async () => {
-    const gauge = await readGauges(metrics)
-    if (String(gauge('process_start_time_seconds')) !== started) throw new Error(`The API ended by itself; see ${log}.`)
-    return {
-      memory: sum(gauge('process_resident_memory_bytes')) / 1_048_576,
-      cpu: sum(gauge('process_cpu_seconds_total')),
-    }
-  }
 
 /** Reads the lines of requests that a log gets from now on. */
 async function logReader(log: string): Promise<ApiProcess['requests']> {

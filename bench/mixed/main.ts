@@ -7,7 +7,7 @@ import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { withDatabase } from '../../test/database.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
-import { type Figures, quantile, quantiles, rounded, say, sum } from '../figures.ts'
+import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { buildArchive } from '../search/build.ts'
@@ -98,11 +98,9 @@ async function measure({ api, url, archive, rows, options }: Mixed): Promise<Fig
   // While articles come in and every second question is new: both take a large part of what the
   // machine can do. With `--rate` nobody looks for the limit.
   say(rate === null ? 'Looking for the limit …' : 'Warming up …')
-  const rounds = rate === null ? [1, 2] : [1]
-  const warming = await startWriter(url, rows, rows, rounds.length * LIMIT_SECONDS, signal)
-  let minutes: Minute[] = []
-  for (const seed of rounds) minutes = await ask(rate, LIMIT_SECONDS, seed)
-  const limit = requestsIn(minutes) / LIMIT_SECONDS
+  const warming = await startWriter(url, rows, rows, 2 * LIMIT_SECONDS, signal)
+  await ask(rate, LIMIT_SECONDS, 1)
+  const limit = (await ask(rate, LIMIT_SECONDS, 2)).requests / LIMIT_SECONDS
   const { articles } = await warming.result
 
   const seconds = options.seconds ?? SECONDS
@@ -113,19 +111,18 @@ async function measure({ api, url, archive, rows, options }: Mixed): Promise<Fig
   await api.requests()
   const memory: number[] = []
   const watch = setInterval(() => api.usage().then(now => memory.push(now.memory), say), MINUTE)
-  minutes = await ask(perSecond, seconds, 3).finally(() => clearInterval(watch))
+  const answered = await ask(perSecond, seconds, 3).finally(() => clearInterval(watch))
   const { transactions, batches } = await writer.result
   const ended = await api.usage()
-  const slow = (await api.requests()).filter(one => one.waited !== undefined)
   return {
     rows,
     ...(rate === null && { limit_per_s: Math.round(limit) }),
     asked_per_s: perSecond,
-    minutes: minutes.length,
-    failures: sum(minutes.map(minute => minute.failures)),
-    slow_requests: slow.length,
-    ...figuresOf(minutes),
-    cpu_ms: rounded(((ended.cpu - begun.cpu) * 1_000) / requestsIn(minutes)),
+    minutes: Math.max(...answered.times.values().map(minutes => minutes.length)),
+    failures: answered.failures,
+    slow_requests: (await api.requests()).filter(one => one.waited !== undefined).length,
+    ...figuresOf(answered),
+    cpu_ms: rounded(((ended.cpu - begun.cpu) * 1_000) / answered.requests),
     rss_first_mb: rounded(memory[0] ?? begun.memory),
     rss_last_mb: rounded(ended.memory),
     ...quantiles('commit_', transactions, [0.95]),
@@ -146,14 +143,12 @@ async function startWriter(url: string, rows: number, from: number, seconds: num
   return { result: result.finally(() => child.kill()) }
 }
 
-/** The answers to the requests that were due in a minute: their ms since then, by kind. */
-interface Minute {
+interface Answered {
+  requests: number
   failures: number
-  times: Record<Kind, number[]>
+  /** ms from when a request was due to its answer, by kind and minute. */
+  times: Map<Kind, number[][]>
 }
-
-const requestsIn = (minutes: Minute[]) =>
-  sum(minutes.map(({ failures, times }) => failures + sum(KINDS.map(kind => times[kind].length))))
 
 /** @param perSecond requests/s, whether or not earlier ones are answered; null: in turn */
 async function askFor(
@@ -162,44 +157,42 @@ async function askFor(
   perSecond: number | null,
   seconds: number,
   signal: AbortSignal,
-): Promise<Minute[]> {
-  const minutes: Minute[] = []
+): Promise<Answered> {
+  const answered: Answered = { requests: 0, failures: 0, times: new Map(KINDS.map(kind => [kind, []])) }
   const begun = performance.now()
   const one = async (due: number) => {
     const { kind, read, ...request } = next()
     const answer = await client.ask(request)
-    const number = Math.floor((due - begun) / MINUTE)
-    for (let at = minutes.length; at <= number; at++) minutes.push({ failures: 0, times: emptyTimes() })
-    const minute = minutes[number]!
-    if (answer.status !== 200 && answer.status !== 304) minute.failures++
-    else {
-      minute.times[kind].push(performance.now() - due)
+    answered.requests++
+    if (answer.status === 200 || answer.status === 304) {
+      const minutes = answered.times.get(kind)!
+      const minute = Math.floor((due - begun) / MINUTE)
+      minutes[minute] ??= []
+      minutes[minute].push(performance.now() - due)
       read(answer)
-    }
+    } else answered.failures++
   }
   const until = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)])
   if (perSecond === null) await inTurn(CONNECTIONS, until, () => one(performance.now()))
   else await atSteadyRate(perSecond, until, one)
   await client.close()
   signal.throwIfAborted()
-  return minutes
+  return answered
 }
 
-const emptyTimes = (): Minute['times'] => ({ search: [], poll: [], feed: [], semantic: [] })
-
 /** Of each kind: p50 and p99 of all, and how much worse than the median minute the worst was. */
-function figuresOf(minutes: Minute[]): Figures {
-  const figures: Figures = {}
-  const whole = minutes.length > 1 ? minutes.slice(0, -1) : minutes
-  const ratios = KINDS.map(kind => {
-    const all = minutes.flatMap(minute => minute.times[kind])
-    const byMinute = whole.map(minute => quantile(minute.times[kind], 0.99))
+function figuresOf({ times }: Answered): Figures {
+  const figures: Figures = { flat_ratio: 0 }
+  for (const [kind, minutes] of times) {
+    const all = minutes.flat()
+    // The last minute is not whole.
+    const byMinute = minutes.slice(0, Math.max(1, minutes.length - 1)).map(some => quantile(some, 0.99))
     say(`p99 of ${kind} by minute: ${byMinute.map(ms => ms.toFixed(1)).join(' ')} ms`)
-    const ratio = quantile(byMinute, 1) / quantile(byMinute, 0.5)
+    const ratio = rounded(quantile(byMinute, 1) / quantile(byMinute, 0.5))
     Object.assign(figures, quantiles(`${kind}_`, all, [0.5, 0.99]))
     figures[`${kind}_worst_ms`] = rounded(quantile(all, 1))
-    figures[`${kind}_worst_minute_ratio`] = rounded(ratio)
-    return ratio
-  })
-  return { ...figures, flat_ratio: rounded(Math.max(...ratios)) }
+    figures[`${kind}_worst_minute_ratio`] = ratio
+    figures.flat_ratio = Math.max(figures.flat_ratio!, ratio)
+  }
+  return figures
 }

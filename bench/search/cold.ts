@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
+import { until } from '../../test/fleet.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { type Asked, atSteadyRate, createClient, timesOf } from '../load.ts'
@@ -170,9 +171,8 @@ const PER_SECOND = 100
 const PROCESSES = 2
 /** ms before the restart and after it. */
 const QUIET = 5_000
-/** ms that the replacement of all processes may take, and between two looks at them. */
+/** ms that the replacement of all processes may take. */
 const LIMIT = 240_000
-const LOOK = 500
 
 /** Replaces the processes of an API one after the other (SIGUSR2) under load. */
 async function measureRolling(bench: SearchBench): Promise<Figures> {
@@ -218,10 +218,8 @@ async function measureRolling(bench: SearchBench): Promise<Figures> {
 async function replaceAll(api: ApiProcess): Promise<void> {
   const before = await api.starts()
   process.kill(api.pid(), 'SIGUSR2')
-  for (const until = performance.now() + LIMIT; performance.now() < until; ) {
-    await pause(LOOK)
+  await until(async () => {
     const now = await api.starts()
-    if (now.length === before.length && now.filter(one => before.includes(one)).length === 1) return
-  }
-  throw new Error('The processes were not replaced in time; see logs/api.log.')
+    return now.length === before.length && now.filter(one => before.includes(one)).length === 1
+  }, LIMIT)
 }
