@@ -19,11 +19,7 @@ await runCommand(
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
-      rows: {
-        type: 'string',
-        value: 'N',
-        about: 'articles to generate (search, semantic, mixed, growth; week: each day)',
-      },
+      rows: { type: 'string', value: 'N', about: 'articles to generate; week: each day; semantic: vectors' },
       words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
       peers: { type: 'boolean', about: 'search: other engines on the same articles; those named, else all' },
       import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },

@@ -1,12 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { parseFeed as rowanManning } from '@rowanmanning/feed-parser'
 import { parseFeed as feedsmith } from 'feedsmith'
+import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
 import { parseFeed } from '../../services/crawler/feeds/parsing/parse.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
+import { isRecord } from '../../shared/encoding/is-record.ts'
 import { type Figures, prefixed, rounded, say } from '../figures.ts'
-import { goFeedEntries, sameEntry } from './gofeed.ts'
 
 /**
  * Files of `feeds-*` that are no feeds: licences, pages, and others' expected output for the feed
@@ -51,7 +53,8 @@ async function measureEquality(data: string): Promise<Figures> {
     const wanted = goFeedEntries(await readFile(expected, 'utf8'))
     if (wanted === null) continue
     const entries = (await parseFeed(await readText(file), null))?.entries ?? []
-    const isEqual = entries.length === wanted.length && entries.every((entry, index) => sameEntry(entry, wanted[index]))
+    const ours = entries.map(({ title, link, id, published, authors }) => ({ title, link, id, published, authors }))
+    const isEqual = isDeepStrictEqual(ours, wanted)
     files.push({ hasEntries: wanted.length > 0, isEqual })
     if (!isEqual) say(`differs from gofeed: ${file}`)
   }
@@ -104,3 +107,55 @@ function reads(parse: () => unknown): boolean {
     return false
   }
 }
+
+/**
+ * The entries of one of gofeed's expected files, which have four shapes: those of its RSS, Atom and
+ * JSON parsers, and its common one. Null: the file expects no feed.
+ */
+function goFeedEntries(json: string) {
+  let feed: unknown
+  try {
+    feed = JSON.parse(json)
+  } catch {
+    return null
+  }
+  if (!isRecord(feed)) return null
+  const entries = Array.isArray(feed.entries) ? feed.entries : Array.isArray(feed.items) ? feed.items : []
+  return entries.filter(isRecord).map(readEntry)
+}
+
+/** Under our names. */
+function readEntry(entry: Record<string, unknown>) {
+  const { guid, dcExt } = entry
+  const dublinCore = isRecord(dcExt) ? dcExt : {}
+  const first = (...values: unknown[]) => values.map(text).find(value => value !== null) ?? null
+  const { published, pubDate, date_published, updated, date_modified } = entry
+  return {
+    title: text(entry.title),
+    link: first(entry.link, entry.url, atomLink(entry.links), entry.external_url),
+    id: first(entry.id, isRecord(guid) ? guid.value : guid),
+    published: first(published, pubDate, date_published, list(dublinCore.date)[0], updated, date_modified),
+    authors: authorsOf(entry, dublinCore),
+  }
+}
+
+function atomLink(links: unknown): string | null {
+  const alternate = list(links).find(link => isRecord(link) && link.rel === 'alternate')
+  return isRecord(alternate) ? text(alternate.href) : null
+}
+
+function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, unknown>): string[] {
+  const people = list(entry.authors).length > 0 ? list(entry.authors) : list(entry.author)
+  const names = people.map(person =>
+    isRecord(person) ? (text(person.name) ?? text(person.email)) : authorName(text(person) ?? ''),
+  )
+  // Its common shape keeps the first creator only. The extension holds all of them.
+  const creators = list(dublinCore.creator).map(text)
+  const podcast = isRecord(entry.itunesExt) ? list(entry.itunesExt.author).map(text) : []
+  const most = creators.length > names.length ? creators : names
+  return (most.length > 0 ? most : podcast).filter(name => name !== null)
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+const list = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
 import { until } from '../../test/fleet.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
@@ -91,15 +91,10 @@ const QUERIES = 3
 async function measureHard({ url, signal, archive, classes }: SearchBench): Promise<Figures> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   let statements = 0
-  const counting: Pool = Object.create(pool, {
-    query: {
-      value: (...asked: Parameters<Pool['query']>) => {
-        statements++
-        return pool.query(...asked)
-      },
-    },
+  pool.on('acquire', () => {
+    statements++
   })
-  const forgetful = openIndex(counting, { caches: { postings: 1, verified: 1, counts: 1 } })
+  const forgetful = openIndex(pool, { caches: { postings: 1, verified: 1, counts: 1 } })
   const keeping = openIndex(pool)
   const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
   const beside = light.flatMap(one => one.queries)

@@ -12,7 +12,7 @@ import { shuffled } from '../generator.ts'
 import { measureQuery, RUNS, timed } from '../measure.ts'
 import { type PeerQuestion, questionOf, readDocuments } from './documents.ts'
 import { openLucene } from './lucene.ts'
-import { LIMIT_MS, OverLimit, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
+import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
 import { openPostgres } from './postgres.ts'
 
 /** Peers would get a longer list of names than any of their users would write. */
@@ -114,7 +114,7 @@ async function askPeer(peer: Peer, answered: Answered[], build: number | null, s
     return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
   })
   // The first query of each class is asked before: a JVM needs some work before it is fast.
-  for (const [first] of Map.groupBy(own, one => one.className).values()) await answerOf(peer, first!.question)
+  for (const [first] of Map.groupBy(own, one => one.className).values()) await peer.ask(first!.question)
   const before = await processorMs(peer)
   const mismatches: string[] = []
   const times: { className: string; ms: number }[] = []
@@ -123,7 +123,7 @@ async function askPeer(peer: Peer, answered: Answered[], build: number | null, s
     signal.throwIfAborted()
     const runs: number[] = []
     const ask = async () => {
-      const answer = await answerOf(peer, question)
+      const answer = await peer.ask(question)
       asked++
       runs.push(Math.min(answer?.ms ?? LIMIT_MS, LIMIT_MS))
       return answer
@@ -146,15 +146,6 @@ async function askPeer(peer: Peer, answered: Answered[], build: number | null, s
     [`${name}compared`]: compared,
     [`${name}mismatches`]: mismatches.length,
     [`${name}over_limit`]: times.filter(({ ms }) => ms === LIMIT_MS).length,
-  }
-}
-
-async function answerOf(peer: Peer, question: PeerQuestion) {
-  try {
-    return await peer.ask(question)
-  } catch (error) {
-    if (error instanceof OverLimit) return null
-    throw error
   }
 }
 

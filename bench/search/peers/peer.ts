@@ -18,8 +18,8 @@ export interface Peer {
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
-  /** @throws OverLimit */
-  ask(question: PeerQuestion): Promise<PeerAnswer>
+  /** @returns null: it gave up at the time limit */
+  ask(question: PeerQuestion): Promise<PeerAnswer | null>
   /** Its processes. */
   pids(): Promise<number[]>
   /** MB of its index on disk. */
@@ -41,11 +41,6 @@ export interface ShownArticle {
   id: string
   published_at: string | null
   ingested_at: string
-}
-
-/** The engine, or its driver, gave up a query at the time limit. */
-export class OverLimit extends Error {
-  override name = 'OverLimit'
 }
 
 /** ms that one query may take. A slower one counts as this much. */

@@ -2,7 +2,7 @@ import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import { ensureDatabase } from '../../servers.ts'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
-import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
+import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
@@ -101,20 +101,21 @@ function termsOf(texts: string[][], keys: string[]): string {
   return [...words, ...keys.map(key => quote(`K${key}`))].join(' ')
 }
 
-async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer> {
+async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer | null> {
   const { sort, order, cap, perPage } = question
-  const [first, rest] = [conditionsOf(question), conditionsOf(question)]
-  const page = `select row from articles where ${[...first.where, ...afterOf(question, first.values)].join(' and ')}
+  const { where, values } = conditionsOf(question)
+  const all = [...values]
+  const page = `select row from articles where ${[...where, ...afterOf(question, values)].join(' and ')}
     order by ${sort} ${order} nulls last, id ${order} limit ${perPage}`
-  const count = `select count(*)::int as count from (select from articles where ${rest.where.join(' and ')} limit ${cap}) as found`
+  const count = `select count(*)::int as count from (select from articles where ${where.join(' and ')} limit ${cap}) as found`
   const start = performance.now()
   try {
-    const { rows } = await pool.query<{ row: string }>(page, first.values)
-    const total = cap === null ? null : (await pool.query<{ count: number }>(count, rest.values)).rows[0]!.count
+    const { rows } = await pool.query<{ row: string }>(page, values)
+    const total = cap === null ? null : (await pool.query<{ count: number }>(count, all)).rows[0]!.count
     const ms = performance.now() - start
     return { rows: rows.map(({ row }): ShownArticle => JSON.parse(row)), total, ms }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '57014') throw new OverLimit('cancelled')
+    if (error instanceof Error && 'code' in error && error.code === '57014') return null
     throw error
   }
 }
