@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { type ApiLoad, type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
@@ -8,6 +7,7 @@ import { type Asking, createClient, timesOf } from '../load.ts'
 import type { SearchBench } from './build.ts'
 import type { Search } from './classes.ts'
 import { shuffled } from './generator.ts'
+import { withIndex } from './measure.ts'
 
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20
@@ -80,19 +80,14 @@ async function measureShare({ api, key, searches }: Measured, name: string): Pro
 }
 
 /** ms of processor time of each of the same searches, in this process. */
-async function searchCpu(url: string, searches: Search[]): Promise<number> {
-  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
-  const index = openIndex(pool)
-  try {
+const searchCpu = (url: string, searches: Search[]): Promise<number> =>
+  withIndex(url, async index => {
     for (const { query } of searches) await index.search(query)
     const before = process.cpuUsage()
     for (const { query } of searches) await index.search(query)
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1_000 / searches.length
-  } finally {
-    await pool.end()
-  }
-}
+  })
 
 /** Requests a second, their times and their processor time, by number of connections. */
 async function measureRates({ api, key, searches }: Measured, name: string, connections: number[]): Promise<Figures> {

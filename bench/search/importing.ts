@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
 import { runScript } from '../../test/fleet.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { atSteadyRate, inTurn } from '../load.ts'
 import { inNewDatabase } from '../servers.ts'
 import type { SearchBench } from './build.ts'
 import { type Archive, createRandom } from './generator.ts'
-import { timed } from './measure.ts'
+import { timed, withIndex } from './measure.ts'
 
 /** As many as the archive has, and at most so many. */
 const MOST_ARTICLES = 100_000
@@ -64,15 +62,8 @@ export async function measureImport(bench: SearchBench): Promise<Figures> {
 }
 
 /** Searches alone and beside imports. The process reads ahead, as an API does. */
-async function measureBeside(
-  { classes, signal }: SearchBench,
-  url: string,
-  articles: number,
-  next: NextImport,
-): Promise<Figures> {
-  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
-  const index = openIndex(pool)
-  try {
+const measureBeside = ({ classes, signal }: SearchBench, url: string, articles: number, next: NextImport) =>
+  withIndex(url, async (index): Promise<Figures> => {
     await index.warm()
     const searches = classes.flatMap(one => one.queries)
     for (const { query } of searches) await index.search(query)
@@ -109,11 +100,7 @@ async function measureBeside(
       ...quantiles('import_clients_alone_', clientsAlone, [0.95]),
       ...figuresOf('import_clients', clients.times, clientsAlone),
     }
-  } finally {
-    await index.close()
-    await pool.end()
-  }
-}
+  })
 
 const figuresOf = (name: string, times: number[], alone: number[]): Figures => ({
   ...quantiles(`${name}_`, times, [0.5, 0.95, 0.99]),

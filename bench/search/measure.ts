@@ -9,7 +9,7 @@ import {
   type SearchPage,
   timeZoneNamed,
 } from '../../search/index.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { nameClasses, type QueryClass, queryClasses, searchOf } from './classes.ts'
 import type { Archive } from './generator.ts'
@@ -55,6 +55,22 @@ export async function measureQuery(
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
+/** Works with the search of an API, in this process. */
+export async function withIndex<T>(
+  url: string,
+  work: (index: SearchIndex, pool: Pool) => Promise<T>,
+  caches: Partial<CacheSizes> = {},
+): Promise<T> {
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool, { caches })
+  try {
+    return await work(index, pool)
+  } finally {
+    await index.close()
+    await pool.end()
+  }
+}
+
 /**
  * Searches of all classes, in process.
  *
@@ -62,33 +78,28 @@ export async function measureQuery(
  * queries that were asked before
  */
 export async function measureClasses(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
-  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
-  try {
-    const measured = (caches: Partial<CacheSizes>) =>
-      measureAll(openIndex(pool, { caches }), queryClasses(archive, QUERIES), signal)
-    // Forgets how many matches there were, so that only the words are in memory.
-    const results = await measured({ counts: 1 })
-    const again = (await measured({})).flatMap(one => one.times)
-    const all = results.flatMap(one => one.times)
-    const cold = results.flatMap(one => one.measured.map(query => query.coldMs))
-    return {
-      classes: results.length,
-      ...quantiles('', all),
-      worst_class_ms: rounded(Math.max(...results.map(one => one.p50))),
-      worst_query_ms: rounded(Math.max(...all)),
-      ...quantiles('cold_', cold),
-      ...quantiles('again_', again),
-    }
-  } finally {
-    await pool.end()
+  const measured = (caches: Partial<CacheSizes>) =>
+    withIndex(url, index => measureAll(index, queryClasses(archive, QUERIES), signal), caches)
+  // Forgets how many matches there were, so that only the words are in memory.
+  const results = await measured({ counts: 1 })
+  const again = (await measured({})).flatMap(one => one.times)
+  const all = results.flatMap(one => one.times)
+  const cold = results.flatMap(one => one.colds)
+  return {
+    classes: results.length,
+    ...quantiles('', all),
+    worst_class_ms: rounded(Math.max(...results.map(one => one.p50))),
+    worst_query_ms: rounded(Math.max(...all)),
+    ...quantiles('cold_', cold),
+    ...quantiles('again_', again),
   }
 }
 
+/** ms of the queries of a class, warm and when they were asked first. */
 interface MeasuredClass {
-  name: string
-  measured: QueryTimes[]
   p50: number
   times: number[]
+  colds: number[]
 }
 
 /** Tells each class, its median and its slowest query, too. */
@@ -103,8 +114,9 @@ async function measureAll(
     const measured: QueryTimes[] = []
     for (const { query } of queries) measured.push(await measureQuery(index, query, deep))
     const times = measured.map(one => one.ms)
-    results.push({ name, measured, times, p50: quantile(times, 0.5) })
-    say(`${results.at(-1)!.p50.toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)}: ${name}`)
+    const p50 = quantile(times, 0.5)
+    results.push({ p50, times, colds: measured.map(one => one.coldMs) })
+    say(`${p50.toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)}: ${name}`)
   }
   return results
 }
@@ -114,15 +126,14 @@ async function measureAll(
  * nothing.
  */
 export async function measureNames(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
-  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
-  const [index, fresh] = [openIndex(pool), openIndex(pool)]
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
-  try {
+  const unread = await withIndex(url, index => timed(() => index.search(searchOf({ author: 'van' }).query)))
+  return withIndex(url, async index => {
     await index.warm()
     const classes = nameClasses(archive, QUERIES)
     const results = await measureAll(index, classes, signal)
     const times = results.flatMap(one => one.times)
-    const colds = results.flatMap(one => one.measured.map(({ coldMs }) => coldMs))
+    const colds = results.flatMap(one => one.colds)
     for (const { queries } of classes) {
       colds.push(await timed(() => index.countBy(queries[0]!.query, days)))
       times.push(await timed(() => index.countBy(queries[0]!.query, days)))
@@ -132,12 +143,9 @@ export async function measureNames(url: string, archive: Archive, signal: AbortS
       ...quantiles('names_', times),
       names_worst_ms: rounded(Math.max(...times)),
       names_cold_worst_ms: rounded(Math.max(...colds)),
-      names_unread_ms: rounded(await timed(() => fresh.search(searchOf({ author: 'van' }).query))),
+      names_unread_ms: rounded(unread),
     }
-  } finally {
-    await Promise.all([index.close(), fresh.close()])
-    await pool.end()
-  }
+  })
 }
 
 /** ms of work. */

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { INDEX_STATE, type IndexState, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
+import { INDEX_STATE, type IndexState, type SearchIndex } from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say, sum } from '../../figures.ts'
 import { memoryMb, processes } from '../../processes.ts'
 import { measureSizes, type SearchBench } from '../build.ts'
 import { shuffled } from '../generator.ts'
-import { measureQuery, RUNS, timed } from '../measure.ts'
+import { measureQuery, RUNS, timed, withIndex } from '../measure.ts'
 import { type PeerQuestion, questionOf, readDocuments } from './documents.ts'
 import { openLucene } from './lucene.ts'
 import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
@@ -36,10 +36,8 @@ interface Answered {
  *
  * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
  */
-export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> {
-  const pool = createPool(bench.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
-  const index = openIndex(pool)
-  try {
+export const comparePeers = (bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> =>
+  withIndex(bench.url, async (index, pool) => {
     const { answered, cpu } = await askPerscope(bench, pool, index)
     const { disk_mb = 0 } = await measureSizes(bench.url)
     const build = bench.seconds && bench.seconds.insert + bench.seconds.index
@@ -57,11 +55,7 @@ export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[])
       }
     }
     return figures
-  } finally {
-    await index.close()
-    await pool.end()
-  }
-}
+  })
 
 /** Files that decide what a peer's index holds, beside `documents.ts`. */
 const RECIPES: Record<PeerKey, string> = { postgres: 'postgres.ts', lucene: 'Lucene.java' }
