@@ -24,7 +24,7 @@ export interface QueryTimes {
   coldMs: number
   page: SearchPage
   /** What stands before the page; null: it is the first. */
-  after: { seq: bigint; position: Position } | null
+  after: Position | null
 }
 
 export const RUNS = 3
@@ -47,11 +47,11 @@ export async function measureQuery(
   const coldMs = performance.now() - begun
   let after: QueryTimes['after'] = null
   for (let depth = 0; deep && depth < DEPTH && page.next !== null; depth++) {
-    after = { seq: page.rows.at(-1)!.seq, position: page.next }
-    page = await index.search(query, after.position, { state })
+    after = page.next
+    page = await index.search(query, after, { state })
   }
   const runs: number[] = []
-  for (let run = 0; run < RUNS; run++) runs.push(await timed(() => index.search(query, after?.position, { state })))
+  for (let run = 0; run < RUNS; run++) runs.push(await timed(() => index.search(query, after, { state })))
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 

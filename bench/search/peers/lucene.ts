@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { type Artifact, fetchArtifact, findJdk } from '../../../test/java.ts'
-import { sum } from '../../figures.ts'
+import { say, sum } from '../../figures.ts'
+import type { Bench } from '../../servers.ts'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
 import type { Peer, ShownArticle } from './peer.ts'
-
-/** What Lucene gets from the bench: the family that its process belongs to, and whom it tells. */
-export type Running = Parameters<typeof findJdk>[1]
 
 const VERSION = '10.6.0'
 const JAR: Artifact = {
@@ -33,52 +30,48 @@ const JVM = [
 ]
 
 /**
- * Lucene in a JVM of its own. Documents are sorted by the order of publication, latest first, so
- * that a search in that order stops early. Filters are terms; nothing is scored.
- *
- * @param folder for its jar and its index
- * @returns null, with a sentence to `report`, where it cannot run
+ * Lucene in a JVM of its own, where it can run. Documents are sorted by the order of publication,
+ * latest first, so that a search in that order stops early. Filters are terms; nothing is scored.
  */
-export async function openLucene(folder: string, name: string, running: Running): Promise<Peer | null> {
+export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> {
+  const running = { family: bench.servers.family, signal: bench.signal, report: say }
+  const folder = join(bench.dataDir.path, 'lucene')
   const jdk = await findJdk('Lucene', running)
-  if (jdk === null) return null
+  if (jdk === null) return
   await mkdir(folder, { recursive: true })
   const jar = await fetchArtifact('Lucene', JAR, folder, running)
-  if (jar === null) return null
-  const start = (command: 'build' | 'serve', folder: string) => {
-    const args = [...JVM, '--class-path', jar, PROGRAM, command, folder]
-    return startLines(join(jdk, 'bin', 'java'), args, running.signal)
-  }
-  const index = join(folder, name)
-  const unfinished = `${index}.new`
-  const built = existsSync(index)
-  if (!built) await rm(unfinished, { recursive: true, force: true })
-  let program = built ? start('serve', index) : start('build', unfinished)
-  if (built) await program.line()
-  return {
-    key: 'lucene',
-    title: `Lucene ${VERSION}: in its own JVM, heap of ${HEAP}, mmap; timed there; sorted by publication; filters as terms; one thread`,
-    built,
-    async add(documents) {
-      for (const document of documents) await program.write(lineOf(document))
-    },
-    async finish() {
-      await program.end()
-      await rename(unfinished, index)
-      program = start('serve', index)
-      await program.line()
-    },
-    async ask(question) {
-      await program.write(questionLine(question))
-      const { rows, count, ms } = await program.line<{ rows: ShownArticle[]; count: number; ms: number }>()
-      return { rows, total: question.cap === null ? null : Math.min(count, question.cap), ms }
-    },
-    pids: async () => [program.pid],
-    async disk() {
-      const files = (await readdir(index)).map(file => lstat(join(index, file)))
-      return sum((await Promise.all(files)).map(file => file.size)) / 1e6
-    },
-    close: () => program.end(),
+  if (jar === null) return
+  const index = join(folder, 'index')
+  await rm(index, { recursive: true, force: true })
+  const start = (command: 'build' | 'serve') =>
+    startLines(join(jdk, 'bin', 'java'), [...JVM, '--class-path', jar, PROGRAM, command, index], bench.signal)
+  let program = start('build')
+  try {
+    await measure({
+      key: 'lucene',
+      title: `Lucene ${VERSION}: in its own JVM, heap of ${HEAP}, mmap; timed there; filters as terms; one thread`,
+      async add(documents) {
+        for (const document of documents) await program.write(lineOf(document))
+      },
+      async finish() {
+        await program.end()
+        program = start('serve')
+        await program.line()
+      },
+      async ask(question) {
+        await program.write(questionLine(question))
+        const { rows, count, ms } = await program.line<{ rows: ShownArticle[]; count: number; ms: number }>()
+        return { rows, total: question.cap === null ? null : Math.min(count, question.cap), ms }
+      },
+      pids: async () => [program.pid],
+      async disk() {
+        const files = (await readdir(index)).map(file => lstat(join(index, file)))
+        return sum((await Promise.all(files)).map(file => file.size)) / 1e6
+      },
+    })
+  } finally {
+    await program.end()
+    await rm(index, { recursive: true, force: true })
   }
 }
 

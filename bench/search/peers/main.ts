@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { INDEX_STATE, type IndexState, type SearchIndex } from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
@@ -11,9 +8,9 @@ import { measureSizes, type SearchBench } from '../build.ts'
 import { shuffled } from '../generator.ts'
 import { measureQuery, RUNS, timed, withIndex } from '../measure.ts'
 import { type PeerQuestion, questionOf, readDocuments } from './documents.ts'
-import { openLucene } from './lucene.ts'
+import { withLucene } from './lucene.ts'
 import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
-import { openPostgres } from './postgres.ts'
+import { withPostgres } from './postgres.ts'
 
 /** Peers would get a longer list of names than any of their users would write. */
 const MOST_NAMES = 1_000
@@ -29,10 +26,11 @@ interface Answered {
   ms: number
 }
 
+const WITH = { postgres: withPostgres, lucene: withLucene }
+
 /**
  * Asks Perscope and other engines the same questions of the same articles, cut into the same words,
- * and compares every answer with Perscope's. The indexes of the peers are kept for the next run, as
- * the archive is.
+ * and compares every answer with Perscope's.
  *
  * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
  */
@@ -42,33 +40,15 @@ export const comparePeers = (bench: SearchBench, keys: readonly PeerKey[]): Prom
     const { disk_mb = 0 } = await measureSizes(bench.url)
     const build = bench.seconds && bench.seconds.insert + bench.seconds.index
     const own = { cpu, memory: memoryMb([process.pid]), disk: disk_mb, build }
-    const figures = { classes: bench.classes.length, ...figuresOf('', answered, own) }
-    for (const key of keys) {
-      const peer = await open(bench, key)
-      if (peer === null) continue
-      try {
-        say(peer.title)
-        const build = peer.built ? null : await buildPeer(peer, readDocuments(pool, index), bench.signal)
-        Object.assign(figures, await askPeer(peer, answered, build, bench.signal))
-      } finally {
-        await peer.close()
-      }
+    const figures: Figures = { classes: bench.classes.length, ...figuresOf('', answered, own) }
+    const measure = async (peer: Peer) => {
+      say(peer.title)
+      const build = await buildPeer(peer, readDocuments(pool, index), bench.signal)
+      Object.assign(figures, await askPeer(peer, answered, build, bench.signal))
     }
+    for (const key of keys) await WITH[key](bench, measure)
     return figures
   })
-
-/** Files that decide what a peer's index holds, beside `documents.ts`. */
-const RECIPES: Record<PeerKey, string> = { postgres: 'postgres.ts', lucene: 'Lucene.java' }
-
-/** Another archive, or another way to store it, gets another name. */
-async function open({ url, server, dataDir, servers, signal }: SearchBench, key: PeerKey): Promise<Peer | null> {
-  const hash = createHash('sha256')
-  for (const file of ['documents.ts', RECIPES[key]])
-    hash.update(await readFile(new URL(`./${file}`, import.meta.url), 'utf8'))
-  const name = `peer_${new URL(url).pathname.slice(7)}_${hash.digest('hex').slice(0, 8)}`
-  if (key === 'postgres') return openPostgres(server, name)
-  return openLucene(join(dataDir.path, 'lucene'), name, { family: servers.family, signal, report: say })
-}
 
 /** @returns the seconds that it took, without those for reading */
 async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>, signal: AbortSignal): Promise<number> {
@@ -94,7 +74,7 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
       const { ms, page, after } = await measureQuery(index, query, deep, rows[0])
       const { user, system } = process.cpuUsage(used)
       spent += user + system
-      const question = await questionOf(pool, query, after?.position ?? null)
+      const question = await questionOf(pool, query, after)
       const shown = page.rows.map((row): ShownArticle => JSON.parse(JSON.stringify(articleObject(row))))
       answered.push({ className, question, rows: shown, total: question.cap === null ? null : page.total, ms })
     }
@@ -103,7 +83,7 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
   return { answered, cpu: spent / 1_000 / answered.length / (1 + RUNS) }
 }
 
-async function askPeer(peer: Peer, answered: Answered[], build: number | null, signal: AbortSignal): Promise<Figures> {
+async function askPeer(peer: Peer, answered: Answered[], build: number, signal: AbortSignal): Promise<Figures> {
   const own = answered.filter(({ question: { publisherNos, authorNos } }) => {
     return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
   })

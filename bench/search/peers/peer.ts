@@ -10,11 +10,6 @@ export interface Peer {
   key: PeerKey
   /** Name, version and settings, for people. */
   title: string
-  /** True when it holds the articles from an earlier run. */
-  built: boolean
-  /**
-   * Takes articles in the order of publication, those without a date first. Only when not built.
-   */
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
@@ -24,7 +19,6 @@ export interface Peer {
   pids(): Promise<number[]>
   /** MB of its index on disk. */
   disk(): Promise<number>
-  close(): Promise<void>
 }
 
 export interface PeerAnswer {

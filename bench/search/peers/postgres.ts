@@ -1,6 +1,6 @@
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import { ensureDatabase } from '../../servers.ts'
+import { type Bench, inNewDatabase } from '../../servers.ts'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
 import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 
@@ -8,43 +8,36 @@ import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
  * everything, a GIN index on each, btrees on the columns that filter and sort; the planner decides.
  * On the same server as Perscope.
- *
- * @param server address of a database on the server
- * @param name of the database that it gets
  */
-export async function openPostgres(server: string, name: string): Promise<Peer> {
-  const url = await ensureDatabase(server, name)
-  const pool = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: LIMIT_MS })
-  const builder = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
-  await builder.query(TABLE)
-  const { rows } = await builder.query("select to_regclass('finished') is not null as built, version() as version")
-  // What an interrupted run left.
-  if (!rows[0].built) await builder.query('truncate articles')
-  return {
-    key: 'postgres',
-    title: `${rows[0].version.split(' on ')[0]}: one table, two tsvectors, GIN on each, btrees; Perscope's server and settings`,
-    built: rows[0].built,
-    add: documents => insert(builder, documents),
-    async finish() {
-      for (const index of INDEXES) await builder.query(`create index if not exists ${index}`)
-      await builder.query('vacuum analyze articles')
-      await builder.query('create table finished ()')
-    },
-    ask: question => ask(pool, question),
-    pids: async () => (await pool.query('select pg_backend_pid() as pid')).rows.map(row => row.pid),
-    async disk() {
-      const { rows } = await builder.query('select pg_database_size(current_database())::float8 as bytes')
-      return rows[0].bytes / 1e6
-    },
-    async close() {
+export const withPostgres = (bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> =>
+  inNewDatabase(bench, 'bench_peer', null, async url => {
+    const pool = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: LIMIT_MS })
+    const builder = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
+    try {
+      await builder.query(TABLE)
+      await measure({
+        key: 'postgres',
+        title: `Postgres: one table, two tsvectors, GIN on each, btrees; Perscope's server and settings`,
+        add: documents => insert(builder, documents),
+        async finish() {
+          for (const index of INDEXES) await builder.query(`create index ${index}`)
+          await builder.query('vacuum analyze articles')
+        },
+        ask: question => ask(pool, question),
+        pids: async () => (await pool.query('select pg_backend_pid() as pid')).rows.map(row => row.pid),
+        async disk() {
+          const { rows } = await builder.query('select pg_database_size(current_database())::float8 as bytes')
+          return rows[0].bytes / 1e6
+        },
+      })
+    } finally {
       await pool.end()
       await builder.end()
-    },
-  }
-}
+    }
+  })
 
 const TABLE = `
-  create table if not exists articles (
+  create table articles (
     id           text collate "C" primary key,
     published_at timestamptz(3),
     ingested_at  timestamptz(3) not null,
