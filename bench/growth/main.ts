@@ -4,7 +4,7 @@ import { buildArchive, measureSizes, type SearchBench } from '../search/build.ts
 import { queryClasses } from '../search/classes.ts'
 import { measureStart } from '../search/cold.ts'
 import { measureClasses, QUERIES } from '../search/measure.ts'
-import { withServers } from '../servers.ts'
+import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 10_000_000
 /** The archive beside it has this part of the articles. */
@@ -26,35 +26,30 @@ const ENV = { SEARCH_CACHE: '4400MB' }
 export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const words = options.words ?? WORDS
-  return withServers(
-    'growth',
-    'bench-search',
-    signal,
-    async servers => {
-      const small = await buildArchive(servers.server, Math.max(1, Math.round(rows / SMALLER)), signal, words)
-      const large = await buildArchive(servers.server, rows, signal, words)
-      const figures: Figures = { rows, words }
-      const rounds: Record<string, Figures[]> = { small: [], large: [] }
-      const archives = Object.entries({ small, large })
-      for (const [name, { url, seconds }] of archives) {
-        Object.assign(figures, prefixed(name, await measureSizes(url)))
-        if (seconds !== null) figures[`${name}_build_s`] = rounded(seconds.insert + seconds.index)
+  const measure = async (servers: Bench): Promise<Figures> => {
+    const small = await buildArchive(servers.server, Math.max(1, Math.round(rows / SMALLER)), signal, words)
+    const large = await buildArchive(servers.server, rows, signal, words)
+    const figures: Figures = { rows, words }
+    const rounds: Record<string, Figures[]> = { small: [], large: [] }
+    const archives = Object.entries({ small, large })
+    for (const [name, { url, seconds }] of archives) {
+      Object.assign(figures, prefixed(name, await measureSizes(url)))
+      if (seconds !== null) figures[`${name}_build_s`] = rounded(seconds.insert + seconds.index)
+    }
+    for (let round = 1; round <= ROUNDS; round++) {
+      for (const [name, built] of archives) {
+        say(`Round ${round}, the ${name} archive …`)
+        const bench: SearchBench = { ...servers, ...built, classes: queryClasses(built.archive, QUERIES) }
+        const searched = await measureClasses(built.url, built.archive, signal)
+        rounds[name]!.push({ ...searched, ...(await measureStart(bench, ENV)) })
       }
-      for (let round = 1; round <= ROUNDS; round++) {
-        for (const [name, built] of archives) {
-          say(`Round ${round}, the ${name} archive …`)
-          const bench: SearchBench = { ...servers, ...built, classes: queryClasses(built.archive, QUERIES) }
-          const searched = await measureClasses(built.url, built.archive, signal)
-          rounds[name]!.push({ ...searched, ...(await measureStart(bench, ENV)) })
-        }
-      }
-      for (const [name, seen] of Object.entries(rounds)) Object.assign(figures, prefixed(name, means(seen)))
-      for (const figure of ['p50', 'p95', 'again_p50', 'again_p95', 'warm_p95'])
-        figures[`growth_${figure}`] = rounded(figures[`large_${figure}_ms`]! / figures[`small_${figure}_ms`]!)
-      return figures
-    },
-    ['postgres'],
-  )
+    }
+    for (const [name, seen] of Object.entries(rounds)) Object.assign(figures, prefixed(name, means(seen)))
+    for (const figure of ['p50', 'p95', 'again_p50', 'again_p95', 'warm_p95'])
+      figures[`growth_${figure}`] = rounded(figures[`large_${figure}_ms`]! / figures[`small_${figure}_ms`]!)
+    return figures
+  }
+  return withServers('growth', 'bench-search', signal, measure, ['postgres'])
 }
 
 const means = (rounds: Figures[]): Figures =>

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import { withDatabase } from '../../test/database.ts'
 import { type ApiLoad, type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
 import { type Asking, createClient, timesOf } from '../load.ts'
@@ -29,42 +30,33 @@ interface Measured {
  *
  * @param requests over which memory is watched
  */
-export async function measureHttp(bench: SearchBench, requests: number | null): Promise<Figures> {
-  const { url, classes } = bench
-  const pool = createPool(url, 'bench', () => {})
-  const searches = shuffled(classes.flatMap(one => one.queries))
-  try {
-    const [withoutQuota, withQuota] = [await benchKey(pool, null), await benchKey(pool, 2_000_000_000)]
-    const figures: Figures = await withApi(bench, url, {}, async api => {
-      const [free, counted] = [
-        { api, key: withoutQuota, searches },
-        { api, key: withQuota, searches },
-      ]
-      await api.load(withQuota, searches, 4, { requests: searches.length })
+export const measureHttp = (bench: SearchBench, requests: number | null): Promise<Figures> =>
+  withDatabase(bench.url, async database => {
+    const searches = shuffled(bench.classes.flatMap(one => one.queries))
+    const [withoutQuota, key] = [await benchKey(database, null), await benchKey(database, 2_000_000_000)]
+    const figures: Figures = await withApi(bench, bench.url, {}, async api => {
+      const free = { api, key: withoutQuota, searches }
+      const counted = { api, key, searches }
+      await api.load(key, searches, 4, { requests: searches.length })
       await api.requests()
       return {
         ...(await measureShare(free, 'no_quota')),
         ...(await measureShare(counted, 'quota')),
-        cpu_search_ms: rounded(await searchCpu(url, searches)),
+        cpu_search_ms: rounded(await searchCpu(bench.url, searches)),
         ...(await measureRates(counted, 'http', CONNECTIONS)),
         ...(await measureForms(counted)),
-        ...(await measurePolls(free, 'polls_no_quota', pool)),
-        ...(await measurePolls(counted, 'polls_quota', pool)),
+        ...(await measurePolls(free, 'polls_no_quota', database)),
+        ...(await measurePolls(counted, 'polls_quota', database)),
         ...(await measureMemory(counted, requests ?? REQUESTS)),
         http_failures: api.failures(),
       }
     })
     for (const processes of new Set([1, 2, availableParallelism()])) {
-      const found = withApi(bench, url, { processes }, api =>
-        measureProcesses({ api, key: withQuota, searches }, processes),
-      )
-      Object.assign(figures, await found)
+      const measure = (api: ApiProcess) => measureProcesses({ api, key, searches }, processes)
+      Object.assign(figures, await withApi(bench, bench.url, { processes }, measure))
     }
     return figures
-  } finally {
-    await pool.end()
-  }
-}
+  })
 
 /** The API's own share of each request, and its processor time, with one connection. */
 async function measureShare({ api, key, searches }: Measured, name: string): Promise<Figures> {
@@ -145,13 +137,13 @@ const POLL_SECONDS = 10
  * has. Their processor time and their statements, by number of connections: requests of one key
  * that come together share statements.
  */
-async function measurePolls({ api, key }: Measured, name: string, pool: Pool): Promise<Figures> {
+async function measurePolls({ api, key }: Measured, name: string, database: Queryable): Promise<Figures> {
   const polls = await findPolls(api.base, key)
   const figures: Figures = {}
   for (const connections of CONNECTIONS) {
-    const before = await statementsOf(pool)
+    const before = await statementsOf(database)
     const loaded = await api.load(key, polls, connections, { seconds: POLL_SECONDS }, [200, 304])
-    const statements = ((await statementsOf(pool)) - before) / loaded.asked.length
+    const statements = ((await statementsOf(database)) - before) / loaded.asked.length
     figures[`${name}_${connections}_per_s`] = rounded(loaded.perSecond, 3)
     figures[`${name}_${connections}_cpu_ms`] = rounded(loaded.cpu, 3)
     figures[`${name}_${connections}_statements`] = rounded(statements, 3)
@@ -160,9 +152,9 @@ async function measurePolls({ api, key }: Measured, name: string, pool: Pool): P
 }
 
 /** Statements of this database so far: each is a transaction of its own. */
-async function statementsOf(pool: Pool): Promise<number> {
+async function statementsOf(database: Queryable): Promise<number> {
   await pause(COUNTED)
-  const { rows } = await pool.query<{ commits: number }>(
+  const { rows } = await database.query<{ commits: number }>(
     'select xact_commit::float8 as commits from pg_stat_database where datname = current_database()',
   )
   return rows[0]!.commits

@@ -1,6 +1,6 @@
 import type { Figures } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { withServers } from '../servers.ts'
+import { type Bench, withServers } from '../servers.ts'
 import { buildArchive, measureSizes, type SearchBench } from './build.ts'
 import { queryClasses } from './classes.ts'
 import { measureCold } from './cold.ts'
@@ -18,26 +18,18 @@ const ROWS = 100_000
  */
 export function run({ peers, importing, http, cold, requests, signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
-  return withServers(
-    'search',
-    'bench-search',
-    signal,
-    async servers => {
-      const built = await buildArchive(servers.server, rows, signal)
-      const bench: SearchBench = { ...servers, ...built, classes: queryClasses(built.archive, QUERIES) }
-      const figures: Figures = { rows }
-      if (peers !== null) Object.assign(figures, await comparePeers(bench, peers))
-      if (importing) Object.assign(figures, await measureImport(bench))
-      if (http) Object.assign(figures, await measureHttp(bench, requests))
-      if (cold) Object.assign(figures, await measureCold(bench))
-      if (peers === null && !importing && !http && !cold) {
-        Object.assign(figures, await measureClasses(built.url, built.archive, signal))
-        Object.assign(figures, await measureNames(built.url, built.archive, signal), await measureSizes(built.url))
-      }
-      if (built.seconds !== null)
-        Object.assign(figures, { insert_s: built.seconds.insert, index_s: built.seconds.index })
-      return figures
-    },
-    ['postgres'],
-  )
+  const measure = async (servers: Bench): Promise<Figures> => {
+    const built = await buildArchive(servers.server, rows, signal)
+    const { url, archive, seconds } = built
+    const bench: SearchBench = { ...servers, ...built, classes: queryClasses(archive, QUERIES) }
+    const figures: Figures = { rows, ...(seconds && { insert_s: seconds.insert, index_s: seconds.index }) }
+    if (peers !== null) Object.assign(figures, await comparePeers(bench, peers))
+    if (importing) Object.assign(figures, await measureImport(bench))
+    if (http) Object.assign(figures, await measureHttp(bench, requests))
+    if (cold) Object.assign(figures, await measureCold(bench))
+    if (peers !== null || importing || http || cold) return figures
+    Object.assign(figures, await measureClasses(url, archive, signal))
+    return { ...figures, ...(await measureNames(url, archive, signal)), ...(await measureSizes(url)) }
+  }
+  return withServers('search', 'bench-search', signal, measure, ['postgres'])
 }

@@ -78,20 +78,23 @@ function lagsOf(articles: Lived['articles']): Figures {
 }
 
 function makeCurves(outlets: Outlet[], signal: AbortSignal): Curve[] {
-  const pointOf = <H>(policy: Policy<H>, is: boolean) => {
-    signal.throwIfAborted()
-    const { articles, requests } = live(outlets, policy, WEEKS).at(-1)!
-    const { lag_p50_min: p50, lag_p95_min: p95 } = lagsOf(articles)
-    return { requests: requests.feeds, p50: p50!, p95: p95!, is }
+  const curveOf = <H>(
+    name: string,
+    colour: string,
+    settings: number[],
+    now: number,
+    policy: (of: number) => Policy<H>,
+  ) => {
+    const points = settings.map(setting => {
+      signal.throwIfAborted()
+      const [, figures] = figuresOf(live(outlets, policy(setting), WEEKS))
+      const { feeds = 0, lag_p50_min: p50 = 0, lag_p95_min: p95 = 0 } = figures
+      return { requests: feeds, p50, p95, is: setting === now }
+    })
+    return { name, colour, points }
   }
   return [
-    {
-      ...{ name: 'former rule', colour: '#b5651d' },
-      points: POLLS_PER_ARTICLE.map(polls => pointOf(formerPolicy(polls), polls === 4)),
-    },
-    {
-      ...{ name: 'present rule', colour: '#1f5fa8' },
-      points: PRICES.map(price => pointOf(presentPolicy(price * MINUTE), price * MINUTE === PRICE)),
-    },
+    curveOf('former rule', '#b5651d', POLLS_PER_ARTICLE, 4, formerPolicy),
+    curveOf('present rule', '#1f5fa8', PRICES, PRICE / MINUTE, price => presentPolicy(price * MINUTE)),
   ]
 }
