@@ -21,7 +21,7 @@ import { withDatabase } from '../../test/database.ts'
 import { watchTurns } from '../../test/turns.ts'
 import { type Figures, prefixed, rounded, sum } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { inNewDatabase, withServers } from '../servers.ts'
+import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Pages that are stored for one run. */
@@ -35,29 +35,24 @@ const HEAVY = 'heavy.example'
  * threads, working concurrently: pages per second, processor time of a page without the database's,
  * the longest time that the event loop did not answer, and the shares of the stages.
  */
-export async function measureThroughput(options: BenchOptions): Promise<Figures> {
+export async function measureThroughput({ data, rows, signal }: BenchOptions): Promise<Figures> {
   const pages: TruePage[] = []
   for (const set of ['fundus', 'trafilatura'] as const) {
-    for await (const page of truePages(options.data, set)) if (page.title !== null) pages.push(page)
+    for await (const page of truePages(data, set)) if (page.title !== null) pages.push(page)
   }
   if (pages.length === 0) return {}
-  const count = options.rows ?? PAGES
+  const count = rows ?? PAGES
   const prose = pages.slice(0, 60).flatMap(page => readPageText(parsePage(page.html)).paragraphs)
   const heavy = copies(pages, count + BESIDE).slice(count)
   heavy.splice(BESIDE / 4, 0, ...heavyPages(prose))
-  return withServers(
-    'ingestion',
-    'bench-ingestion',
-    options.signal,
-    bench =>
-      inNewDatabase(bench, 'bench_ingestion', null, async url => {
-        await migrate(url)
-        await store(url, copies(pages, count), 'stored')
-        await store(url, heavy, 'waiting')
-        return { ...(await measure(url, count, bench.signal)), ...(await measureStages(pages)) }
-      }),
-    ['postgres'],
-  )
+  const work = async (url: string) => {
+    await migrate(url)
+    await store(url, copies(pages, count), 'stored')
+    await store(url, heavy, 'waiting')
+    return { ...(await measure(url, count, signal)), ...(await measureStages(pages)) }
+  }
+  const inOwn = (bench: Bench) => inNewDatabase(bench, 'bench_ingestion', null, work)
+  return withServers('ingestion', 'bench-ingestion', signal, inOwn, ['postgres'])
 }
 
 function measure(url: string, count: number, signal: AbortSignal): Promise<Figures> {
@@ -173,29 +168,26 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
     times.set(stage, (times.get(stage) ?? 0) + performance.now() - start)
     return result
   }
-  const one = async (page: TruePage, bytes: Uint8Array) => {
+  const one = async (page: TruePage) => {
     const { url, title } = page
+    const bytes = Buffer.from(page.html)
     const html = await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))
     const tree = await timed('markup', () => parsePage(html))
     const text = await timed('text', () => readPageText(tree))
     const meta = await timed('metadata', () => readMetadata(tree, url))
-    await timed('walls', () => {
-      const { signs } = meta
-      const given = { url, finalUrl: url, feedTitle: title, outletDomain: OUTLET.domain }
-      recogniseInterstitial({ ...given, html, page: text, signs })
-      return openingOf(text, null)
-    })
+    const served = { url, finalUrl: url, feedTitle: title, outletDomain: OUTLET.domain, html, page: text }
+    await timed('walls', () => [recogniseInterstitial({ ...served, signs: meta.signs }), openingOf(text, null)])
     const body = text.paragraphs.join('\n\n')
-    const headline = await timed('metadata', () => titleChoice(meta, null, OUTLET)?.value ?? null)
-    await timed('dates', () => dateChoice(meta, null, OUTLET, body, new Date())?.value ?? null)
-    await timed('authors', () => authorChoice(meta, null, OUTLET)?.value ?? [])
-    await timed('language', () => detectLanguage({ title: headline ?? '', body, outletLanguages: [] }))
-    await timed('words', () => indexText(headline ?? '', body))
+    const headline = (await timed('metadata', () => titleChoice(meta, null, OUTLET)?.value)) ?? ''
+    await timed('dates', () => dateChoice(meta, null, OUTLET, body, new Date()))
+    await timed('authors', () => authorChoice(meta, null, OUTLET))
+    await timed('language', () => detectLanguage({ title: headline, body, outletLanguages: [] }))
+    await timed('words', () => indexText(headline, body))
   }
   // One untimed pass compiles the code and loads the models.
-  for (const page of pages.slice(0, 40)) await one(page, Buffer.from(page.html))
+  for (const page of pages.slice(0, 40)) await one(page)
   times.clear()
-  for (const page of pages) await one(page, Buffer.from(page.html))
+  for (const page of pages) await one(page)
   const total = sum([...times.values()])
   return Object.fromEntries([...times].map(([stage, time]) => [`share_${stage}`, rounded((time / total) * 100, 1)]))
 }

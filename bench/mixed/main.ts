@@ -51,7 +51,7 @@ export function run(options: BenchOptions): Promise<Figures> {
       await addVectors(bench, url, rows)
       const { addresses, settings } = bench.servers
       const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
-      return withApi(bench, url, { env }, api => measure({ api, url, archive, rows, options }))
+      return withApi(bench, url, { env }, api => measure(api, url, archive, options))
     })
   })
 }
@@ -73,16 +73,9 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   })
 }
 
-interface Mixed {
-  api: ApiProcess
-  url: string
-  archive: Archive
-  rows: number
-  options: BenchOptions
-}
-
-async function measure({ api, url, archive, rows, options }: Mixed): Promise<Figures> {
-  const { rate, signal } = options
+async function measure(api: ApiProcess, url: string, archive: Archive, options: BenchOptions): Promise<Figures> {
+  const { rate, signal, rows: asked } = options
+  const rows = asked ?? ROWS
   const key = await withDatabase(url, database => benchKey(database, null))
   const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(({ path }) => path))
   const words = archive.vocabularies.nl.words.slice(200, 5_000)

@@ -42,7 +42,9 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
   return withDatabase(place.database, async database => {
     const served = await database.query(`select name from vector_collections where state = 'serving'`)
     const { name } = served.rows[0]
-    const real = await readVectors(qdrant, name)
+    // Those of NTREX, some hundred.
+    const { points } = await qdrant.scroll(name, { limit: 1_000, with_vector: true, with_payload: false })
+    const real = points.flatMap(({ vector }) => (isVector(vector) ? [vector] : []))
     const start = performance.now()
     const seconds = () => Math.round((performance.now() - start) / 1_000)
     await generateArticles(database, rows)
@@ -67,18 +69,7 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
   })
 }
 
-/** The vectors of all articles embedded so far. */
-async function readVectors(qdrant: QdrantClient, name: string): Promise<number[][]> {
-  const vectors: number[][] = []
-  for (let offset: unknown = 0; typeof offset === 'number'; ) {
-    const page = await qdrant.scroll(name, { offset, limit: 1_000, with_vector: true, with_payload: false })
-    for (const { vector } of page.points) if (isNumbers(vector)) vectors.push(vector)
-    offset = page.next_page_offset
-  }
-  return vectors
-}
-
-const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
+const isVector = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
 
 const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000

@@ -9,10 +9,12 @@ export interface Policy<H> {
   next(habits: H, now: number, fresh: number): number
 }
 
+const { POLL_INTERVAL_MIN: min, POLL_INTERVAL_MAX: max } = readConfig({})
+
 /** The crawler's own rule, within the bounds that hold by default. */
-export function presentPolicy(price?: number): Policy<Habits> {
-  const { POLL_INTERVAL_MIN: min, POLL_INTERVAL_MAX: max } = readConfig({})
-  return { learn, next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }, price) }
+export const presentPolicy: Policy<Habits> = {
+  learn,
+  next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }),
 }
 
 /** What a policy made of a week: lags, misses, requests and queues. */

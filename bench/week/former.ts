@@ -16,7 +16,7 @@ const [MIN, MAX] = [MINUTE, 60 * MINUTE]
  * The rule by which Perscope asked feeds until November 2026, for comparison: after a quarter of
  * the feed's article interval, or of its present silence when that is longer.
  */
-export const formerPolicy = (pollsPerArticle = 4): Policy<Habits> => ({
+export const formerPolicy: Policy<Habits> = {
   learn(before, { now, found }) {
     if (before === null) return { articleInterval: null, lastNew: now }
     if (found === 0) return before
@@ -25,7 +25,7 @@ export const formerPolicy = (pollsPerArticle = 4): Policy<Habits> => ({
     return { articleInterval: smoothed + SMOOTHING * (gap - smoothed), lastNew: now }
   },
   next({ articleInterval, lastNew }, now, fresh) {
-    const wanted = Math.max(articleInterval ?? 0, now - lastNew) / pollsPerArticle
+    const wanted = Math.max(articleInterval ?? 0, now - lastNew) / 4
     return Math.min(Math.max(wanted, Math.min(fresh, MAX / 4), MIN), MAX)
   },
-})
+}

@@ -1,11 +1,8 @@
-import { writeFile } from 'node:fs/promises'
-import { PRICE } from '../../services/crawler/feeds/rhythm.ts'
 import { type Figures, prefixed, quantile, rounded, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { type Lived, live, type Policy, presentPolicy } from './clock.ts'
+import { type Lived, live, presentPolicy } from './clock.ts'
 import { formerPolicy } from './former.ts'
-import { MINUTE, makeOutlets, type Outlet, START, WEEK } from './outlets.ts'
-import { type Curve, drawCurves } from './picture.ts'
+import { MINUTE, makeOutlets, START, WEEK } from './outlets.ts'
 
 const OUTLETS = 400
 const PER_DAY = 20_000
@@ -13,16 +10,12 @@ const PER_DAY = 20_000
 const WEEKS = 4
 /** The rule was made on seeds 1 to 3. These it had never met. */
 const SEEDS = [101, 102, 103]
-const PICTURE = new URL('../../docs/pictures/week-polling.svg', import.meta.url)
-/** The picture varies the price of a request, and the former rule's polls an article. */
-const PRICES = [1, 2, 4, 6.5, 12, 24, 48]
-const POLLS_PER_ARTICLE = [1, 2, 4, 8, 16]
 
 /**
  * Weeks of 400 outlets with 20,000 articles a day, by a clock of their own: the crawler's rule for
  * feeds, and the former one, on the same weeks. Pages are fetched at the crawler's pace. Figures
  * are of the first unseen seed; lags count from the first moment at which an answer could show the
- * article, in minutes, and depths in pages. Writes the picture of the documentation.
+ * article, in minutes, and depths in pages.
  */
 export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const since = performance.now()
@@ -30,15 +23,14 @@ export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const compare = (seed: number, newspapers: boolean) => {
     signal.throwIfAborted()
     const outlets = makeOutlets(seed, { outlets: OUTLETS, perDay, weeks: WEEKS, newspapers })
-    const [first, figures] = figuresOf(live(outlets, presentPolicy(), WEEKS))
-    const [, former] = figuresOf(live(outlets, formerPolicy(), WEEKS))
+    const [first, figures] = figuresOf(live(outlets, presentPolicy, WEEKS))
+    const [, former] = figuresOf(live(outlets, formerPolicy, WEEKS))
     say(`Seed ${seed}${newspapers ? ', newspapers alone' : ''} is done.`)
-    return { outlets, first, figures, former }
+    return { first, figures, former }
   }
   const all = SEEDS.map(seed => compare(seed, false))
   const newspapers = compare(SEEDS[0]!, true)
-  const [one] = all
-  if (rows === null) await writeFile(PICTURE, drawCurves(makeCurves(one!.outlets, signal)))
+  const [one, ...others] = all
   const speed = Math.round(((SEEDS.length + 1) * 2 * WEEKS * WEEK) / (performance.now() - since))
   return {
     ...{ speed, per_day: perDay, ...one!.figures },
@@ -46,7 +38,7 @@ export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
     ...prefixed('first_week', one!.first),
     ...prefixed('newspapers', newspapers.figures),
     ...prefixed('newspapers_former', newspapers.former),
-    ...Object.assign({}, ...all.slice(1).map(({ figures }, index) => prefixed(`seed_${SEEDS[index + 1]}`, figures))),
+    ...Object.assign({}, ...others.map(({ figures }, index) => prefixed(`seed_${SEEDS[index + 1]}`, figures))),
   }
 }
 
@@ -75,26 +67,4 @@ function lagsOf(articles: Lived['articles']): Figures {
   const sorted = articles.map(({ lag }) => lag / MINUTE)
   const lag = (part: number) => rounded(quantile(sorted, part))
   return { lag_p50_min: lag(0.5), lag_p95_min: lag(0.95), lag_p99_min: lag(0.99), lag_worst_min: lag(1) }
-}
-
-function makeCurves(outlets: Outlet[], signal: AbortSignal): Curve[] {
-  const curveOf = <H>(
-    name: string,
-    colour: string,
-    settings: number[],
-    now: number,
-    policy: (of: number) => Policy<H>,
-  ) => {
-    const points = settings.map(setting => {
-      signal.throwIfAborted()
-      const [, figures] = figuresOf(live(outlets, policy(setting), WEEKS))
-      const { feeds = 0, lag_p50_min: p50 = 0, lag_p95_min: p95 = 0 } = figures
-      return { requests: feeds, p50, p95, is: setting === now }
-    })
-    return { name, colour, points }
-  }
-  return [
-    curveOf('former rule', '#b5651d', POLLS_PER_ARTICLE, 4, formerPolicy),
-    curveOf('present rule', '#1f5fa8', PRICES, PRICE / MINUTE, price => presentPolicy(price * MINUTE)),
-  ]
 }

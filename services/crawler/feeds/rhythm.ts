@@ -53,7 +53,7 @@ const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 
 /** The waiting of articles, in ms, that is worth a request. */
-export const PRICE = 6.5 * MINUTE
+const PRICE = 6.5 * MINUTE
 /**
  * After PATIENCE an article's waiting weighs so much more: we promise 95 of 100 articles within a
  * quarter of an hour, not a mean.
@@ -170,14 +170,13 @@ function hourOf(moment: number): number {
  * fresh is not asked for again before that time is over, within limits.
  *
  * @param fresh ms for which the answer says that it stays as it is
- * @param price the waiting of articles, in ms, that is worth a request
  */
-export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRange, price = PRICE): number {
+export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRange): number {
   const longest = Math.max(min, max)
   const today = (CAUTION + habits.found) / (CAUTION + habits.expected)
   const room = (habits.room ?? Infinity) * ROOM
   let [wait, arrived, filled, waited] = [0, 0, 0, 0]
-  while (wait < longest && waited < price && filled < room) {
+  while (wait < longest && waited < PRICE && filled < room) {
     const moment = habits.at + wait
     const step = Math.min(Math.max(wait, min, 1) / 8, longest - wait)
     const coming = (rateAt(habits.rates, moment) * today * step) / HOUR
