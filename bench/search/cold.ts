@@ -5,8 +5,8 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
 import { until } from '../../test/fleet.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
-import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
-import { type Asked, atSteadyRate, createClient, timesOf } from '../load.ts'
+import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
+import { type Asked, atSteadyRate, createClient, inTurn, timesOf } from '../load.ts'
 import type { SearchBench } from './build.ts'
 import { hardClasses, type QueryClass, type Search } from './classes.ts'
 import { shuffled } from './generator.ts'
@@ -100,7 +100,7 @@ async function measureHard({ url, signal, archive, classes }: SearchBench): Prom
     for (const index of [forgetful, keeping]) await index.warm()
     for (const { query } of beside) await keeping.search(query)
     alone = await lightTimes(keeping, beside, pause(3_000))
-    for (const { name, queries } of hardClasses(archive, QUERIES)) {
+    for (const { queries } of hardClasses(archive, QUERIES)) {
       for (const { query } of queries) {
         signal.throwIfAborted()
         const before = statements
@@ -112,7 +112,6 @@ async function measureHard({ url, signal, archive, classes }: SearchBench): Prom
         all.first.push(first.ms)
         all.stall.push(first.stallMs)
       }
-      say(`first ${Math.max(...all.first.slice(-queries.length)).toFixed(1)} ms: ${name}`)
     }
   }
   await withIndex(url, keeping => withIndex(url, (forgetful, pool) => measure(keeping, forgetful, pool), FORGETFUL))
@@ -145,12 +144,11 @@ async function stalled(work: () => Promise<unknown>): Promise<{ ms: number; stal
 /** ms of light queries, one after the other, until something ends. */
 async function lightTimes(index: SearchIndex, searches: Search[], until: Promise<unknown>) {
   const times: number[] = []
-  let ended = false
-  const end = until.finally(() => {
-    ended = true
+  const ended = new AbortController()
+  const end = until.finally(() => ended.abort())
+  await inTurn(1, ended.signal, async (_, turn) => {
+    times.push(await timed(() => index.search(searches[turn % searches.length]!.query)))
   })
-  for (let at = 0; !ended; at = (at + 1) % searches.length)
-    times.push(await timed(() => index.search(searches[at]!.query)))
   await end
   return times
 }

@@ -79,19 +79,13 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
  * capital letter, unlike words, and have none.
  */
 function termsOf(texts: string[][], keys: string[]): string {
-  const lexemes = new Map<string, number[]>()
+  const lexemes = keys.map(key => quote(`K${key}`))
   let position = 1
   for (const words of texts) {
-    for (const word of words) {
-      const positions = lexemes.get(word)
-      if (positions === undefined) lexemes.set(word, [position])
-      else positions.push(position)
-      position++
-    }
+    for (const word of words) lexemes.push(`${quote(word)}:${position++}`)
     position++
   }
-  const words = [...lexemes].map(([word, positions]) => `${quote(word)}:${positions.join(',')}`)
-  return [...words, ...keys.map(key => quote(`K${key}`))].join(' ')
+  return lexemes.join(' ')
 }
 
 async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer | null> {
