@@ -83,7 +83,7 @@ async function measure(api: ApiProcess, url: string, archive: Archive, options: 
       const { rows } = await database.query('select max(ingested_at) as newest from articles')
       return rows[0].newest.toISOString()
     })
-    const next = createRequests({ searches, words, newest, seed })
+    const next = createRequests(searches, words, newest, seed)
     return askFor(createClient(api.base, key, CONNECTIONS), next, perSecond, seconds, signal)
   }
 
@@ -207,19 +207,15 @@ interface NextRequest extends Asking {
   read(answer: Answer): void
 }
 
-interface Questions {
-  /** First pages of lists and searches by words. */
-  searches: string[]
-  /** Words that questions are made of. */
-  words: string[]
-  /** ISO 8601; polls begin here. */
-  newest: string
-  /** Of the choice of requests. With the same one, every question would have been asked before. */
-  seed: number
-}
-
-/** Requests of all kinds at random. */
-function createRequests({ searches, words, newest, seed }: Questions): () => NextRequest {
+/**
+ * Requests of all kinds at random.
+ *
+ * @param searches first pages of lists and searches by words
+ * @param words that questions are made of
+ * @param newest ISO 8601; polls begin here
+ * @param seed of the choice. With the same one, every question would have been asked before
+ */
+function createRequests(searches: string[], words: string[], newest: string, seed: number): () => NextRequest {
   const random = createRandom(seed)
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
   const question = (from: Random) => Array.from({ length: 6 }, () => from.one(words)).join(' ')

@@ -100,18 +100,16 @@ async function measureHard({ url, signal, archive, classes }: SearchBench): Prom
     for (const index of [forgetful, keeping]) await index.warm()
     for (const { query } of beside) await keeping.search(query)
     alone = await lightTimes(keeping, beside, pause(3_000))
-    for (const { queries } of hardClasses(archive, QUERIES)) {
-      for (const { query } of queries) {
-        signal.throwIfAborted()
-        const before = statements
-        const first = await stalled(() => forgetful.search(query))
-        all.statements.push(statements - before)
-        await keeping.search(query)
-        all.again.push(await timed(() => keeping.search(query)))
-        during.push(...(await lightTimes(keeping, beside, forgetful.search(query))))
-        all.first.push(first.ms)
-        all.stall.push(first.stallMs)
-      }
+    for (const { query } of hardClasses(archive, QUERIES).flatMap(one => one.queries)) {
+      signal.throwIfAborted()
+      const before = statements
+      const first = await stalled(() => forgetful.search(query))
+      all.statements.push(statements - before)
+      await keeping.search(query)
+      all.again.push(await timed(() => keeping.search(query)))
+      during.push(...(await lightTimes(keeping, beside, forgetful.search(query))))
+      all.first.push(first.ms)
+      all.stall.push(first.stallMs)
     }
   }
   await withIndex(url, keeping => withIndex(url, (forgetful, pool) => measure(keeping, forgetful, pool), FORGETFUL))

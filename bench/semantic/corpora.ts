@@ -1,5 +1,5 @@
 import type { EmbeddedServers } from '../../infra/embedded/servers.ts'
-import { type Country, LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { withDatabase } from '../../test/database.ts'
 import type { Fleet } from '../../test/fleet.ts'
 import { readSet } from '../json-lines.ts'
@@ -14,22 +14,15 @@ interface CorpusArticle {
   asked: string[]
 }
 
-interface Question {
-  item: string
-  language: Language
-  text: string
-}
-
 export interface Corpus {
   name: string
   languages: readonly Language[]
   articles: CorpusArticle[]
-  questions: Question[]
+  questions: { item: string; language: Language; text: string }[]
 }
 
-/** Outlet and country that a corpus has in a language, so that searches can tell them apart. */
+/** The outlet that a corpus has in a language, so that searches can tell them apart. */
 export const domainOf = (corpus: string, language: Language) => `${corpus}-${language}.example`
-export const COUNTRY_OF: Record<Language, Country> = { nl: 'NL', en: 'NL', fr: 'BE', de: 'BE', lb: 'LU' }
 
 /** The ids of the articles of one page, in order. */
 export type AskPage = (parameters: Record<string, string>) => Promise<string[]>
@@ -54,23 +47,9 @@ export const notEmbedded = (database: string): Promise<number> =>
     return rows[0].n
   })
 
-/** A line for `import`. Articles have one time, so that only their match decides the order. */
-export function articleLine(
-  id: string,
-  domain: string,
-  fields: { title: string; body: string | null; language: Language; country: string },
-): string {
-  const url = `https://${domain}/${encodeURIComponent(id)}`
-  const outlet = { name: domain, domain }
-  return JSON.stringify({ id, url, published_at: '2026-01-01T00:00:00Z', authors: [], outlet, ...fields })
-}
-
 /** Ids name the item and the language of an article, only for the measurement. */
 export const idOf = (corpus: string, item: string, language: Language) =>
   `${corpus}.${Buffer.from(item).toString('hex').slice(-60)}.${language}`
-
-/** The longest query that clients can send: 191 code points. */
-export const asQuery = (text: string) => [...text.normalize('NFC').trim()].slice(0, 191).join('').trim()
 
 interface Reading {
   file: string
