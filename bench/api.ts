@@ -50,18 +50,17 @@ export interface ApiProcess {
   requests(): Promise<LoggedRequest[]>
 }
 
-interface ApiOptions {
-  /** Processes that share the port. */
-  processes?: number
-  /** Settings beside those that every bench has. */
-  env?: Record<string, string>
-}
-
-/** Works with an API. @param database address of the archive */
+/**
+ * Works with an API.
+ *
+ * @param database address of the archive
+ * @param options.processes that share the port
+ * @param options.env settings beside those that every bench has
+ */
 export async function withApi<T>(
   { servers, dataDir, signal }: Bench,
   database: string,
-  { processes = 1, env = {} }: ApiOptions,
+  { processes = 1, env = {} }: { processes?: number; env?: Record<string, string> },
   work: (api: ApiProcess) => Promise<T>,
 ): Promise<T> {
   const port = await freePort()

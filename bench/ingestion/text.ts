@@ -6,19 +6,14 @@ import type { ReadPage } from './truth.ts'
  * Pages of html-fundus whose truth was judged wrong against the page as readers see it, by what it
  * leaves out or adds. The figures `…_judged` leave these pages out.
  */
-const MISJUDGED: Record<string, 'lists' | 'quotation' | 'box' | 'opening' | 'note'> = {
-  'de/Focus_2023_04_28': 'lists',
-  'de/Gamestar_2024_04_28': 'lists',
-  'de/Hessenschau_2024_04_27': 'box',
-  'de/RuhrNachrichten_2024_05_03': 'lists',
-  'de/WinFuture_2024_04_29': 'lists',
-  'uk/EveningStandard_2024_10_24': 'note',
-  'uk/Metro_2024_07_17': 'quotation',
-  'uk/Nature_2025_11_04': 'opening',
-  'uk/TheIndependent_2024_11_22': 'opening',
-  'us/CNBC_2023_04_28': 'opening',
-  'us/FoxNews_2023_04_28': 'opening',
+const MISJUDGED = {
+  lists: ['de/Focus_2023_04_28', 'de/Gamestar_2024_04_28', 'de/RuhrNachrichten_2024_05_03', 'de/WinFuture_2024_04_29'],
+  box: ['de/Hessenschau_2024_04_27'],
+  note: ['uk/EveningStandard_2024_10_24'],
+  quotation: ['uk/Metro_2024_07_17'],
+  opening: ['uk/Nature_2025_11_04', 'uk/TheIndependent_2024_11_22', 'us/CNBC_2023_04_28', 'us/FoxNews_2023_04_28'],
 }
+const misjudged = new Set(Object.values(MISJUDGED).flat())
 
 /**
  * Extracted texts against the texts that people marked or copied on the same pages:
@@ -40,7 +35,7 @@ export function createTextScore(): { add(page: ReadPage): void; figures(): Figur
       if ('with' in text) addPieces(pieces, text, spaced(found))
       else if (set === 'aeb') aeb.push(overlapOf(text.whole, found, 4))
       else {
-        const isJudged = !(file.replace(/\.html\.gz$/, '') in MISJUDGED)
+        const isJudged = !misjudged.has(file.replace(/\.html\.gz$/, ''))
         const f1 = f1Of(overlapOf(text.whole.toLowerCase(), found.toLowerCase(), 1))
         fundus.push({ isJudged, f1, isSameStart: start(text.whole) === start(found) })
       }

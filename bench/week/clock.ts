@@ -1,6 +1,6 @@
 import { type Habits, learn, nextPoll } from '../../services/crawler/feeds/rhythm.ts'
 import { readConfig } from '../../shared/config/config.ts'
-import { type FeedDocument, MINUTE, type Outlet, START, WEEK } from './outlets.ts'
+import { type FeedDocument, MINUTE, type Outlet, START, WEEK, WEEKS } from './outlets.ts'
 
 /** A rule that says when a document is asked next. */
 export interface Policy<H> {
@@ -50,15 +50,13 @@ const ANSWERED = 500
 const NORMALISED = 2_000
 
 /** Lives the weeks with a policy, outlet by outlet, from their first poll on. */
-export function live<H>(outlets: Outlet[], policy: Policy<H>, weeks: number): Lived[] {
+export function live<H>(outlets: Outlet[], policy: Policy<H>): Lived[] {
   const looks = () => new Int32Array(WEEK / LOOK + 1)
-  const lived = Array.from(
-    { length: weeks },
-    (): Lived => ({
-      ...{ articles: [], missed: 0, fleeting: 0, gaps: 0, shortestPause: Infinity, due: looks(), stored: looks() },
-      requests: { feeds: 0, unchanged: 0, pages: 0 },
-    }),
-  )
+  const week = (): Lived => ({
+    ...{ articles: [], missed: 0, fleeting: 0, gaps: 0, shortestPause: Infinity, due: looks(), stored: looks() },
+    requests: { feeds: 0, unchanged: 0, pages: 0 },
+  })
+  const lived = Array.from({ length: WEEKS }, week)
   for (const [place, outlet] of outlets.entries()) {
     const found = pollOutlet(outlet, policy, lived, START + (place % 60) * 1_000)
     noteArticles(outlet, found, lived)

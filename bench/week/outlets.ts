@@ -74,35 +74,35 @@ const EVENT_SHARE = 0.15
 /** Entries in feeds: 10 of WordPress, 15 of Serendipity and RSS 0.91, more of busy outlets. */
 const ROOMS = [10, 15, 20, 30, 50, 100]
 
-interface Catalogue {
-  outlets: number
-  /** Articles of all outlets on a Wednesday, about. */
-  perDay: number
-  weeks: number
-  newspapers?: boolean
-}
+const OUTLETS = 400
+/** Three weeks teach, the fourth is measured. */
+export const WEEKS = 4
 
-/** The outlets of a catalogue, the same for the same seed. */
-export function makeOutlets(seed: number, { outlets, perDay, weeks, newspapers = false }: Catalogue): Outlet[] {
-  const shares = Array.from({ length: outlets }, (_, place) => (newspapers ? NEWSPAPERS : FEW_LARGE)(place))
+/**
+ * The outlets of a catalogue, the same for the same seed.
+ *
+ * @param perDay articles of all outlets on a Wednesday, about
+ */
+export function makeOutlets(seed: number, perDay: number, newspapers: boolean): Outlet[] {
+  const shares = Array.from({ length: OUTLETS }, (_, place) => (newspapers ? NEWSPAPERS : FEW_LARGE)(place))
   const total = shares.reduce((sum, share) => sum + share, 0)
   const chance = createRandom(seed, 'week events')
-  const events = Array.from({ length: EVENTS * weeks }, () => START + chance.next() * weeks * WEEK)
+  const events = Array.from({ length: EVENTS * WEEKS }, () => START + chance.next() * WEEKS * WEEK)
   // In the last week, the one that is measured.
-  const holiday = START + (weeks - 1) * WEEK + Math.floor(chance.next() * 5) * DAY
+  const holiday = START + (WEEKS - 1) * WEEK + Math.floor(chance.next() * 5) * DAY
   return shares.map((share, place) => {
     const random = createRandom(seed, `week outlet ${place}`)
     const daily = (perDay * share) / total
-    const published = publish(random, { daily, weeks, holiday, events })
+    const published = publish(random, daily, holiday, events)
     return { published, documents: makeDocuments(random, daily, published) }
   })
 }
 
-function publish(random: Random, of: { daily: number; weeks: number; holiday: number; events: number[] }): number[] {
-  const times = [...plannedArticles(random, of)]
-  for (const event of of.events) {
+function publish(random: Random, daily: number, holiday: number, events: number[]): number[] {
+  const times = [...plannedArticles(random, daily, holiday)]
+  for (const event of events) {
     if (!random.chance(0.5)) continue
-    const articles = poisson(random, of.daily * EVENT_SHARE)
+    const articles = poisson(random, daily * EVENT_SHARE)
     for (let left = articles; left > 0; left -= 1) times.push(event + exponential(random, 2 * HOUR))
   }
   // Followers have followers, too.
@@ -110,7 +110,7 @@ function publish(random: Random, of: { daily: number; weeks: number; holiday: nu
     const followers = poisson(random, FOLLOWERS)
     for (let left = followers; left > 0; left -= 1) times.push(times[at]! + exponential(random, FOLLOWS_AFTER))
   }
-  const end = START + of.weeks * WEEK
+  const end = START + WEEKS * WEEK
   return times
     .map(Math.round)
     .filter(time => time < end)
@@ -118,10 +118,7 @@ function publish(random: Random, of: { daily: number; weeks: number; holiday: nu
 }
 
 /** The articles of each hour and day, and those of the paper. */
-function* plannedArticles(
-  random: Random,
-  { daily, weeks, holiday }: { daily: number; weeks: number; holiday: number },
-): Generator<number> {
+function* plannedArticles(random: Random, daily: number, holiday: number): Generator<number> {
   const shift = Math.round(random.between(-2.5, 2.5))
   // An agency works by night, an office of two by day.
   const evenness = random.between(0.5, 2)
@@ -131,7 +128,7 @@ function* plannedArticles(
   const onHoliday = random.chance(0.8) ? HOLIDAY : 1
   const prints = daily > 20 && random.chance(PRINTS) ? Math.min(random.between(0.15, 0.3), MOST_PRINTED / daily) : 0
   const paper = { at: random.between(0, 6.5) * HOUR, takes: random.between(2, 10) * MINUTE }
-  for (let day = 0; day < weeks * 7; day += 1) {
+  for (let day = 0; day < WEEKS * 7; day += 1) {
     const midnight = START + day * DAY
     const factor = BY_DAY[day % 7]! * (day % 7 >= 5 ? atWeekends : 1) * (midnight === holiday ? onHoliday : 1)
     const articles = daily * factor * (1 - FOLLOWERS)
