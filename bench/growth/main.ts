@@ -1,9 +1,8 @@
 import { type Figures, mean, prefixed, rounded, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildArchive, measureSizes, type SearchBench } from '../search/build.ts'
-import { queryClasses } from '../search/classes.ts'
+import { buildArchive, measureSizes } from '../search/build.ts'
 import { measureStart } from '../search/cold.ts'
-import { measureClasses, QUERIES } from '../search/measure.ts'
+import { measureClasses } from '../search/measure.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 10_000_000
@@ -39,9 +38,8 @@ export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
     for (let round = 1; round <= ROUNDS; round++) {
       for (const [name, built] of archives) {
         say(`Round ${round}, the ${name} archive …`)
-        const bench: SearchBench = { ...servers, ...built, classes: queryClasses(built.archive, QUERIES) }
-        const searched = await measureClasses(built.url, built.archive, signal)
-        rounds[name]!.push({ ...searched, ...(await measureStart(bench, ENV)) })
+        const bench = { ...servers, ...built }
+        rounds[name]!.push({ ...(await measureClasses(bench)), ...(await measureStart(bench, ENV)) })
       }
     }
     for (const [name, seen] of Object.entries(rounds)) Object.assign(figures, prefixed(name, means(seen)))

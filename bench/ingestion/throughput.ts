@@ -204,7 +204,6 @@ function heavyPages(prose: string[]): Copy[] {
   const bodies = [
     paragraphs(repeated(prose, 1_000_000)),
     paragraphs(repeated(rare, 1_000_000)),
-    paragraphs('und '.repeat(250_000)),
     article + '<div class="teaser"><p>Mehr dazu</p></div>'.repeat(240_000),
     article + '<div>'.repeat(2_000_000),
     `${article}<p data-x="${'y'.repeat(10_000_000)}">Ende</p>`,

@@ -10,9 +10,8 @@ import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { type Answer, type Asking, atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildArchive } from '../search/build.ts'
-import { queryClasses } from '../search/classes.ts'
-import { type Archive, createRandom, type Random } from '../search/generator.ts'
+import { type BuiltArchive, buildArchive } from '../search/build.ts'
+import { createRandom, type Random } from '../search/generator.ts'
 import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { fillVectors } from '../vectors.ts'
 import type { Written } from './writer.ts'
@@ -44,13 +43,13 @@ const MINUTE = 60_000
 export function run(options: BenchOptions): Promise<Figures> {
   return withServers('mixed', 'bench-search', options.signal, async bench => {
     const rows = options.rows ?? ROWS
-    const { url: built, archive } = await buildArchive(bench.server, rows, options.signal)
+    const built = await buildArchive(bench.server, rows, options.signal)
     say('Copying the archive …')
-    return inNewDatabase(bench, `${new URL(built).pathname.slice(1)}_mixed`, built, async url => {
+    return inNewDatabase(bench, `${new URL(built.url).pathname.slice(1)}_mixed`, built.url, async url => {
       await addVectors(bench, url, rows)
       const { addresses, settings } = bench.servers
       const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
-      return withApi(bench, url, { env }, api => measure(api, url, archive, options))
+      return withApi(bench, url, { env }, api => measure(api, { ...built, url }, options))
     })
   })
 }
@@ -72,11 +71,11 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   })
 }
 
-async function measure(api: ApiProcess, url: string, archive: Archive, options: BenchOptions): Promise<Figures> {
-  const { rate, signal, rows: asked } = options
-  const rows = asked ?? ROWS
+async function measure(api: ApiProcess, copy: BuiltArchive, options: BenchOptions): Promise<Figures> {
+  const { url, rows, archive, classes } = copy
+  const { rate, signal } = options
   const key = await withDatabase(url, database => benchKey(database, null))
-  const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(({ path }) => path))
+  const searches = classes.flatMap(one => one.queries.map(({ path }) => path))
   const words = archive.vocabularies.nl.words.slice(200, 5_000)
   const ask = async (perSecond: number | null, seconds: number, seed: number) => {
     const newest = await withDatabase(url, async database => {

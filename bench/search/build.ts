@@ -8,22 +8,24 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
 import { type Figures, rounded, say } from '../figures.ts'
 import { type Bench, ensureDatabase } from '../servers.ts'
-import type { QueryClass } from './classes.ts'
+import { type QueryClass, queryClasses } from './classes.ts'
 import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
 
 export interface BuiltArchive {
   url: string
   rows: number
   archive: Archive
+  /** What is asked of it. */
+  classes: QueryClass[]
   /** Seconds that the building took; null: some of it stood from an earlier run. */
   seconds: { insert: number; index: number } | null
 }
 
-/** The servers, the archive on them, and the queries. */
-export interface SearchBench extends Bench, BuiltArchive {
-  classes: QueryClass[]
-}
+/** The servers and the archive on them. */
+export type SearchBench = Bench & BuiltArchive
 
+/** Queries of a class. */
+const QUERIES = 5
 const PART = 2_000
 const WHOLE = 'whole'
 
@@ -45,7 +47,8 @@ export async function buildArchive(
   const url = await ensureDatabase(server, name)
   await migrate(url)
   const { articles, whole } = await readState(url)
-  if (whole) return { url, rows, archive, seconds: null }
+  const built = { url, rows, archive, classes: queryClasses(archive, QUERIES) }
+  if (whole) return { ...built, seconds: null }
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
@@ -65,7 +68,7 @@ export async function buildArchive(
     await pool.query(`comment on database ${name} is '${WHOLE}'`)
     const seconds = { insert, index: secondsSince(indexing) }
     say(`${rows} articles: inserted in ${insert} s, the last segments made in ${seconds.index} s`)
-    return { url, rows, archive, seconds: articles === 0 ? seconds : null }
+    return { ...built, seconds: articles === 0 ? seconds : null }
   } finally {
     await indexer.close()
     await pool.end()

@@ -66,13 +66,10 @@ export function nameClasses(archive: Archive, queriesEach: number): QueryClass[]
   const parts: Record<string, Make> = {
     'a letter of authors': () => ({ author: 'a' }),
     'a common part of authors': () => ({ author: 'van' }),
-    'two words of authors': () => ({ author: 'van de' }),
     'a letter of outlets': () => ({ outlet: 'e' }),
-    'a part of all domains': () => ({ outlet: '.example' }),
     'letters of both': () => ({ author: 'a', outlet: 'de', has_author: 'true' }),
     'a family name': random => ({ author: author(random).split(' ').at(-1)! }),
     'a whole name': random => ({ author: author(random) }),
-    'the middle of names': random => ({ author: author(random).slice(2, 7).trim() }),
     'a whole outlet': random => ({ outlet: random.one(outlets).name }),
   }
   const { listing, rare, 'very common': common } = matches(archive)
@@ -180,7 +177,6 @@ export function hardClasses(archive: Archive, queriesEach: number): QueryClass[]
     'any of the common words': random => keyword(fitted(drawn(random, 100, 600))),
     'any of the rare words': random => keyword(fitted(drawn(random, 5_000, 55_000))),
     'any of the letters': random => keyword(fitted(letters(random))),
-    'all of the common words': random => boolean(fitted(drawn(random, 100, 600))),
     'all of the stop words': random => boolean(fitted(stopWords(random))),
     'a phrase of stop words': random => boolean(`"${fitted(stopWords(random), LONGEST - 2)}"`),
     'phrases of two common words': random => boolean(fitted(pairs(drawn(random, 40, 240)))),

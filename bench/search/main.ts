@@ -1,12 +1,11 @@
 import type { Figures } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
 import { type Bench, withServers } from '../servers.ts'
-import { buildArchive, measureSizes, type SearchBench } from './build.ts'
-import { queryClasses } from './classes.ts'
+import { buildArchive, measureSizes } from './build.ts'
 import { measureCold } from './cold.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
-import { measureClasses, measureNames, QUERIES } from './measure.ts'
+import { measureClasses, measureNames } from './measure.ts'
 import { comparePeers } from './peers/main.ts'
 
 const ROWS = 100_000
@@ -19,17 +18,16 @@ const ROWS = 100_000
 export function run({ peers, importing, http, cold, requests, signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const measure = async (servers: Bench): Promise<Figures> => {
-    const built = await buildArchive(servers.server, rows, signal)
-    const { url, archive, seconds } = built
-    const bench: SearchBench = { ...servers, ...built, classes: queryClasses(archive, QUERIES) }
-    const figures: Figures = { rows, ...(seconds && { insert_s: seconds.insert, index_s: seconds.index }) }
+    const bench = { ...servers, ...(await buildArchive(servers.server, rows, signal)) }
+    const figures: Figures = { rows }
+    if (bench.seconds !== null) Object.assign(figures, { insert_s: bench.seconds.insert, index_s: bench.seconds.index })
     if (peers !== null) Object.assign(figures, await comparePeers(bench, peers))
     if (importing) Object.assign(figures, await measureImport(bench))
     if (http) Object.assign(figures, await measureHttp(bench, requests))
     if (cold) Object.assign(figures, await measureCold(bench))
     if (peers !== null || importing || http || cold) return figures
-    Object.assign(figures, await measureClasses(url, archive, signal))
-    return { ...figures, ...(await measureNames(url, archive, signal)), ...(await measureSizes(url)) }
+    Object.assign(figures, await measureClasses(bench), await measureNames(bench))
+    return { ...figures, ...(await measureSizes(bench.url)) }
   }
   return withServers('search', 'bench-search', signal, measure, ['postgres'])
 }

@@ -11,11 +11,11 @@ import {
 } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
-import { nameClasses, type QueryClass, queryClasses, searchOf } from './classes.ts'
-import type { Archive } from './generator.ts'
+import type { SearchBench } from './build.ts'
+import { nameClasses, type QueryClass, searchOf } from './classes.ts'
 
-/** Queries of a class. */
-export const QUERIES = 5
+/** Queries of a class with a name. */
+const QUERIES = 5
 
 /** One query, measured, and the page that was. */
 export interface QueryTimes {
@@ -77,16 +77,15 @@ export async function withIndex<T>(
  * @returns ms: `p50` of queries whose words are in memory, `cold` of their first runs, `again` of
  * queries that were asked before
  */
-export async function measureClasses(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
-  const measured = (caches: Partial<CacheSizes>) =>
-    withIndex(url, index => measureAll(index, queryClasses(archive, QUERIES), signal), caches)
+export async function measureClasses({ url, classes, signal }: SearchBench): Promise<Figures> {
+  const measured = (caches: Partial<CacheSizes>) => withIndex(url, index => measureAll(index, classes, signal), caches)
   // Forgets how many matches there were, so that only the words are in memory.
   const results = await measured({ counts: 1 })
   const again = (await measured({})).flatMap(one => one.times)
   const all = results.flatMap(one => one.times)
   const cold = results.flatMap(one => one.colds)
   return {
-    classes: results.length,
+    classes: classes.length,
     ...quantiles('', all),
     worst_class_ms: rounded(Math.max(...results.map(one => one.p50))),
     worst_query_ms: rounded(Math.max(...all)),
@@ -125,7 +124,7 @@ async function measureAll(
  * Times searches by parts of names, pages and counts by day; the last by a process that has read
  * nothing.
  */
-export async function measureNames(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
+export async function measureNames({ url, archive, signal }: SearchBench): Promise<Figures> {
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
   const unread = await withIndex(url, index => timed(() => index.search(searchOf({ author: 'van' }).query)))
   return withIndex(url, async index => {
