@@ -25,9 +25,7 @@ export interface LoggedRequest {
 }
 
 /** A load with the processor time of the API for one request, ms. */
-export interface ApiLoad extends Load {
-  cpu: number
-}
+export type ApiLoad = Load & { cpu: number }
 
 /** A real API process under the watch of the servers. */
 export interface ApiProcess {

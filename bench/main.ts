@@ -12,7 +12,6 @@ await runCommand(
       'NAME [--data DIR] [--rows N] [--json]',
       `search --peers [${PEERS.join(',')}]`,
       'search [--import] [--http [--requests N]] [--cold]',
-      'semantic | ingestion | week',
       'mixed [--rate N] [--seconds N]',
       'growth [--words N]',
     ],

@@ -3,20 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Ticks of the clock in `/proc/PID/stat`, ms, on every Linux of today. */
 const TICK = 10
 
-interface Process {
-  pid: number
-  parent: number
-  command: string
-  /** Processor time so far, ms. */
-  ms: number
-}
-
-/** The processes of this machine; of some, when their ids are given. */
+/**
+ * The processes of this machine; of some, when their ids are given. `ms`: processor time so far.
+ */
 export function processes(
   pids = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(Number),
-): Process[] {
+) {
   return pids.flatMap(pid => {
     const command = read(pid, 'cmdline').replaceAll('\0', ' ')
     const stat = read(pid, 'stat')

@@ -57,7 +57,7 @@ export async function ensureDatabase(server: string, name: string): Promise<stri
  * Makes a database beside the server's own, until the work is done. One that an earlier run left is
  * replaced.
  *
- * @param template address of a database that is copied; absent: the new one is empty
+ * @param template address of a database that is copied; null: the new one is empty
  */
 export async function inNewDatabase<T>(
   { server, dataDir }: Pick<Bench, 'server' | 'dataDir'>,

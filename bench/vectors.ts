@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { openVectorStore } from '../shared/vectors/store.ts'
-import { say } from './figures.ts'
 import { createRandom, type Random } from './search/generator.ts'
 
 const CHUNK = 500
@@ -41,6 +40,5 @@ export async function fillVectors(
     }))
     await vectors.upsert(collection, articles)
     await database.query('update embeddings set embedded_at = now() where seq = any ($1)', [some.map(one => one.seq)])
-    if (at % 50_000 === 0) say(`${at} of ${rows.length} vectors`)
   }
 }

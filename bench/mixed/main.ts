@@ -125,10 +125,9 @@ async function measure(api: ApiProcess, copy: BuiltArchive, options: BenchOption
 /** Starts to write articles for so many seconds, in a process of its own, which has begun. */
 async function startWriter(url: string, rows: number, from: number, seconds: number, signal: AbortSignal) {
   const numbers = [rows, from, WRITTEN, seconds].map(String)
-  const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers])
+  const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers], { signal })
   const ended = new AbortController()
   child.once('exit', () => ended.abort(new Error('The writer ended before it was done.')))
-  signal.addEventListener('abort', () => child.kill(), { once: true })
   await once(child, 'message', { signal: ended.signal })
   const result = once(child, 'message', { signal: ended.signal }).then(([written]): Written => written)
   return { result: result.finally(() => child.kill()) }

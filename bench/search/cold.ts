@@ -25,12 +25,7 @@ const keyOf = ({ url }: SearchBench) => withDatabase(url, database => benchKey(d
 const searchesOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => one.queries))
 
 const CONNECTIONS = 8
-/**
- * From this second on a process must be as fast as a warm one; with more than a million articles.
- */
-const SETTLED = 5
-const SETTLED_LARGE = 10
-const LARGE = 1_000_000
+const MILLION = 1_000_000
 /** Seconds that are watched from then on. */
 const SECONDS = 7
 const FIRST = 20
@@ -43,7 +38,8 @@ const FIRST = 20
  */
 export async function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
   const { rows, classes } = bench
-  const settledAfter = rows > LARGE ? SETTLED_LARGE : SETTLED
+  // From this second on a process must be as fast as a warm one.
+  const settledAfter = rows > MILLION ? 10 : 5
   const searches = searchesOf(classes)
   const key = await keyOf(bench)
   return withApi(bench, bench.url, { env }, async api => {

@@ -102,11 +102,7 @@ interface MeasuredClass {
 }
 
 /** Tells each class, its median and its slowest query, too. */
-async function measureAll(
-  index: SearchIndex,
-  classes: readonly QueryClass[],
-  signal: AbortSignal,
-): Promise<MeasuredClass[]> {
+async function measureAll(index: SearchIndex, classes: QueryClass[], signal: AbortSignal): Promise<MeasuredClass[]> {
   const results: MeasuredClass[] = []
   for (const { name, queries, deep } of classes) {
     signal.throwIfAborted()

@@ -98,12 +98,7 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
 }
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
-async function measureRecall(
-  vectors: VectorStore,
-  qdrant: QdrantClient,
-  name: string,
-  real: number[][],
-): Promise<Figures> {
+async function measureRecall(vectors: VectorStore, qdrant: QdrantClient, name: string, real: number[][]) {
   const random = createRandom(7)
   const shares = { all_countries: [] as number[], one_country: [] as number[] }
   for (let asked = 0; asked < QUERIES; asked++) {
