@@ -47,7 +47,7 @@ t.test('decision 8: every coding holds the same answer under the same ETag, made
   for (const path of PATHS) {
     const plain = await read(path, 'identity')
     t.match(plain, { status: 200, encoding: undefined, length: String(Buffer.byteLength(plain.text)) })
-    for (const coding of ['br', 'gzip', 'deflate']) {
+    for (const coding of ['br', 'gzip']) {
       const all = await Promise.all(Array.from({ length: 20 }, () => read(path, coding)))
       for (const answer of [...all, await read(path, coding)]) {
         t.strictSame(answer, { ...plain, encoding: coding, length: undefined }, `${coding} of ${path}`)

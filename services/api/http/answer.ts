@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, deflate, gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -206,7 +206,6 @@ const BROTLI_WINDOW = 17
 
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
-const compressDeflate = promisify(deflate)
 
 const COMPRESS: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
   br: body =>
@@ -218,61 +217,36 @@ const COMPRESS: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
       },
     }),
   gzip: body => compressGzip(body, { level: LEVEL }),
-  deflate: body => compressDeflate(body, { level: LEVEL }),
 }
 
 /** A content coding in which answers are sent. */
-type Encoding = 'br' | 'gzip' | 'deflate'
-
-/** Every coding with its place among codings that a client wants equally. */
-const RANKS = { br: 0, gzip: 1, deflate: 2, identity: 2 } as const
+type Encoding = 'br' | 'gzip'
 
 /**
  * The coding that a client wants most by its `Accept-Encoding` (RFC 9110 §12.5.3); null: none.
- * Among equals br comes first, then gzip, then the order of the header: browsers name all alike.
+ * Among equals br comes first, then gzip: browsers name all alike.
  */
 export function encodingFor(header: string | undefined): Encoding | null {
   if (header === undefined) return null
-  const wanted = readWeights(header)
-  let best: Coding = { name: 'identity', weight: weightOf('identity', wanted) }
-  for (const name of ['br', 'gzip', 'deflate'] as const) {
-    const weight = weightOf(name, wanted)
-    if (weight.q > 0 && isBefore({ name, weight }, best)) best = { name, weight }
-  }
-  return best.name === 'identity' ? null : best.name
-}
-
-interface Weight {
-  q: number
-  /** Place in the header. */
-  at: number
-}
-
-type Coding = { name: keyof typeof RANKS; weight: Weight }
-
-function isBefore(a: Coding, b: Coding): boolean {
-  if (a.weight.q !== b.weight.q) return a.weight.q > b.weight.q
-  return RANKS[a.name] === RANKS[b.name] ? a.weight.at < b.weight.at : RANKS[a.name] < RANKS[b.name]
+  const weights = readWeights(header)
+  const weightOf = (name: string) => weights.get(name) ?? weights.get('*')
+  // Nobody needs to name the plain form: it is as good as the least of what is named.
+  const plain = weightOf('identity') ?? Math.min(1, ...[...weights.values()].filter(q => q > 0))
+  const [br, gzip] = [weightOf('br') ?? 0, weightOf('gzip') ?? 0]
+  const best = Math.max(br, gzip)
+  if (best === 0 || best < plain) return null
+  return br === best ? 'br' : 'gzip'
 }
 
 /** Codings that the header names, at most so many. */
 const MOST = 32
 
-function readWeights(header: string): Map<string, Weight> {
-  const weights = new Map<string, Weight>()
-  for (const [at, item] of header.split(',', MOST).entries()) {
+function readWeights(header: string): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const item of header.toLowerCase().split(',', MOST)) {
     const [name = '', ...parameters] = item.split(';')
-    const q = parameters.map(parameter => /^\s*q\s*=\s*(\d?\.?\d*)\s*$/i.exec(parameter)?.[1]).find(text => text)
-    const coding = name.trim().toLowerCase()
-    if (coding !== '' && !weights.has(coding)) weights.set(coding, { q: q === undefined ? 1 : Number(q), at })
+    const q = /^\s*q\s*=\s*(\d?\.?\d+)\s*$/.exec(parameters.at(-1) ?? '')?.[1]
+    if (!weights.has(name.trim())) weights.set(name.trim(), Number(q ?? 1))
   }
   return weights
-}
-
-function weightOf(name: keyof typeof RANKS, wanted: Map<string, Weight>): Weight {
-  const weight = wanted.get(name) ?? wanted.get('*')
-  if (weight !== undefined) return weight
-  // Nobody needs to name the plain form: it is as good as the least of what is named.
-  const least = Math.min(1, ...[...wanted.values()].map(({ q }) => q || 1))
-  return { q: name === 'identity' ? least : 0, at: MOST }
 }
