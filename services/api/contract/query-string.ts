@@ -26,8 +26,6 @@ export type WrittenParameter = { name: string; value: string } | { name: string;
  */
 const MAX_WRITTEN = 256
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /**
  * Takes a raw query string (without its `?`) apart. Our own, because `country[]=` must be read, a
  * filter must never be dropped in silence, and nothing may be guessed: broken percent-encoding,
@@ -56,28 +54,13 @@ function readPair(pair: string): WrittenParameter {
 
 type Decoded = { ok: true; text: string } | { ok: false; why: string }
 
-// The common value needs no decoding. Node hands bytes over 0x7F on as Latin-1 characters, hence
-// the ASCII range.
-const PLAIN = /^[\x21-\x24\x26-\x2a\x2c-\x7e]*$/
-
 function decode(raw: string): Decoded {
-  if (PLAIN.test(raw)) return { ok: true, text: raw }
   if (/%(?![0-9a-f]{2})/i.test(raw)) return { ok: false, why: 'is not percent-encoded correctly' }
-  const bytes = Buffer.alloc(raw.length)
-  let length = 0
-  for (let i = 0; i < raw.length; i++) {
-    const code = raw.charCodeAt(i)
-    if (code === 0x25) {
-      bytes[length++] = Number.parseInt(raw.slice(i + 1, i + 3), 16)
-      i += 2
-    } else {
-      bytes[length++] = code === 0x2b ? 0x20 : code
-    }
-  }
-  const content = bytes.subarray(0, length)
-  if (content.includes(0)) return { ok: false, why: 'holds a NUL character' }
+  // Node hands bytes over 0x7F on as Latin-1 characters.
+  const encoded = raw.replaceAll('+', ' ').replace(/[^\0-\x7f]/g, byte => `%${byte.charCodeAt(0).toString(16)}`)
   try {
-    return { ok: true, text: utf8.decode(content) }
+    const text = decodeURIComponent(encoded)
+    return text.includes('\0') ? { ok: false, why: 'holds a NUL character' } : { ok: true, text }
   } catch {
     return { ok: false, why: 'is not valid UTF-8' }
   }
