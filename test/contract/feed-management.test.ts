@@ -284,8 +284,8 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
     [await api.ask(secret, '/explore/feeds/feed_0?x', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
     [await api.ask(secret, '/explore/feeds?x'), paths['/explore/feeds'].get],
     [await api.ask(secret, '/explore/feeds.opml?x'), paths['/explore/feeds.opml'].get],
-    [await read(pathOf(made.json.url)), paths['/feeds/{token}.rss'].get],
-    [await read('/feeds/x.rss'), paths['/feeds/{token}.rss'].get],
+    [await read(pathOf(made.json.url)), paths['/feeds/{token}.{format}'].get],
+    [await read('/feeds/x.rss'), paths['/feeds/{token}.{format}'].get],
   ] as const) {
     fits('Error', answer.json)
     t.match(operation.responses[answer.status]?.description, answer.json.code)

@@ -12,7 +12,7 @@ import {
 } from '../contract/openapi.ts'
 import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
-import { FEED_FORMATS, feedAddresses } from '../feeds/feed-address.ts'
+import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { FEED_LIMITS } from '../feeds/manage.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
@@ -39,7 +39,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
     ],
-    paths: { ...exploreOperations(), ...FEED_OPERATIONS },
+    paths: { ...EXPLORE_OPERATIONS, ...FEED_OPERATIONS },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: headerObjects(),
@@ -64,53 +64,6 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
   }
 }
 
-const exploreOperations = () => ({
-  '/explore/counts': {
-    get: searchOperation('countArticles', {
-      tag: 'Explore',
-      summary: 'Count the articles of a search',
-      description:
-        'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
-      parameters: parametersOf(COUNTS_PARAMETERS, ['by']),
-      description200: 'The counts.',
-      content: json('Counts', COUNTS_EXAMPLE),
-    }),
-  },
-  '/explore/coverage': {
-    get: searchOperation('coverageOfDays', {
-      tag: 'Explore',
-      summary: 'How much of what outlets published is here',
-      description:
-        'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
-      parameters: parametersOf(COVERAGE_PARAMETERS),
-      description200: 'The coverage.',
-      content: json('Coverage', COVERAGE_EXAMPLE),
-    }),
-  },
-  '/explore/matches': {
-    get: searchOperation('matchesOfPage', {
-      tag: 'Explore',
-      summary: 'What the search has found in the articles of a page',
-      description:
-        'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
-      parameters: parametersOf(PARAMETERS),
-      description200: 'The matches.',
-      content: json('Matches', MATCHES_EXAMPLE),
-    }),
-  },
-  '/explore/suggestions': {
-    get: searchOperation('suggestNames', {
-      tag: 'Explore',
-      summary: 'Names for the filters `outlet` and `author`',
-      description:
-        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
-      parameters: parametersOf(SUGGESTIONS_PARAMETERS, ['field', 'q']),
-      description200: 'The names.',
-      content: json('Suggestions', SUGGESTIONS_EXAMPLE),
-    }),
-  },
-})
-
 const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
@@ -119,47 +72,56 @@ A request for counts or of a feed reader costs one of the minute, and its answer
 cost one of the minute alone.
 `.trim()
 
+const EXPLORE_OPERATIONS: Json = {
+  '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS, ['by']), {
+    summary: 'Count the articles of a search',
+    description:
+      'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
+  }),
+  '/explore/coverage': explored('coverageOfDays', 'Coverage', parametersOf(COVERAGE_PARAMETERS), {
+    summary: 'How much of what outlets published is here',
+    description:
+      'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
+  }),
+  '/explore/matches': explored('matchesOfPage', 'Matches', parametersOf(PARAMETERS), {
+    summary: 'What the search has found in the articles of a page',
+    description:
+      'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
+  }),
+  '/explore/suggestions': explored(
+    'suggestNames',
+    'Suggestions',
+    parametersOf(SUGGESTIONS_PARAMETERS, ['field', 'q']),
+    {
+      summary: 'Names for the filters `outlet` and `author`',
+      description:
+        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
+    },
+  ),
+}
+
+function explored(
+  operationId: string,
+  schema: string,
+  parameters: Json[],
+  about: { summary: string; description: string },
+): Json {
+  const description200 = `The ${schema.toLowerCase()}.`
+  return {
+    get: searchOperation(operationId, { ...about, tag: 'Explore', parameters, description200, content: json(schema) }),
+  }
+}
+
 /** The parameters of an operation; `required` names those that must be there. */
-const parametersOf = (table: Record<string, Parameter>, required: string[] = []): Json[] =>
-  Object.entries(table).map(([name, definition]) => {
+function parametersOf(table: Record<string, Parameter>, required: string[] = []): Json[] {
+  return Object.entries(table).map(([name, definition]) => {
     const { allowEmptyValue, ...object } = parameterObject(name, definition)
     return required.includes(name) ? { ...object, required: true } : { ...object, allowEmptyValue }
   })
-
-function json(schema: string, example: object): Json {
-  return { 'application/json': { schema: ref('schemas', schema), example } }
 }
 
-const COUNTS_EXAMPLE = {
-  status: 'ok',
-  by: 'day',
-  time_zone: 'Europe/Brussels',
-  total: 213,
-  data: [
-    { key: '2026-11-20', count: 120, from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T22:59:59.999Z' },
-    { key: '2026-11-21', count: 92, from: '2026-11-20T23:00:00.000Z', to: '2026-11-21T22:59:59.999Z' },
-  ],
-  other: 0,
-  undated: 1,
-}
-
-const COVERAGE_EXAMPLE = {
-  status: 'ok',
-  by: 'day',
-  data: [
-    {
-      ...{ day: '2026-11-20', named: 318, named_by_feeds: 320, named_by_sitemaps: 316, indexed: 312, feed_alone: 4 },
-      ...{ refused: { gone: 5, language: 4 }, lost: 1, unfetched: 0, waiting: 0, share: 0.981, unread: 0, gap: false },
-    },
-  ],
-}
-
-const MATCHES_EXAMPLE = { status: 'ok', data: [{ id: '3f1c9a52d0b7', words: ['bussen'], places: 3 }] }
-
-const SUGGESTIONS_EXAMPLE = {
-  status: 'ok',
-  field: 'outlet',
-  data: [{ value: 'De Dagkoerier', outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' } }],
+function json(schema: string): Json {
+  return { 'application/json': { schema: ref('schemas', schema) } }
 }
 
 /** Any answer to a request with a key may be one of these. */
@@ -181,6 +143,7 @@ const FEED_PROPERTIES = {
   requests: { type: 'integer', minimum: 0, description: 'Answers so far, errors among them.' },
 }
 const STATUS = { type: 'string', const: 'ok' }
+const ADDRESS = { type: 'string', format: 'uri' }
 
 /** Schemas of the operations on feeds, for the components of a document. */
 const FEED_SCHEMAS = {
@@ -196,20 +159,11 @@ const FEED_SCHEMAS = {
     properties: {
       status: STATUS,
       ...FEED_PROPERTIES,
-      url: {
-        type: 'string',
-        format: 'uri',
-        description: 'The secret address, as RSS; shown in this answer and in OPML alone.',
-      },
+      url: { ...ADDRESS, description: 'The secret address, as RSS; shown in this answer and in OPML alone.' },
       urls: {
         type: 'object',
         required: Object.keys(FEED_FORMATS),
-        properties: Object.fromEntries(
-          Object.entries(FEED_FORMATS).map(([format, { name }]) => [
-            format,
-            { type: 'string', format: 'uri', description: `As ${name}.` },
-          ]),
-        ),
+        properties: Object.fromEntries(Object.keys(FEED_FORMATS).map(format => [format, ADDRESS])),
         description: 'The same secret in the addresses of all formats.',
       },
     },
@@ -229,35 +183,20 @@ const FEED_SCHEMAS = {
   },
 }
 
-const EXAMPLE = {
-  id: 'feed_9b2f6c0d1e3a4f58',
-  title: 'Bridges',
-  search: 'q=brug&country=NL',
-  created_at: '2026-11-23T08:00:00.000Z',
-  last_used_at: null,
-  requests: 0,
-}
-const URLS_EXAMPLE = feedAddresses('https://news.example', 'psf_EXAMPLE')
-
 /** The operations on feeds, and the feeds themselves, for the paths of a document. */
 const FEED_OPERATIONS: Json = {
   '/explore/feeds': {
     get: feedOperation('listFeeds', {
       summary: 'List the feeds of your key',
       description: 'Those in force, oldest first, without their addresses.',
-      answers: { 200: { description: 'The feeds.', content: json('Feeds', { status: 'ok', feeds: [EXAMPLE] }) } },
+      answers: { 200: { description: 'The feeds.', content: json('Feeds') } },
       errors: OF_THE_KEY,
     }),
     post: feedOperation('makeFeed', {
       summary: 'Make a feed of a search',
       description: 'Whoever knows its address reads the feed, at the cost of your key. Treat it as a password.',
-      requestBody: { required: true, content: { 'application/json': { schema: ref('schemas', 'NewFeed') } } },
-      answers: {
-        201: {
-          description: 'The feed.',
-          content: json('MadeFeed', { status: 'ok', ...EXAMPLE, url: URLS_EXAMPLE.rss, urls: URLS_EXAMPLE }),
-        },
-      },
+      requestBody: { required: true, content: json('NewFeed') },
+      answers: { 201: { description: 'The feed.', content: json('MadeFeed') } },
       errors: [
         ...OF_THE_KEY,
         ...(['country_not_included', 'history_not_included'] as const),
@@ -269,7 +208,7 @@ const FEED_OPERATIONS: Json = {
     delete: feedOperation('endFeed', {
       summary: 'End a feed',
       description: 'At once and for good; again, for one that has ended, is no error.',
-      parameters: [inPath('id', '`id` of the list.')],
+      parameters: [inPath('id', { type: 'string' })],
       answers: { 204: { description: 'It has ended.' } },
       errors: [...OF_THE_KEY, 'not_found'],
     }),
@@ -278,43 +217,44 @@ const FEED_OPERATIONS: Json = {
     get: feedOperation('feedsAsOpml', {
       summary: 'The addresses of all feeds of your key',
       description: 'OPML 2.0, which feed readers import. It holds secrets.',
-      answers: { 200: { description: 'OPML 2.0.', content: text('text/x-opml') } },
+      answers: { 200: { description: 'OPML 2.0.', content: text(['text/x-opml']) } },
       errors: OF_THE_KEY,
     }),
   },
-  ...Object.fromEntries(
-    Object.entries(FEED_FORMATS).map(([format, { name, contentType }]) => [
-      `/feeds/{token}.${format}`,
-      {
-        get: feedOperation(`readFeedAs${format[0]?.toUpperCase()}${format.slice(1)}`, {
-          summary: `A feed as ${name}, for feed readers`,
-          description:
-            'The answer of `/v1/articles.rss` to the search of the feed, at the cost of its key. Needs no header.',
-          security: [],
-          parameters: [inPath('token', 'The secret part of the address.')],
-          answers: {
-            200: { description: `${name}.`, content: text(contentType) },
-            304: { description: 'Nothing has changed.' },
-          },
-          errors: [
-            ...(['not_found', 'feed_ended', 'too_many_failed_attempts', 'rate_limit_exceeded'] as const),
-            ...(['quota_exceeded', 'invalid_request', 'country_not_included', 'history_not_included'] as const),
-            ...(['semantic_search_unavailable', 'internal_error'] as const),
-          ],
-        }),
+  '/feeds/{token}.{format}': {
+    get: feedOperation('readFeed', {
+      summary: 'A feed, for feed readers',
+      description:
+        'The answer of `/v1/articles.rss` to the search of the feed, at the cost of its key: as RSS 2.0, Atom or JSON Feed. Needs no header.',
+      security: [],
+      parameters: [
+        inPath('token', { type: 'string' }),
+        inPath('format', { type: 'string', enum: Object.keys(FEED_FORMATS) }),
+      ],
+      answers: {
+        200: {
+          description: 'The feed.',
+          content: text(Object.values(FEED_FORMATS).map(({ contentType }) => contentType)),
+        },
+        304: { description: 'Nothing has changed.' },
       },
-    ]),
-  ),
+      errors: [
+        ...(['not_found', 'feed_ended', 'too_many_failed_attempts', 'rate_limit_exceeded'] as const),
+        ...(['quota_exceeded', 'invalid_request', 'country_not_included', 'history_not_included'] as const),
+        ...(['semantic_search_unavailable', 'internal_error'] as const),
+      ],
+    }),
+  },
 }
 
 function feedOperation(operationId: string, about: Parameters<typeof operation>[1]): Json {
   return operation(operationId, { tags: ['Feeds'], ...about })
 }
 
-function inPath(name: string, description: string): Json {
-  return { in: 'path', name, required: true, description, schema: { type: 'string' } }
+function inPath(name: string, schema: Json): Json {
+  return { in: 'path', name, required: true, schema }
 }
 
-function text(contentType: string): Json {
-  return { [contentType]: { schema: { type: 'string' } } }
+function text(contentTypes: string[]): Json {
+  return Object.fromEntries(contentTypes.map(contentType => [contentType, { schema: { type: 'string' } }]))
 }
