@@ -68,7 +68,7 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
         {totalOf(results, words, number)}
       </p>
       {fresh > 0 && (
-        <button type="button" class="primary fresh" onClick={onFresh}>
+        <button type="button" class="primary chip" onClick={onFresh}>
           ↑ {words.results.fresh(number(fresh), fresh === 1)}
         </button>
       )}

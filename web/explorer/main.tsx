@@ -128,7 +128,7 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
   return (
     <main class="welcome wide" id="results">
       <h1>{words.app.tagline}</h1>
-      <p role="status" class="said">
+      <p role="status" class="hint">
         {said}
       </p>
       <p class="lead">{words.key.about}</p>

@@ -128,11 +128,11 @@ export function Header({
 /** The name that leads to `/`, and what stands opposite. */
 export function Bar({ children }: { children: ComponentChildren }) {
   return (
-    <header class="header">
+    <header class="header row">
       <a class="wordmark" href="/">
         Perscope
       </a>
-      <nav>{children}</nav>
+      <nav class="row">{children}</nav>
     </header>
   )
 }

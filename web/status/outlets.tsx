@@ -86,7 +86,16 @@ function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(
   )
 }
 
-const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'We have', 'Read from', 'Trouble'] as const
+const COLUMNS = [
+  'Outlet',
+  'Health',
+  'Last new article',
+  'Last read',
+  'Usual rhythm',
+  'We have',
+  'Read from',
+  'Trouble',
+] as const
 type Column = (typeof COLUMNS)[number]
 
 /** A row for each outlet; on narrow screens a small card, for want of columns. */
@@ -117,12 +126,14 @@ function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
   return (
     <tr class={health}>
       <th scope="row">
-        <span class="health pill">{health}</span>
         <span class="outlet-name">{name}</span>
         <small>
           {domain} · {country}
         </small>
       </th>
+      <Cell of="Health">
+        <span class="health pill">{health}</span>
+      </Cell>
       <Cell of="Last new article" loud={health === 'silent'}>
         <When at={lastNew} now={now} />
       </Cell>

@@ -15,7 +15,7 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
       <details open={matchMedia('(min-width: 60rem)').matches}>
         <summary>
           {words.filters.title}
-          {count > 0 && <span class="count">{words.filters.active(count)}</span>}
+          {count > 0 && <span class="pill">{words.filters.active(count)}</span>}
         </summary>
         {search.mode !== 'semantic' && (
           <Choice

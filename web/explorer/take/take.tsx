@@ -255,7 +255,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
       {feeds.length > 0 && (
         <ul class="feed-list" aria-label={words.take.feeds}>
           {feeds.map(({ id, title }) => (
-            <li key={id}>
+            <li key={id} class="row">
               <span class="feed-title">{title}</span>
               <button
                 type="button"
