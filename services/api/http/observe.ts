@@ -78,39 +78,23 @@ function boundRefusals(log: Logger): () => boolean {
   }
 }
 
-/** The fields of a line, in the order in which they are written. */
-interface RequestLine {
-  request: string
-  method: string
-  path: string
-  status: number
-  ms: number
-  key?: string
-  feed?: string
-  search?: string
-  searchMs?: number
-  accessMs?: number
-  code?: string
-  aborted?: true
-}
-
-function lineOf(request: Request, response: Response, ms: number): RequestLine {
+/** The fields of a line, in the order in which they are written; undefined ones are left out. */
+function lineOf(request: Request, response: Response, ms: number) {
   const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
-  const line: RequestLine = {
+  return {
     request: requestId,
     method: request.method,
     path: withoutSecrets(request.path).slice(0, 200),
     status: response.statusCode,
     ms: rounded(ms),
+    key: access?.key.id,
+    feed: searchFeed?.id,
+    search,
+    searchMs: searchMs && rounded(searchMs),
+    accessMs: accessMs && rounded(accessMs),
+    code: errorCode,
+    aborted: response.writableFinished ? undefined : true,
   }
-  if (access) line.key = access.key.id
-  if (searchFeed) line.feed = searchFeed.id
-  if (search) line.search = search
-  if (searchMs !== undefined) line.searchMs = rounded(searchMs)
-  if (accessMs !== undefined) line.accessMs = rounded(accessMs)
-  if (errorCode) line.code = errorCode
-  if (!response.writableFinished) line.aborted = true
-  return line
 }
 
 const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms]) => [name, Math.round(ms)]))
