@@ -51,9 +51,7 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
-  const { turns, spent } = turnsOf(searches)
-  const page = await findPage(searches, planned, at, turns)
-  return { ...page, ms: spent() }
+  return measured(searches, turns => findPage(searches, planned, at, turns))
 }
 
 async function findPage(
@@ -90,9 +88,7 @@ export async function countArticles(
   planned: PlannedRequest,
   breakdown: Breakdown,
 ): Promise<{ counts: Counts; ms: number }> {
-  const { turns, spent } = turnsOf(searches)
-  const counts = await countAll(searches, planned, breakdown, turns)
-  return { counts, ms: spent() }
+  return measured(searches, async turns => ({ counts: await countAll(searches, planned, breakdown, turns) }))
 }
 
 async function countAll(
@@ -114,8 +110,11 @@ async function countAll(
   return turns.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown))
 }
 
-/** The turns of one search. `spent` returns ms that its parts took, without the waits for turns. */
-function turnsOf({ withPermit, withQuestionPermit }: Searches): { turns: Turns; spent: () => number } {
+/** Runs a search; `ms` of its result is what its parts took, without the waits for turns. */
+async function measured<T>(
+  { withPermit, withQuestionPermit }: Searches,
+  search: (turns: Turns) => Promise<T>,
+): Promise<T & { ms: number }> {
   let ms = 0
   const timed = async <T>(work: () => Promise<T>): Promise<T> => {
     const start = performance.now()
@@ -125,13 +124,11 @@ function turnsOf({ withPermit, withQuestionPermit }: Searches): { turns: Turns; 
       ms += performance.now() - start
     }
   }
-  return {
-    turns: {
-      statements: work => withPermit(() => timed(work)),
-      question: work => withQuestionPermit(() => timed(work)),
-    },
-    spent: () => ms,
-  }
+  const found = await search({
+    statements: work => withPermit(() => timed(work)),
+    question: work => withQuestionPermit(() => timed(work)),
+  })
+  return { ...found, ms }
 }
 
 /** The filters of a request, bounded by its plan. */
