@@ -1,12 +1,5 @@
 import compression from 'compression'
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type Router,
-} from 'express'
+import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -32,7 +25,7 @@ import { feedPages } from './feeds/manage.ts'
 import { answerFeed } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
-import { type Answer, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
+import { type Answer, type Content, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { crossOrigin, securityHeaders } from './http/security.ts'
@@ -68,7 +61,6 @@ export function createApp(parts: Parts): Express {
   const app = newApp(config)
   app.use(observe(log), securityHeaders(parts.publicUrl))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  app.use(exceptAnswers(compress))
 
   const counts = createCountPermits(config)
   const door = createDoor(parts.strangers)
@@ -80,6 +72,7 @@ export function createApp(parts: Parts): Express {
   app.get('/v1/articles', admitted, operations.articles)
   app.get('/v1/articles.rss', admitted, operations.feed)
 
+  app.use(compress)
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
   app.use(readingAlone(webPages()))
@@ -108,17 +101,17 @@ export function createApp(parts: Parts): Express {
       namespace: config.FEED_NAMESPACE_URL,
     }),
   )
-  app.route('/explore/counts').get(operations.counts).all(refuseMethod)
-  app.route('/explore/coverage').get(tellCoverage(tools)).all(refuseMethod)
-  app.route('/explore/matches').get(tellMatches(tools)).all(refuseMethod)
-  app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
+  app.route('/explore/counts').get(operations.counts).all(refuseMethod())
+  app.route('/explore/coverage').get(operations.coverage).all(refuseMethod())
+  app.route('/explore/matches').get(operations.matches).all(refuseMethod())
+  app.route('/explore/suggestions').get(operations.suggestions).all(refuseMethod())
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
-  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', BOT_PATH, ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', BOT_PATH, ...REFERENCE_PATHS], refuseMethod())
   app.all('/status', sayThatPagesAreOff)
-  app.all(FEED_PATH, refuseMethod)
+  app.all(FEED_PATH, refuseMethod())
   app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)
-  app.use(compressErrors, sendError(log))
+  app.use(sendError(log))
   return app
 }
 
@@ -153,6 +146,12 @@ function operationsOf(tools: Tools) {
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
     counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
+    // The timeline of a search, which has been paid for. Its statement takes as long as a search.
+    coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(tools.pool, query, plan))),
+    // The page itself was paid for.
+    matches: tell(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
+    // They follow every key that is pressed.
+    suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }
 }
 
@@ -167,27 +166,10 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
-/** But for files, which alone have an ETag here: `pages/files.ts` has compressed them once. */
+/** But for what has an ETag: `http/answer.ts` and `pages/files.ts` have compressed it. */
 const compress = compression({
   filter: (request, response) => !response.hasHeader('ETag') && compression.filter(request, response),
 })
-
-/** Paths whose answers `http/answer.ts` compresses. */
-const ANSWERS =
-  /^\/(v1\/articles(\.rss)?|explore\/(counts|coverage|matches|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
-
-function exceptAnswers(handler: RequestHandler): RequestHandler {
-  return (request, response, next) => {
-    if (ANSWERS.test(request.path)) next()
-    else handler(request, response, next)
-  }
-}
-
-/** Errors at these paths are compressed as all else is. */
-const compressErrors: ErrorRequestHandler = (error, request, response, next) => {
-  if (ANSWERS.test(request.path)) compress(request, response, () => next(error))
-  else next(error)
-}
 
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
@@ -195,38 +177,17 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
 }
 
 /**
- * Suggestions follow every key that is pressed, so they cost nothing of the month. They are of
- * searches, which a used-up month does not have.
+ * Runs an operation around a search, which costs nothing of the month. A used-up month has no
+ * search.
  */
-function suggestNames({ index, send }: Tools): RequestHandler {
+function tell(
+  tools: Tools,
+  answer: (searches: Searches, rawQuery: string, plan: Plan) => Promise<Content>,
+): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
-    await send(request, response, found, async () => {})
-  }
-}
-
-/** The page itself was paid for, so this costs nothing of the month. A used-up one has no page. */
-function tellMatches(tools: Tools): RequestHandler {
-  return async (request, response) => {
-    checkQuota(response)
-    const { plan } = accessOf(response).key
-    const rawQuery = rawQueryOf(request.originalUrl)
-    const found = await answerMatches(tools.pool, searchesOf(tools, response), tools.cursorSecret, rawQuery, plan)
-    await tools.send(request, response, found, async () => {})
-  }
-}
-
-/**
- * Of the timeline of a search, which has been paid for. Its statement takes as long as a search.
- */
-function tellCoverage(tools: Tools): RequestHandler {
-  return async (request, response) => {
-    checkQuota(response)
-    const { plan } = accessOf(response).key
-    const { withPermit } = searchesOf(tools, response)
-    const found = await withPermit(() => answerCoverage(tools.pool, rawQueryOf(request.originalUrl), plan))
+    const found = await answer(searchesOf(tools, response), rawQueryOf(request.originalUrl), plan)
     await tools.send(request, response, found, async () => {})
   }
 }

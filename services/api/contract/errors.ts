@@ -57,7 +57,7 @@ export const ERRORS = {
   method_not_allowed: {
     status: 405,
     when: 'Only GET and HEAD are served.',
-    message: 'Only GET and HEAD are served here.',
+    message: 'This method is not served here; the header Allow names those that are.',
   },
   internal_error: {
     status: 500,

@@ -16,6 +16,7 @@ import { checkPlan, historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 import { readRequest } from '../contract/request.ts'
+import { refuseMethod } from '../http/answer.ts'
 import { feedAddresses, OPML_TYPE, type Publisher, writeOpml } from './feed-address.ts'
 import { searchOf, titleOf } from './rss.ts'
 
@@ -46,15 +47,12 @@ export function feedPages(parts: FeedParts): Router {
     .route('/explore/feeds')
     .get(takesNone, by(answerList))
     .post(takesNone, readBody, by(answerNew))
-    .all(refuse('GET, HEAD, POST', 'Only GET, HEAD and POST are served here.'))
-  router
-    .route('/explore/feeds.opml')
-    .get(takesNone, by(answerOpml))
-    .all(refuse('GET, HEAD', 'Only GET and HEAD are served here.'))
+    .all(refuseMethod('GET, HEAD, POST'))
+  router.route('/explore/feeds.opml').get(takesNone, by(answerOpml)).all(refuseMethod())
   router
     .route(/^\/explore\/feeds\/[^/]+$/)
     .delete(takesNone, by(answerEnd))
-    .all(refuse('DELETE', 'Only DELETE is served here.'))
+    .all(refuseMethod('DELETE'))
   return router
 }
 
@@ -112,13 +110,6 @@ function feedObject(feed: SearchFeed) {
     created_at: feed.createdAt.toISOString(),
     last_used_at: feed.lastUsedAt?.toISOString() ?? null,
     requests: feed.requests,
-  }
-}
-
-/** Any method that a path does not have. */
-function refuse(methods: string, message: string): RequestHandler {
-  return (_request, _response, next) => {
-    next(new ApiError('method_not_allowed', { message, headers: { Allow: methods } }))
   }
 }
 

@@ -117,9 +117,9 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(tag => opaque(tag) === opaque(etag))
 }
 
-/** Anything but GET and HEAD. */
-export const refuseMethod: RequestHandler = (_request, _response, next) => {
-  next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
+/** Refuses any method that a path does not have. */
+export function refuseMethod(methods = 'GET, HEAD'): RequestHandler {
+  return (_request, _response, next) => next(new ApiError('method_not_allowed', { headers: { Allow: methods } }))
 }
 
 export const refusePath: RequestHandler = (_request, _response, next) => {

@@ -17,6 +17,7 @@ import { createStalls, spentBudgets, unsetOf } from '../../../shared/status/watc
 import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import { ApiError } from '../contract/errors.ts'
+import { refuseMethod, refusePath } from '../http/answer.ts'
 import type { Readiness } from '../http/health.ts'
 import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
@@ -59,7 +60,7 @@ export async function openOperatorPages(parts: OperatorParts): Promise<OperatorP
   const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME })
 
   const router = Router({ strict: true, caseSensitive: true })
-  router.use('/status', requireOperator(config.OPERATOR_KEY, lock), onlyReading)
+  router.use('/status', requireOperator(config.OPERATOR_KEY, lock))
   router.get('/status/figures', async (_request, response) => {
     response.set('Cache-Control', 'no-store').json(await figures())
   })
@@ -67,7 +68,8 @@ export async function openOperatorPages(parts: OperatorParts): Promise<OperatorP
     const { pages } = await webBundle()
     await sendFile(request, response, pages.status, 'private, no-cache')
   })
-  router.use('/status', (_request, _response, next) => next(new ApiError('not_found')))
+  router.all(['/status', '/status/figures'], refuseMethod())
+  router.use('/status', refusePath)
   return {
     router,
     async close() {
@@ -76,11 +78,6 @@ export async function openOperatorPages(parts: OperatorParts): Promise<OperatorP
       await withTimeLimit(closed, CLOSE_TIMEOUT, () => {})
     },
   }
-}
-
-const onlyReading: RequestHandler = (request, _response, next) => {
-  if (request.method === 'GET' || request.method === 'HEAD') return next()
-  next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
 }
 
 const REALM = 'Perscope operators'
