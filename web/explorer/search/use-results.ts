@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { type Asking, ask, type Failure, hasList } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
-import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from './search.ts'
+import { isSame, readSearch, type Search, writeSearch } from './search.ts'
 
 export interface Results {
   /** The search that the articles are of; null: none has been answered yet. */
@@ -42,41 +42,16 @@ const NOTHING: Results = {
   matches: new Map(),
 }
 
-type Event =
-  | { kind: 'cleared' }
-  | { kind: 'asked'; what: 'first' | 'more' }
-  | { kind: 'first'; of: Search; page: PageEnvelope; quota: number | null }
-  | { kind: 'more'; page: PageEnvelope }
-  | { kind: 'matched'; of: Search; matches: [string, Matches][] }
-  | { kind: 'failed'; failure: Failure; first: boolean }
-
-function reduce(results: Results, event: Event): Results {
-  switch (event.kind) {
-    case 'cleared':
-      return NOTHING
-    case 'asked':
-      return { ...results, loading: event.what, failure: null }
-    case 'first':
-      // A new object also for the same search: figures and new articles are counted anew.
-      return { ...NOTHING, ...shown(event.page), of: { ...event.of }, quota: event.quota }
-    case 'more': {
-      const known = new Set(results.articles.map(({ id }) => id))
-      const added = event.page.articles.filter(({ id }) => !known.has(id))
-      return { ...results, loading: null, next: event.page.next_cursor, articles: [...results.articles, ...added] }
-    }
-    case 'matched':
-      return isSame(event.of, results.of ?? NEW_SEARCH)
-        ? { ...results, matches: new Map([...results.matches, ...event.matches]) }
-        : results
-    case 'failed':
-      return event.first
-        ? { ...NOTHING, failure: event.failure }
-        : { ...results, loading: null, failure: event.failure }
-  }
-}
-
-const shown = ({ articles, total_results, total_results_is_estimate, next_cursor }: PageEnvelope) => ({
-  ...{ articles, total: total_results, estimate: total_results_is_estimate === true, next: next_cursor },
+/** The results with their first page. */
+const begun = ({ of, page, quota }: First): Results => ({
+  ...NOTHING,
+  // A new object also for the same search: figures and new articles are counted anew.
+  of: { ...of },
+  articles: page.articles,
+  total: page.total_results,
+  estimate: page.total_results_is_estimate === true,
+  next: page.next_cursor,
+  quota,
 })
 
 const PER_PAGE = 25
@@ -129,7 +104,7 @@ export function useResults(
   round: number,
   first: First | null,
 ): Results & { loadMore(): void } {
-  const [results, tell] = useReducer(reduce, NOTHING)
+  const [results, setResults] = useState(NOTHING)
   const running = useRef<AbortController | null>(null)
   const given = useRef(first)
 
@@ -139,27 +114,28 @@ export function useResults(
       const mine = new AbortController()
       running.current = mine
       const asking = { key, signal: mine.signal }
-      tell({ kind: 'asked', what: cursor === null ? 'first' : 'more' })
+      setResults(before => ({ ...before, loading: cursor === null ? 'first' : 'more', failure: null }))
       const here = cursor === null && given.current !== null && isSame(given.current.of, of) ? given.current : null
       given.current = null
       try {
         const answer = here
           ? { kind: 'ok' as const, value: here.page, quota: here.quota }
           : await askPage(of, cursor, asking)
-        if (answer.kind === 'failure') return tell({ kind: 'failed', failure: answer, first: cursor === null })
-        tell(
+        if (answer.kind === 'failure')
+          return setResults(before => ({ ...(cursor === null ? NOTHING : before), loading: null, failure: answer }))
+        const { value: page, quota } = answer
+        setResults(before =>
           cursor === null
-            ? { kind: 'first', of, page: answer.value, quota: answer.quota }
-            : { kind: 'more', page: answer.value },
+            ? begun({ of, page, quota })
+            : { ...before, loading: null, next: page.next_cursor, articles: [...before.articles, ...page.articles] },
         )
-        if (of.mode === 'semantic' || of.q.trim() === '' || answer.value.articles.length === 0) return
+        if (of.mode === 'semantic' || of.q.trim() === '' || page.articles.length === 0) return
         const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
         if (found.kind !== 'ok') return
-        const matches = found.value.data.map(({ id, words, places }): [string, Matches] => [
-          id,
-          { words: new Set(words), places },
-        ])
-        tell({ kind: 'matched', of, matches })
+        const matches = found.value.data.map(
+          ({ id, words, places }) => [id, { words: new Set(words), places }] as const,
+        )
+        setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
         // Another search has taken its place.
       }
@@ -168,7 +144,7 @@ export function useResults(
   )
 
   useEffect(() => {
-    if (search === null) tell({ kind: 'cleared' })
+    if (search === null) setResults(NOTHING)
     else void load(search, null)
     return () => running.current?.abort()
   }, [search, key, round, load])
