@@ -2,7 +2,7 @@ import { LIMITS, type Order, type SearchMode, type Sort } from '../../../service
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import { Choice, type FilterProps, Group, NameField, Several } from './fields.tsx'
+import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
 import { NEW_SEARCH, type Search } from './search.ts'
 
 /** Everything that narrows a search besides its words. A change searches at once. */
@@ -22,7 +22,7 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
             label={words.filters.searchIn}
             name="search_in"
             errors={errors.search_in}
-            value={search.searchIn}
+            chosen={[search.searchIn]}
             options={[
               ['title_body', words.filters.inBoth],
               ['title', words.filters.inTitle],
@@ -32,7 +32,24 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
         )}
         <Ordering search={search} errors={errors} onChange={onChange} />
         <Dates search={search} errors={errors} onChange={onChange} />
-        <Places search={search} errors={errors} onChange={onChange} />
+        <Choice
+          type="checkbox"
+          label={words.filters.country}
+          name="country"
+          errors={errors.country}
+          chosen={search.countries}
+          options={COUNTRIES.map(one => [one, words.countries[one]])}
+          onChoose={country => onChange({ countries: switched(COUNTRIES, search.countries, country) })}
+        />
+        <Choice
+          type="checkbox"
+          label={words.filters.language}
+          name="language"
+          errors={errors.language}
+          chosen={search.languages}
+          options={LANGUAGES.map(one => [one, words.languages[one]])}
+          onChoose={language => onChange({ languages: switched(LANGUAGES, search.languages, language) })}
+        />
         <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
@@ -40,6 +57,10 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
     </aside>
   )
 }
+
+/** The values that are chosen once one of them is switched on, or off. */
+const switched = <V extends string>(values: readonly V[], chosen: readonly V[], value: V): V[] =>
+  values.filter(one => (one === value) !== chosen.includes(one))
 
 /** A filter that is on: what it says, and what takes it away. */
 interface Chip {
@@ -107,30 +128,6 @@ export function ActiveFilters(props: { search: Search; onChange(change: Partial<
   )
 }
 
-function Places({ search, errors, onChange }: FilterProps) {
-  const { words } = useSpeech()
-  return (
-    <>
-      <Several
-        label={words.filters.country}
-        errors={errors.country}
-        values={COUNTRIES}
-        chosen={search.countries}
-        nameOf={country => words.countries[country]}
-        onChoose={countries => onChange({ countries })}
-      />
-      <Several
-        label={words.filters.language}
-        errors={errors.language}
-        values={LANGUAGES}
-        chosen={search.languages}
-        nameOf={language => words.languages[language]}
-        onChoose={languages => onChange({ languages })}
-      />
-    </>
-  )
-}
-
 function HasAuthor({ search, errors, onChange }: FilterProps) {
   const { words } = useSpeech()
   return (
@@ -138,7 +135,7 @@ function HasAuthor({ search, errors, onChange }: FilterProps) {
       label={words.filters.hasAuthor}
       name="has_author"
       errors={errors.has_author}
-      value={search.hasAuthor === null ? 'any' : search.hasAuthor ? 'true' : 'false'}
+      chosen={[search.hasAuthor === null ? 'any' : search.hasAuthor ? 'true' : 'false']}
       options={[
         ['any', words.filters.either],
         ['true', words.filters.withAuthor],
