@@ -264,14 +264,14 @@ type State = 'good' | 'warn' | 'bad' | 'unknown'
 /** A service or a store on the way of an article. */
 interface Step {
   name: string
-  /** null: a store, which has none of its own. */
-  state: State | null
+  /** A store has none of its own. */
+  state?: State
   /** null: not known. */
   value: number | null
   unit: string
   note: string | null
   /** Whether articles are on their way to the next step. */
-  moves: boolean
+  moves?: boolean
 }
 
 function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step[] {
@@ -305,7 +305,6 @@ const crawler = (running: Running | null, outlets: number | null): Step => ({
 
 const pages = (flow: Flow<string> | null): Step => ({
   name: 'Pages',
-  state: null,
   value: flow?.pages.due ?? null,
   unit: 'to fetch now',
   note: flow && `${number(flow.pages.waiting - flow.pages.due)} later`,
@@ -332,7 +331,6 @@ function articles(flow: Flow<string> | null, lag: LagHour[] | null): Step {
   const news = lastTwo === undefined ? null : `${number(lastTwo)} in two hours`
   return {
     name: 'Articles',
-    state: null,
     value: flow?.articles ?? null,
     unit: 'indexed',
     note: behind ? `${number(flow.index.backlog)} without a segment` : news,
@@ -351,7 +349,6 @@ const embedder = (flow: Flow<string> | null, running: Running | null): Step => (
 
 const vectors = (flow: Flow<string> | null, running: Running | null): Step => ({
   name: 'Vectors',
-  state: null,
   value: flow?.embedded ?? null,
   unit: 'embedded',
   note: flow && flow.articles > 0 ? `${Math.floor((flow.embedded / flow.articles) * 100)} % of articles` : null,
@@ -366,7 +363,6 @@ function api(running: Running | null, missing: string[]): Step {
     value: running?.requests ?? null,
     unit: running?.requests === 1 ? 'request this minute' : 'requests this minute',
     note: running && `${plural(running.processes.api, 'process', 'processes')}, ${plural(running.keys, 'key')}`,
-    moves: false,
   }
 }
 
