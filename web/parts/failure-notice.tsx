@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Speech, useSpeech } from '../words/index.ts'
 import type { Failure } from './request.ts'
-import { wait } from './time.ts'
 
 type Kind = keyof Speech['words']['failure']['title']
 
 /** Of the codes that are no failure of the server's. */
-const KINDS: Partial<Record<Failure['code'], Kind>> = {
+const KINDS: Partial<Record<string, Kind>> = {
   offline: 'offline',
   missing_token: 'key',
   invalid_token: 'key',
@@ -22,7 +21,9 @@ const KINDS: Partial<Record<Failure['code'], Kind>> = {
 function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
   if (errors.cursor !== undefined) return words.failure.expired
   if (code === 'internal_error') return words.failure.server
-  return code === 'other' ? message || words.failure.server : words.failure[code]
+  // Of a code that the page has no words for, it shows what the API says.
+  const own = Object.entries(words.failure).find(([name]) => name === code)?.[1]
+  return typeof own === 'string' ? own : message || words.failure.server
 }
 
 /** These end by themselves: the page tries again when the API says, or when the network is back. */
@@ -67,7 +68,7 @@ export function FailureNotice({
             {words.failure.byWords}
           </button>
         )}
-        {left !== null && <span aria-hidden="true">{words.failure.in(wait(left, speech))}</span>}
+        {left !== null && <span aria-hidden="true">{words.failure.in(speech.wait(left))}</span>}
         {kind === 'server' && failure.requestId !== '' && <small>{words.failure.request(failure.requestId)}</small>}
       </p>
     </section>

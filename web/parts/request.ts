@@ -1,25 +1,8 @@
-import type { ErrorCode } from '../../services/api/contract/errors.ts'
-
-/** The codes that pages have words for; of any other they show what the API says. */
-const KNOWN_CODES = [
-  'missing_token',
-  'invalid_token',
-  'too_many_failed_attempts',
-  'rate_limit_exceeded',
-  'quota_exceeded',
-  'invalid_request',
-  'country_not_included',
-  'history_not_included',
-  'semantic_search_unavailable',
-  'internal_error',
-] as const satisfies ErrorCode[]
-type KnownCode = (typeof KNOWN_CODES)[number]
-
 /** Why an answer did not come, as the page says it. */
 export interface Failure {
   kind: 'failure'
-  /** `offline`: no answer came at all. */
-  code: KnownCode | 'offline' | 'unreadable' | 'other'
+  /** The API's, or `offline`: no answer came at all, or `unreadable`. */
+  code: string
   /** As the API says it; empty when nothing came. */
   message: string
   /** Sentences by the name of the parameter. */
@@ -112,7 +95,7 @@ function refusal(response: Response, json: unknown): Failure {
   if (!isRecord(json) || typeof json.code !== 'string') return { ...failure('unreadable'), retryAfter, requestId }
   return {
     ...failure('unreadable'),
-    code: KNOWN_CODES.find(code => code === json.code) ?? 'other',
+    code: json.code,
     message: typeof json.message === 'string' ? json.message : '',
     errors: readErrors(json.errors),
     retryAfter,
@@ -133,7 +116,7 @@ function readErrors(value: unknown): Record<string, string[]> {
   )
 }
 
-function failure(code: Failure['code']): Failure {
+function failure(code: string): Failure {
   return { kind: 'failure', code, message: '', errors: {}, retryAfter: null, requestId: '' }
 }
 

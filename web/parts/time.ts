@@ -14,15 +14,6 @@ export function ago(at: Date, now: number, { words, date }: Speech): string {
   return words.time.days(Math.floor(past / DAY))
 }
 
-/** A wait in words, in its largest unit, rounded up. */
-export function wait(seconds: number, { words }: Speech): string {
-  const { failure } = words
-  if (seconds < 100) return failure.seconds(seconds)
-  if (seconds < 2 * 3_600) return failure.minutes(Math.ceil(seconds / 60))
-  if (seconds < 2 * 86_400) return failure.hours(Math.ceil(seconds / 3_600))
-  return failure.days(Math.ceil(seconds / 86_400))
-}
-
 /*
  * Days as the reader's calendar has them. The API takes a bare day as one in UTC, so a day that is
  * chosen here is sent as the moments at which it begins and ends where the reader is.

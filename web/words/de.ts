@@ -231,9 +231,5 @@ export const de: Words = {
     again: 'Noch einmal versuchen',
     byWords: 'Nach Wörtern suchen',
     in: wait => `Neuer Versuch in ${wait}`,
-    seconds: n => (n === 1 ? '1 Sekunde' : `${n} Sekunden`),
-    minutes: n => (n === 1 ? '1 Minute' : `${n} Minuten`),
-    hours: n => (n === 1 ? '1 Stunde' : `${n} Stunden`),
-    days: n => (n === 1 ? '1 Tag' : `${n} Tagen`),
   },
 }

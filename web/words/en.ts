@@ -224,10 +224,6 @@ export const en = {
     again: 'Try again',
     byWords: 'Search by words',
     in: (wait: string) => `Again in ${wait}`,
-    seconds: (n: number) => (n === 1 ? '1 second' : `${n} seconds`),
-    minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
-    hours: (n: number) => (n === 1 ? '1 hour' : `${n} hours`),
-    days: (n: number) => (n === 1 ? '1 day' : `${n} days`),
   },
 }
 

@@ -229,9 +229,5 @@ export const fr: Words = {
     again: 'Réessayer',
     byWords: 'Chercher par mots',
     in: wait => `Nouvel essai dans ${wait}`,
-    seconds: n => (n <= 1 ? `${n} seconde` : `${n} secondes`),
-    minutes: n => (n <= 1 ? `${n} minute` : `${n} minutes`),
-    hours: n => (n <= 1 ? `${n} heure` : `${n} heures`),
-    days: n => (n <= 1 ? `${n} jour` : `${n} jours`),
   },
 }

@@ -18,6 +18,8 @@ export interface Speech {
   words: Words
   number(value: number): string
   percent(value: number): string
+  /** A wait in its largest unit, rounded up. */
+  wait(seconds: number): string
   /** A moment in the reader's time zone. */
   date(at: Date, form: DateForm): string
 }
@@ -50,9 +52,21 @@ export async function loadSpeech(language: Language): Promise<Speech> {
     words,
     number: value => number.format(value),
     percent: value => percent.format(value),
+    wait(seconds) {
+      const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1]
+      // Short names have no cases ("in 2 Tagen"), and Luxembourgish has them in common with German.
+      const unitDisplay = locale.startsWith('de') ? 'short' : 'long'
+      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(Math.ceil(seconds / size))
+    },
     date: (at, form) => forms[form].format(at),
   }
 }
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
 
 export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortDate' | 'shortMonth'
 

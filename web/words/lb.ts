@@ -228,10 +228,6 @@ export const lb: Words = {
     again: 'Nach eng Kéier probéieren',
     byWords: 'No Wierder sichen',
     in: wait => `Neie Versuch an ${wait}`,
-    seconds: n => (n === 1 ? '1 Sekonn' : `${n} Sekonnen`),
-    minutes: n => (n === 1 ? '1 Minutt' : `${n} Minutten`),
-    hours: n => (n === 1 ? '1 Stonn' : `${n} Stonnen`),
-    days: n => (n === 1 ? '1 Dag' : `${n} Deeg`),
   },
 }
 

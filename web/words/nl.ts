@@ -229,9 +229,5 @@ export const nl: Words = {
     again: 'Opnieuw proberen',
     byWords: 'Op woorden zoeken',
     in: wait => `Opnieuw over ${wait}`,
-    seconds: n => (n === 1 ? '1 seconde' : `${n} seconden`),
-    minutes: n => (n === 1 ? '1 minuut' : `${n} minuten`),
-    hours: n => `${n} uur`,
-    days: n => (n === 1 ? '1 dag' : `${n} dagen`),
   },
 }

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
-import { wait } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Search, writeSearch } from '../search/search.ts'
 
@@ -150,11 +149,10 @@ function byYear(answer: Outcome<Counts>): Outcome<Counts> {
 
 /** Figures that did not come: a line, because the results say what is wrong at length. */
 export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }) {
-  const speech = useSpeech()
-  const { words } = speech
+  const { words, wait } = useSpeech()
   return (
     <p class="hint" role="status">
-      {words.insights.failed} {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter, speech))}. `}
+      {words.insights.failed} {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter))}. `}
       <button type="button" class="link" onClick={onAgain}>
         {words.failure.again}
       </button>

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { CopyButton, Segments, useNow } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
-import { localDay, wait } from '../../parts/time.ts'
+import { localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useChips } from '../search/filters.tsx'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -169,7 +169,7 @@ function sentenceOf(progress: Progress, speech: Speech): string {
       return words.take.tooLarge
     case 'waiting': {
       const seconds = Math.max(1, Math.ceil((progress.until - performance.now()) / 1_000))
-      return `${words.failure.rate_limit_exceeded} ${words.failure.in(wait(seconds, speech))}.`
+      return `${words.failure.rate_limit_exceeded} ${words.failure.in(speech.wait(seconds))}.`
     }
     default:
       return progress.estimate ? words.take.written(written) : words.take.writtenOf(written, number(progress.total))
