@@ -152,7 +152,6 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
   const [trying, setTrying] = useState(false)
   const use = async (field: HTMLInputElement) => {
     const key = keyIn(field.value) ?? field.value.trim()
-    if (key === '') return setProblem(words.key.empty)
     setProblem('')
     setTrying(true)
     const answer = await tryKey(key)
@@ -175,11 +174,12 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
       }}
     >
       <label for="key">{words.key.label}</label>
-      <div class="row">
+      <div class="box">
         <input
           id="key"
           name="key"
           type="password"
+          required
           autocomplete="off"
           spellcheck={false}
           aria-describedby="key-hint key-problem"

@@ -257,19 +257,11 @@ function ReadingLine({
         <p class="problem">{words.reading.problem[reading.problem]}</p>
       )
     case 'any':
-      return (
-        <>
-          <p>
-            {words.reading.any} <List words={reading.words} />
-          </p>
-          <Hints hints={reading.hints} mode="keyword" onMode={onMode} />
-        </>
-      )
     case 'all':
       return (
         <>
           <p>
-            {words.reading.all} <List words={reading.required} />
+            {words.reading[reading.kind]} <List words={reading.wanted} />
             {reading.excluded.length > 0 && (
               <>
                 {'; '}
@@ -277,7 +269,7 @@ function ReadingLine({
               </>
             )}
           </p>
-          <Hints hints={reading.hints} mode="boolean" onMode={onMode} />
+          <Hints hints={reading.hints} mode={reading.kind === 'any' ? 'keyword' : 'boolean'} onMode={onMode} />
         </>
       )
   }

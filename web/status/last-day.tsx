@@ -20,7 +20,7 @@ export function LastDay({ hours }: { hours: LagHour[] | null }) {
         />
         <LagPlot hours={hours} kind="vector" title="From index to vector" nothing="Nothing was embedded." />
       </div>
-      <details class="as-table">
+      <details class="figures">
         <summary>These figures as a table</summary>
         <LagTable hours={hours} />
       </details>

@@ -21,7 +21,6 @@ export const de: Words = {
     use: 'Suche öffnen',
     forget: 'Schlüssel vergessen',
     forgotten: 'Der Schlüssel ist vergessen.',
-    empty: 'Fügen Sie zuerst einen Schlüssel ein.',
     trying: 'Der Schlüssel wird versucht …',
     offer: 'Ein Link oder ein Feld hat einen anderen Schlüssel gebracht. Er gilt erst, wenn Sie es sagen.',
     useOther: 'Diesen Schlüssel nehmen',

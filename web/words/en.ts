@@ -20,7 +20,6 @@ export const en = {
     use: 'Open the search',
     forget: 'Forget the key',
     forgotten: 'The key is forgotten.',
-    empty: 'Paste a key first.',
     trying: 'Trying the key …',
     offer: 'A link or a field brought another key. It is not used until you say so.',
     useOther: 'Use that key',

@@ -21,7 +21,6 @@ export const fr: Words = {
     use: 'Ouvrir la recherche',
     forget: 'Oublier la clé',
     forgotten: 'La clé est oubliée.',
-    empty: 'Collez d’abord une clé.',
     trying: 'Essai de la clé …',
     offer: 'Un lien ou un champ a apporté une autre clé. Elle ne sert que si vous le dites.',
     useOther: 'Utiliser cette clé',

@@ -21,7 +21,6 @@ export const lb: Words = {
     use: 'Sich opmaachen',
     forget: 'Schlëssel vergiessen',
     forgotten: 'De Schlëssel ass vergiess.',
-    empty: 'Setzt fir d’éischt e Schlëssel an.',
     trying: 'De Schlëssel gëtt probéiert …',
     offer: 'E Link oder e Feld huet en anere Schlëssel bruecht. E gëllt eréischt, wann Dir et sot.',
     useOther: 'Dëse Schlëssel huelen',

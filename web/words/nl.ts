@@ -21,7 +21,6 @@ export const nl: Words = {
     use: 'Zoeken openen',
     forget: 'Sleutel vergeten',
     forgotten: 'De sleutel is vergeten.',
-    empty: 'Plak eerst een sleutel.',
     trying: 'De sleutel wordt geprobeerd …',
     offer: 'Een link of een veld bracht een andere sleutel. Die wordt pas gebruikt als u dat zegt.',
     useOther: 'Die sleutel gebruiken',

@@ -5,8 +5,7 @@ import type { Search } from './search.ts'
 /** How a query is read, found by the very parser of the API. */
 export type Reading =
   | { kind: 'everything' }
-  | { kind: 'any'; words: string[]; hints: Hint[] }
-  | { kind: 'all'; required: string[]; excluded: string[]; hints: Hint[] }
+  | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
@@ -32,9 +31,9 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
     case 'all':
       return { kind: 'everything' }
     case 'keyword':
-      return { kind: 'any', words: match.words, hints }
+      return { kind: 'any', wanted: match.words, excluded: [], hints }
     case 'boolean':
-      return { kind: 'all', required: match.required.map(shown), excluded: match.excluded.map(shown), hints }
+      return { kind: 'all', wanted: match.required.map(shown), excluded: match.excluded.map(shown), hints }
   }
 }
 

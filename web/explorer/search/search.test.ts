@@ -37,12 +37,13 @@ t.test('issue 21.1: what an address holds besides is left out', async t => {
 t.test('issue 21.1: a query is shown as the engine reads it', async t => {
   t.strictSame(readQuery({ q: 'Brussel, métro!', mode: 'keyword' }), {
     kind: 'any',
-    words: ['brussel', 'metro'],
+    excluded: [],
+    wanted: ['brussel', 'metro'],
     hints: [],
   })
   t.strictSame(readQuery({ q: 'brussel "de metro" -staking', mode: 'boolean' }), {
     kind: 'all',
-    required: ['brussel', '“de metro”'],
+    wanted: ['brussel', '“de metro”'],
     excluded: ['staking'],
     hints: [],
   })
