@@ -158,21 +158,6 @@ async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Prom
 const places = (requests: number, last: number): number[] =>
   Array.from({ length: requests }, (_, at) => last - requests + 1 + at)
 
-/**
- * Batches by name: requests of one name that come at the same time share a statement. Those that
- * come while `atOnce` statements of the name are under way wait for the next one. A key's rows are
- * locked by one statement at a time, so more statements would only wait in the database and hold a
- * connection each. Names never wait for each other.
- */
-interface Batches<Context, Answer> {
-  /**
-   * Joins the next batch of a name. Its statement begins after this call.
-   *
-   * @param context the same for all that have the same name
-   */
-  join(name: string, context: Context): Promise<Answer>
-}
-
 interface Member<Context, Answer> {
   context: Context
   resolve(answer: Answer): void
@@ -186,11 +171,15 @@ interface Line<Context, Answer> {
   begins: boolean
 }
 
-/** @param run answers all members of a batch, in their order */
-function createBatches<Context, Answer>(
-  atOnce: number,
-  run: (context: Context, members: number) => Promise<Answer[]>,
-): Batches<Context, Answer> {
+/**
+ * Batches by name: requests of one name that come at the same time share a statement. Those that
+ * come while `atOnce` statements of the name are under way wait for the next one. A key's rows are
+ * locked by one statement at a time, so more statements would only wait in the database and hold a
+ * connection each. Names never wait for each other.
+ *
+ * @param run answers all members of a batch, in their order
+ */
+function createBatches<Context, Answer>(atOnce: number, run: (context: Context, members: number) => Promise<Answer[]>) {
   const lines = new Map<string, Line<Context, Answer>>()
 
   function beginSoon(name: string, line: Line<Context, Answer>): void {
@@ -219,7 +208,12 @@ function createBatches<Context, Answer>(
   }
 
   return {
-    join(name, context) {
+    /**
+     * Joins the next batch of a name. Its statement begins after this call.
+     *
+     * @param context the same for all that have the same name
+     */
+    join(name: string, context: Context): Promise<Answer> {
       const line = lines.get(name) ?? { underWay: 0, waiting: [], begins: false }
       lines.set(name, line)
       return new Promise((resolve, reject) => {

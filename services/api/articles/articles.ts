@@ -140,18 +140,6 @@ export interface Asked {
   now: Date
 }
 
-/**
- * Answers that hold for as long as the index is in the same state, so that a poll with nothing new
- * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
- * from a search. Keys are not part of it: whoever has the same plan is told the same.
- */
-interface StandingAnswers {
-  /** The answer, when it is an empty page or the client has it; null: it takes a search. */
-  find(asked: Asked, ifNoneMatch: string | undefined): Answer | null
-  /** Takes in the answer of a search, and returns it with its ETag. */
-  keep(asked: Asked, answer: Answer): Answer
-}
-
 interface Standing {
   state: IndexState
   /** Without its content, unless the page is empty. */
@@ -164,16 +152,23 @@ const NOTHING = Buffer.alloc(0)
 /** Of an answer without its content. */
 const ENTRY_BYTES = 500
 
-export function createStandingAnswers(): StandingAnswers {
+/**
+ * Answers that hold for as long as the index is in the same state, so that a poll with nothing new
+ * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
+ * from a search. Keys are not part of it: whoever has the same plan is told the same.
+ */
+export function createStandingAnswers() {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
   return {
-    find(asked, ifNoneMatch) {
+    /** The answer, when it is an empty page or the client has it; null: it takes a search. */
+    find(asked: Asked, ifNoneMatch: string | undefined): Answer | null {
       const known = standing.get(nameOf(asked))
       if (known === undefined || !isSame(known.state, asked.state)) return null
       return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag) ? known.answer : null
     },
 
-    keep(asked, found) {
+    /** Takes in the answer of a search, and returns it with its ETag. */
+    keep(asked: Asked, found: Answer): Answer {
       const answer = { ...found, etag: etagOf(found) }
       // The candidates of a search by meaning change by themselves.
       if (found.search === 'semantic') return answer

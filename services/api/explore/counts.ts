@@ -18,7 +18,7 @@ import { ApiError } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
-import { type ArticlesRequest, requestOf } from '../contract/request.ts'
+import { requestOf } from '../contract/request.ts'
 import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
@@ -149,13 +149,8 @@ export async function answerCounts(
 
 const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
 
-interface CountsRequest {
-  request: ArticlesRequest
-  breakdown: Breakdown
-}
-
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
-function readCountsRequest(rawQuery: string): CountsRequest {
+function readCountsRequest(rawQuery: string) {
   const problems = createProblems()
   const { by, time_zone, ...values } = readValues(readQueryString(rawQuery), problems)
   const breakdown = readBreakdown(by, time_zone, problems)

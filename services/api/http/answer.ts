@@ -40,21 +40,14 @@ export function wholeContent(contentType: string, body: string): Content {
   return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
 }
 
-/**
- * Sends an answer, or 304 when the client has it (decision 8).
- * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
- */
-type SendAnswer = (
-  request: Request,
-  response: Response,
-  answer: Content,
-  beforeHeaders: () => Promise<void>,
-) => Promise<void>
-
 /** @param limit bytes of compressed answers that are kept */
-export function createSender(limit: number): SendAnswer {
+export function createSender(limit: number) {
   const compressor = createCompressor(limit)
-  return async (request, response, answer, beforeHeaders) => {
+  /**
+   * Sends an answer, or 304 when the client has it (decision 8).
+   * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
+   */
+  return async (request: Request, response: Response, answer: Content, beforeHeaders: () => Promise<void>) => {
     const etag = answer.etag ?? etagOf(answer)
     const known = matchesEtag(request.headers['if-none-match'], etag)
     const sent = known ? null : await bodyFor(request, answer, etag, compressor)
@@ -167,23 +160,19 @@ function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError
   }
 }
 
-/** Compresses bodies and keeps the result: many clients poll the same pages. */
-interface Compressor {
-  kept(key: string): Buffer | undefined
-  /**
-   * Equal keys asked at the same time are compressed once.
-   * @param key equal keys mean equal bodies in equal codings
-   */
-  compress(key: string, encoding: Encoding, body: Buffer): Promise<Buffer>
-}
+type Compressor = ReturnType<typeof createCompressor>
 
 /** The threads that Node compresses in are as many; more at once would only hold more memory. */
 const AT_ONCE = 4
 /** Bytes of an entry beside its key and body. */
 const ENTRY_BYTES = 400
 
-/** @param limit bytes of what is kept */
-export function createCompressor(limit: number): Compressor {
+/**
+ * Compresses bodies and keeps the result: many clients poll the same pages.
+ *
+ * @param limit bytes of what is kept
+ */
+export function createCompressor(limit: number) {
   const permits = createSemaphore(AT_ONCE)
   const cache = new LRUCache<string, Buffer, { encoding: Encoding; body: Buffer }>({
     maxSize: limit,
@@ -192,8 +181,13 @@ export function createCompressor(limit: number): Compressor {
     ignoreFetchAbort: true,
   })
   return {
-    kept: key => cache.get(key),
-    compress: (key, encoding, body) => cache.forceFetch(key, { context: { encoding, body } }),
+    kept: (key: string) => cache.get(key),
+    /**
+     * Equal keys asked at the same time are compressed once.
+     * @param key equal keys mean equal bodies in equal codings
+     */
+    compress: (key: string, encoding: Encoding, body: Buffer): Promise<Buffer> =>
+      cache.forceFetch(key, { context: { encoding, body } }),
   }
 }
 

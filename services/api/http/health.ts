@@ -12,7 +12,7 @@ export interface Readiness {
   required(): Promise<Record<string, string>>
   /** Without these semantic search is out of order. */
   semantic(): Promise<Record<string, string>>
-  warmUp: Pick<WarmUp, 'isWarm' | 'isOver'>
+  warmUp: Pick<ReturnType<typeof startWarmUp>, 'isWarm' | 'isOver'>
 }
 
 /**
@@ -51,17 +51,6 @@ const noStore: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** Whether a process that has just started is as fast as it will be. */
-interface WarmUp {
-  isWarm(): boolean
-  /** Whether it is warm, or was given long enough: it answers all the same, only slower. */
-  isOver(): boolean
-  /** Resolves when it is warm. */
-  done: Promise<void>
-  /** Resolves when it is warm, at the latest after `wait` ms. */
-  soon(wait: number): Promise<void>
-}
-
 /** ms after which a process counts as ready though it is not warm. */
 const WARM_UP_LIMIT = 10_000
 
@@ -75,7 +64,7 @@ export function startWarmUp(
   index: Pick<SearchIndex, 'warm'>,
   log: Logger,
   { prepare, limit = WARM_UP_LIMIT }: { prepare?: () => Promise<unknown>; limit?: number } = {},
-): WarmUp {
+) {
   const start = performance.now()
   let warm = false
   const tell = (error: unknown) => log.debug({ err: sentenceOf(error) }, 'could not read ahead')
@@ -87,9 +76,12 @@ export function startWarmUp(
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')
     })
   return {
+    /** Resolves when it is warm: as fast as it will be. */
     done,
     isWarm: () => warm,
+    /** Whether it is warm, or was given long enough: it answers all the same, only slower. */
     isOver: () => warm || performance.now() - start > limit,
-    soon: wait => withTimeLimit(done, wait, () => {}),
+    /** Resolves when it is warm, at the latest after `wait` ms. */
+    soon: (wait: number) => withTimeLimit(done, wait, () => {}),
   }
 }

@@ -42,7 +42,7 @@ export const HTTP_LIMITS = {
   unanswered: 32,
   /** Each takes some 20 KB while it is idle. */
   connections: 4_096,
-  /** Without a proxy, one address may take a quarter of them. */
+  /** Without a proxy, one address (IPv6: a /56) may take a quarter of them. */
   connectionsPerAddress: 1_024,
 }
 export type HttpLimits = typeof HTTP_LIMITS
@@ -66,7 +66,7 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   // many.
   server.maxHeadersCount = limits.headers + 1
   server.setTimeout(limits.silenceTimeout)
-  limitConnections(server, { total: limits.connections, perAddress: limits.connectionsPerAddress })
+  limitConnections(server, limits)
 
   const connections = createConnections(limits.answerTimeout)
   const answer = answerWithin(limits, connections, listener)
@@ -179,23 +179,21 @@ interface ConnectionState {
   ending: (() => void) | null
 }
 
-/** Requests and answers of all connections of a server. */
-interface Connections {
-  /** undefined: the connection had no request yet. */
-  get(socket: Socket): ConnectionState | undefined
-  /** The state of a connection that has a request. */
-  of(socket: Socket, request: IncomingMessage): ConnectionState
-  /** Notes a request until its answer has ended. */
-  begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void
-}
+type Connections = ReturnType<typeof createConnections>
 
-/** @param answerTimeout ms to the end of an answer, from the one before it or the request */
-function createConnections(answerTimeout: number): Connections {
+/**
+ * Requests and answers of all connections of a server.
+ *
+ * @param answerTimeout ms to the end of an answer, from the one before it or the request
+ */
+function createConnections(answerTimeout: number) {
   const states = new WeakMap<Socket, ConnectionState>()
   return {
-    get: socket => states.get(socket),
+    /** undefined: the connection had no request yet. */
+    get: (socket: Socket) => states.get(socket),
 
-    of(socket, request) {
+    /** The state of a connection that has a request. */
+    of(socket: Socket, request: IncomingMessage): ConnectionState {
       const known = states.get(socket)
       if (known) return known
       const state: ConnectionState = { requests: 0, open: new Set(), last: request, late: undefined, ending: null }
@@ -207,7 +205,8 @@ function createConnections(answerTimeout: number): Connections {
       return state
     },
 
-    begin(state, request, response) {
+    /** Notes a request until its answer has ended. */
+    begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request
       state.last = request
       state.requests++
@@ -240,19 +239,12 @@ function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => v
   else socket.pause()
 }
 
-interface ConnectionLimits {
-  /** Connections of this process. */
-  total: number
-  /** Those of one address; IPv6 by /56. */
-  perAddress: number
-}
-
 /**
  * Bounds the connections. At the total, the server closes idle ones: otherwise clients that keep
  * theirs open would shut all others out. One address never has them all.
  */
-function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): void {
-  server.maxConnections = total
+function limitConnections(server: Server, { connections, connectionsPerAddress }: HttpLimits): void {
+  server.maxConnections = connections
   server.on('drop', () => server.closeIdleConnections())
 
   const open = new Map<string, number>()
@@ -267,7 +259,7 @@ function limitConnections(server: Server, { total, perAddress }: ConnectionLimit
       if (left === 0) open.delete(address)
       else open.set(address, left)
     })
-    if (count > perAddress) socket.destroy()
+    if (count > connectionsPerAddress) socket.destroy()
   })
 }
 

@@ -4,18 +4,6 @@ import type { OutageLog } from '../../../shared/log/outage.ts'
 import type { Client, Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 
-/** A pool of a server that may be away: then it rests until the server answers. */
-interface RestingPool {
-  rests(): boolean
-  /**
-   * Runs work on a connection until the controller ends it. The pool ends it when it comes to rest.
-   */
-  run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T>
-  /** Ends all that is under way, and looks at the server until it answers. */
-  rest(error: unknown): void
-  close(): Promise<void>
-}
-
 interface RestingOptions {
   open(): Pool
   /** Asks the server anything. */
@@ -28,7 +16,8 @@ interface RestingOptions {
 /** ms between two looks at a server that rests: the first, and the longest. */
 const [FIRST, LONGEST] = [50, 1_000]
 
-export function createRestingPool({ open, look, limit, outage }: RestingOptions): RestingPool {
+/** A pool of a server that may be away: then it rests until the server answers. */
+export function createRestingPool({ open, look, limit, outage }: RestingOptions) {
   const closing = new AbortController()
   let pool = open()
   const active = new Set<AbortController>()
@@ -49,7 +38,11 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
   }
   return {
     rests: () => resting !== null,
-    async run(ending, work) {
+    /**
+     * Runs work on a connection until the controller ends it. The pool ends it when it comes to
+     * rest.
+     */
+    async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {
       active.add(ending)
       try {
         return await withConnection(pool, ending.signal, work)
@@ -57,7 +50,8 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         active.delete(ending)
       }
     },
-    rest(error) {
+    /** Ends all that is under way, and looks at the server until it answers. */
+    rest(error: unknown): void {
       outage.met(error)
       if (resting !== null || closing.signal.aborted) return
       for (const one of active) one.abort()

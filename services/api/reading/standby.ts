@@ -120,15 +120,7 @@ const isConflict = (error: unknown) => error instanceof Error && 'code' in error
  */
 type Refusal = 'behind' | 'ahead' | 'foreign' | 'timeout' | 'error'
 
-/** The newest state that each connection to a standby was seen to hold. */
-interface Sightings {
-  /** Whether a connection holds a state; looks again where its last sighting does not show it. */
-  refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null>
-  /** Looks at the server once. */
-  look(client: ClientBase): Promise<void>
-  /** The server has moved on since its last sighting. */
-  forget(client: ClientBase): void
-}
+type Sightings = ReturnType<typeof createSightings>
 
 interface Sighting {
   state: IndexState
@@ -141,10 +133,11 @@ interface Sighting {
 const QUIET = 20
 
 /**
- * A connection belongs to one run of one server, whatever stands behind its address, and the state
- * of a running server only advances. So a sighting holds for as long as its connection.
+ * The newest state that each connection to a standby was seen to hold. A connection belongs to one
+ * run of one server, whatever stands behind its address, and the state of a running server only
+ * advances. So a sighting holds for as long as its connection.
  */
-function createSightings(history: History): Sightings {
+function createSightings(history: History) {
   const sightings = new WeakMap<ClientBase, Sighting>()
   let inVain = { refusal: 'behind' as Refusal, until: 0 }
 
@@ -164,7 +157,8 @@ function createSightings(history: History): Sightings {
     return refusalOf(seen.state, needed)
   }
   return {
-    async refusalOf(client, needed) {
+    /** Whether a connection holds a state; looks again where its last sighting does not show it. */
+    async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
       const first = compare(client, needed)
       if (first !== 'behind') return first
       if (performance.now() < inVain.until) return inVain.refusal
@@ -172,10 +166,10 @@ function createSightings(history: History): Sightings {
       if (refusal !== null) inVain = { refusal, until: performance.now() + QUIET }
       return refusal
     },
-    async look(client) {
-      await look(client)
-    },
-    forget: client => void sightings.delete(client),
+    /** Looks at the server once. */
+    look,
+    /** The server has moved on since its last sighting. */
+    forget: (client: ClientBase) => void sightings.delete(client),
   }
 }
 

@@ -20,18 +20,7 @@ interface QuestionSet {
 }
 
 /** Finds and makes the sets of questions. */
-interface QuestionSets {
-  /**
-   * The set of the last five minutes, or a new one; null: there are no candidates, and nothing to
-   * keep stable. Takes its turns by itself.
-   *
-   * @throws EmbeddingFailure or VectorFailure
-   */
-  find(question: SemanticQuestion, turns: Turns): Promise<QuestionSet | null>
-  close(): Promise<void>
-}
-
-export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>): QuestionSets {
+export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>) {
   const nearest = createNearest(vectorSearch)
   let removing: Promise<void> | null = null
 
@@ -45,7 +34,13 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
   }
 
   return {
-    async find(query, turns) {
+    /**
+     * The set of the last five minutes, or a new one; null: there are no candidates, and nothing to
+     * keep stable. Takes its turns by itself.
+     *
+     * @throws EmbeddingFailure or VectorFailure
+     */
+    async find(query: SemanticQuestion, turns: Turns): Promise<QuestionSet | null> {
       const coverage = coverageOf(query)
       const { question, known } = await turns.statements(async () => {
         const serving = await vectorSearch.serving()
