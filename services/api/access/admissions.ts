@@ -25,19 +25,6 @@ const ENTRIES_AT_ONCE = 2
 /** A charge waits for the disk with its row locked: what comes meanwhile shares the next one. */
 const CHARGES_AT_ONCE = 1
 
-/** The statements that count: one before the search of a request, one after it for a quota. */
-export interface Admissions {
-  /**
-   * Finds the key and counts the request in its minute, with the state of the index at that
-   * moment. Null when the key is unknown or revoked.
-   *
-   * @throws NoPermit when too many come whose keys this process does not know
-   */
-  admit(secret: string, address: () => string): Promise<Admission | null>
-  /** Takes one request of the month; null when none is left. */
-  charge(keyId: string, quota: number): Promise<QuotaMonth | null>
-}
-
 /** Keys and tokens that count as known, and ms for which one does after its last admission. */
 const KNOWN = { max: 10_000, ttl: 300_000 }
 
@@ -59,19 +46,29 @@ export function createDoor(strangers: Permits): Door {
   }
 }
 
-export function createAdmissions(db: Queryable, door: Door): Admissions {
+export type Admissions = ReturnType<typeof createAdmissions>
+
+/** The statements that count: one before the search of a request, one after it for a quota. */
+export function createAdmissions(db: Queryable, door: Door) {
   const entries = createBatches(ENTRIES_AT_ONCE, async ({ hash, address }: Entry, requests) => {
     const all = await door(hash, address, () => admitAll(db, hash, requests))
     return all ?? Array(requests).fill(null)
   })
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
   return {
-    async admit(secret, address) {
+    /**
+     * Finds the key and counts the request in its minute, with the state of the index at that
+     * moment. Null when the key is unknown or revoked.
+     *
+     * @throws NoPermit when too many come whose keys this process does not know
+     */
+    async admit(secret: string, address: () => string): Promise<Admission | null> {
       if (!looksLikeSecret(secret)) return null
       const hash = hashSecret(secret)
       return entries.join(hash.toString('latin1'), { hash, address })
     },
-    charge: (keyId, quota) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
+    /** Takes one request of the month; null when none is left. */
+    charge: (keyId: string, quota: number) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 

@@ -4,22 +4,6 @@ import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { NoPermit, type Permits } from './permits.ts'
 
-/**
- * The lock on addresses from which too many invalid keys came (decision 3), shared by all
- * processes.
- */
-export interface AddressLock {
-  /** Seconds that the address is still locked for, at least 1; null when it is not. */
-  remaining(address: string): Promise<number | null>
-  /**
-   * Counts an invalid key. Returns what `remaining` would have said just before: the failure that
-   * locks is itself an ordinary one.
-   */
-  fail(address: string): Promise<number | null>
-  /** Removes what no longer counts. */
-  sweep(): Promise<void>
-}
-
 const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'
 
 // One row an address: its lock makes the count exact however many processes fail at once.
@@ -48,11 +32,17 @@ delete from auth_failures
 where seen_at < clock_timestamp() - $1::float8 * interval '1 ms'
   and (locked_until is null or locked_until < clock_timestamp())`
 
+export type AddressLock = ReturnType<typeof createAddressLock>
+
+/**
+ * The lock on addresses from which too many invalid keys came (decision 3), shared by all
+ * processes.
+ */
 export function createAddressLock(
   db: Queryable,
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
   strangers: Permits,
-): AddressLock {
+) {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
 
   async function remaining(address: string): Promise<number | null> {
@@ -83,8 +73,14 @@ export function createAddressLock(
 
   return {
     // Each a line of its own: those without a key must not keep failures from being counted.
-    remaining: address => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
-    fail: address => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
+    /** Seconds that the address is still locked for, at least 1; null when it is not. */
+    remaining: (address: string) => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
+    /**
+     * Counts an invalid key. Returns what `remaining` would have said just before: the failure that
+     * locks is itself an ordinary one.
+     */
+    fail: (address: string) => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
+    /** Removes what no longer counts. */
     async sweep() {
       await db.query(SWEEP, [window])
     },

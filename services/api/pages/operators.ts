@@ -23,12 +23,6 @@ import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
 
-/** The pages for operators: the whole of a process's part in them. */
-export interface OperatorPages {
-  router: Router
-  close(): Promise<void>
-}
-
 export interface OperatorParts {
   config: Config
   log: Logger
@@ -47,7 +41,7 @@ const CLOSE_TIMEOUT = 2_000
  * from searches. The page's script and style are open files, as those of all pages are: they hold
  * the program and no figure.
  */
-export async function openOperatorPages(parts: OperatorParts): Promise<OperatorPages> {
+export async function openOperatorPages(parts: OperatorParts) {
   const { config, log, lock, readiness } = parts
   const pool = createPool(config.DATABASE_URL, 'status', error => log.debug({ err: error.message }, 'status'), {
     max: 3,

@@ -12,13 +12,7 @@ import { withConnection } from './resting-pool.ts'
  * secret has replayed a commit of this history, and holds everything before it. A server of another
  * system, of another database or of an abandoned timeline cannot show it.
  */
-export interface History {
-  /** Looks at a new connection to the primary, before the connection is used. */
-  look(client: ClientBase): Promise<void>
-  /** The history that the primary was last seen to write; null: its secret is not read yet. */
-  current(): KnownHistory | null
-  close(): void
-}
+export type History = ReturnType<typeof followHistory>
 
 export interface KnownHistory {
   /** Of its secret. */
@@ -32,7 +26,7 @@ export interface KnownHistory {
 const INTERVAL = 500
 
 /** @param primary returns the pool of the primary, once it is open */
-export function followHistory(primary: () => Pool): History {
+export function followHistory(primary: () => Pool) {
   const closing = new AbortController()
   let seen: Seen | null = null
   let known: KnownHistory | null = null
@@ -47,7 +41,8 @@ export function followHistory(primary: () => Pool): History {
     }
   }
   return {
-    async look(client) {
+    /** Looks at a new connection to the primary, before the connection is used. */
+    async look(client: ClientBase): Promise<void> {
       const found = await read(client)
       if (found === null) return
       const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
@@ -61,6 +56,7 @@ export function followHistory(primary: () => Pool): History {
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
+    /** The history that the primary was last seen to write; null: its secret is not read yet. */
     current: () => known,
     close: () => closing.abort(),
   }

@@ -12,7 +12,7 @@ export interface Servers {
   /** Of the primary. */
   pool: Pool
   /** undefined: DATABASE_READ_URL names none. */
-  standbys: OpenedStandbys | undefined
+  standbys: ReturnType<typeof openStandbys> | undefined
 }
 
 /**
@@ -45,16 +45,16 @@ function openApiPool(config: Config, log: Logger, onConnect?: (client: ClientBas
   return pool
 }
 
-/** The standbys of an API process. */
-interface OpenedStandbys extends Standbys {
-  close(): Promise<void>
-}
-
 /**
  * Opens the standbys of DATABASE_READ_URL. Each statement goes to the one with the fewest under
  * way, then to the next one; a null result leaves it to the primary.
  */
-export function openStandbys(urls: string[], connections: number, history: History, log: Logger): OpenedStandbys {
+export function openStandbys(
+  urls: string[],
+  connections: number,
+  history: History,
+  log: Logger,
+): Standbys & { close(): Promise<void> } {
   const standbys = urls.map(url => openStandby(url, connections, history, log))
   let turn = 0
   observeStandbys(() => standbys.map(({ name, isUp }) => ({ name, isUp: isUp() })))

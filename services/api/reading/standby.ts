@@ -13,23 +13,7 @@ import { type Client, createPool, isTransient } from '../../../shared/postgres/p
 import type { History, KnownHistory } from './history.ts'
 import { createRestingPool } from './resting-pool.ts'
 
-/** A server that follows the primary. */
-export interface Standby {
-  /** Host and port. */
-  name: string
-  /**
-   * False while it rests: it did not answer, and no look has succeeded since; or it was no standby
-   * of ours a moment ago.
-   */
-  answers(): boolean
-  /** Whether the server answers at all: also one that is the primary at present. */
-  isUp(): boolean
-  /** Statements under way. */
-  underWay(): number
-  /** The rows of a statement, or why it gives none, within half a second. It never throws. */
-  rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Answer<Row>>
-  close(): Promise<void>
-}
+export type Standby = ReturnType<typeof openStandby>
 
 type Answer<Row> = { rows: Row[] } | { refusal: Refusal }
 
@@ -43,7 +27,8 @@ const FOREIGN_REST = 1_000
 /** ms after which the server itself ends a statement that nobody waits for any more. */
 const STATEMENT_TIMEOUT = 5_000
 
-export function openStandby(url: string, connections: number, history: History, log: Logger): Standby {
+/** Opens a server that follows the primary. */
+export function openStandby(url: string, connections: number, history: History, log: Logger) {
   const name = new URL(url).host
   const sightings = createSightings(history)
   const outage = createOutageLog(log, {
@@ -63,11 +48,19 @@ export function openStandby(url: string, connections: number, history: History, 
   let answeredAt = 0
   let foreignUntil = 0
   return {
+    /** Host and port. */
     name,
+    /**
+     * False while it rests: it did not answer, and no look has succeeded since; or it was no
+     * standby of ours a moment ago.
+     */
     answers: () => !pool.rests() && performance.now() >= foreignUntil,
+    /** Whether the server answers at all: also one that is the primary at present. */
     isUp: () => !pool.rests(),
+    /** Statements under way. */
     underWay: () => underWay,
-    async rows(statement, needed, isWhole) {
+    /** The rows of a statement, or why it gives none, within half a second. It never throws. */
+    async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Answer<Row>> {
       const own = new AbortController()
       const timer = setTimeout(() => {
         // When others were answered meanwhile, the statement is slow and the server is there.

@@ -24,21 +24,10 @@ export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
 
-/** The model and the vector store, as the API asks them. */
-export interface VectorSearch {
-  /** null: nothing has ever been embedded. */
-  serving(): Promise<ServingCollection | null>
-  /**
-   * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
-   *
-   * @param ms how long it may take, at most `BUDGET`
-   * @throws EmbeddingFailure or VectorFailure
-   */
-  nearest(text: string, coverage: Coverage, ms: number): Promise<Candidate[]>
-  missing(): Promise<Record<string, string>>
-}
+export type VectorSearch = ReturnType<typeof openVectorSearch>
 
-export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
+/** The model and the vector store, as the API asks them. */
+export function openVectorSearch(config: Config, pool: Pool) {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   const vectorOf = createQuestionVectors(QUESTION_MEMORY)
@@ -61,9 +50,16 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   }
 
   return {
+    /** null: nothing has ever been embedded. */
     serving: () => findServing(),
 
-    async nearest(text, coverage, ms) {
+    /**
+     * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
+     *
+     * @param ms how long it may take, at most `BUDGET`
+     * @throws EmbeddingFailure or VectorFailure
+     */
+    async nearest(text: string, coverage: Coverage, ms: number): Promise<Candidate[]> {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
@@ -83,7 +79,7 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       }
     },
 
-    async missing() {
+    async missing(): Promise<Record<string, string>> {
       const signal = AbortSignal.timeout(READY_TIMEOUT)
       const serving = await findServing().catch(() => null)
       const [model, store] = await Promise.allSettled([
