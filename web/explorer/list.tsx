@@ -203,7 +203,7 @@ function Source({ article, best, now }: { article: Article; best: number; now: n
   const { words } = useSpeech()
   const { language, country, relevance } = article
   return (
-    <div class="row source" lang={document.documentElement.lang}>
+    <div class="row hint source" lang={document.documentElement.lang}>
       <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
       <Moment at={article.published_at} now={now} />
       <span class="tags">

@@ -101,7 +101,7 @@ function Verdict(props: { service: string; problems: Problem[] | null; readAt: n
       {problems !== null && problems.length > 0 && (
         <ul class="problems">
           {problems.map(({ level, text }) => (
-            <li key={text} class={level}>
+            <li key={text} class={`notice ${level}`}>
               {text}
             </li>
           ))}
