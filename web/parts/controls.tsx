@@ -150,6 +150,19 @@ export function Footer() {
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
 
 /**
+ * Runs work for a part of the page, and ends it when the part is gone or the work is another one.
+ *
+ * @param work made with `useCallback`; of what it throws, nobody is told
+ */
+export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
+  useEffect(() => {
+    const end = new AbortController()
+    work(end.signal).catch(() => {})
+    return () => end.abort()
+  }, [work])
+}
+
+/**
  * The present moment in ms, looked at again every so many ms.
  *
  * @param every null: not now

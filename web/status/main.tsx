@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './status.css'
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import {
   type Cause,
   embeddingsAreLate,
@@ -15,7 +15,7 @@ import {
   type Running,
 } from '../../shared/status/figures.ts'
 import { ago, number, plural, span } from '../../shared/status/words.ts'
-import { Bar, Footer, useNow } from '../parts/controls.tsx'
+import { Bar, Footer, useNow, useWork } from '../parts/controls.tsx'
 import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'
 import { loadSpeech, SpeechContext } from '../words/index.ts'
@@ -201,27 +201,19 @@ const EVERY = 3_000
 /** Asks for the figures again and again while somebody looks. */
 function useFigures(): Watch {
   const [watch, setWatch] = useState<Watch>({ figures: null, readAt: 0, failure: null })
-  useEffect(() => {
-    const leaving = new AbortController()
-    const see = (outcome: Figures | Failure) =>
-      setWatch(last =>
-        'kind' in outcome ? { ...last, failure: outcome } : { figures: outcome, readAt: Date.now(), failure: null },
-      )
-    askAgainAndAgain(see, leaving.signal).catch(() => {}) // the page is closed
-    return () => leaving.abort()
+  const look = useCallback(async (signal: AbortSignal) => {
+    // fetch refuses an address with a name and a password in it, as the page's own may be.
+    const address = `${location.origin}/status/figures`
+    for (;;) {
+      await whenSeen(signal)
+      const outcome = await ask(address, isFigures, { key: null, signal })
+      if (outcome.kind === 'ok') setWatch({ figures: outcome.value, readAt: Date.now(), failure: null })
+      else setWatch(last => ({ ...last, failure: outcome }))
+      await rest(EVERY, signal)
+    }
   }, [])
+  useWork(look)
   return watch
-}
-
-async function askAgainAndAgain(see: (outcome: Figures | Failure) => void, signal: AbortSignal): Promise<void> {
-  // fetch refuses an address with a name and a password in it, as the page's own may be.
-  const address = `${location.origin}/status/figures`
-  for (;;) {
-    await whenSeen(signal)
-    const outcome = await ask(address, isFigures, { key: null, signal })
-    see(outcome.kind === 'ok' ? outcome.value : outcome)
-    await rest(EVERY, signal)
-  }
 }
 
 const isFigures = (json: unknown): json is Figures => isRecord(json) && typeof json.service === 'string'

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import { useWork } from '../../parts/controls.tsx'
 import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -10,16 +11,16 @@ const NOTHING: Counted = { counts: null, failure: null, isOld: false }
 /** @param search null: nothing is to be counted now */
 export function useCounts(search: Search | null, by: By, secret: string, round: number): Counted {
   const [counted, setCounted] = useState(NOTHING)
-  useEffect(() => {
-    if (search === null) return setCounted(NOTHING)
-    const end = new AbortController()
-    setCounted(before => ({ ...before, isOld: true }))
-    askOnce(search, by, secret, round).then(
-      answer => !end.signal.aborted && setCounted(toCounted(answer)),
-      () => {},
-    )
-    return () => end.abort()
-  }, [search, by, secret, round])
+  const count = useCallback(
+    async (signal: AbortSignal) => {
+      if (search === null) return setCounted(NOTHING)
+      setCounted(before => ({ ...before, isOld: true }))
+      const answer = await askOnce(search, by, secret, round)
+      if (!signal.aborted) setCounted(toCounted(answer))
+    },
+    [search, by, secret, round],
+  )
+  useWork(count)
   return counted
 }
 
@@ -46,26 +47,21 @@ export function useTimeCounts(
   round: number,
 ): Counted & { unit: TimeUnit } {
   const [counted, setCounted] = useState<Counted & { unit: TimeUnit }>({ ...NOTHING, unit: 'month' })
-  useEffect(() => {
-    if (search === null) return setCounted({ ...NOTHING, unit: 'month' })
-    void round
-    const end = new AbortController()
-    const asking = { key: secret, signal: end.signal }
-    setCounted(before => ({ ...before, isOld: true }))
-    const count = async () => {
+  const count = useCallback(
+    async (signal: AbortSignal) => {
+      if (search === null) return setCounted({ ...NOTHING, unit: 'month' })
+      void round
+      const asking = { key: secret, signal }
+      setCounted(before => ({ ...before, isOld: true }))
       const first = await ask(countsPath(search, unit ?? 'month'), isCounts, asking)
       const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
-      if (unit !== null || of === 'month' || of === 'year') return { answer: first, of }
-      return { answer: await ask(countsPath(search, of), isCounts, asking), of }
-    }
-    count().then(
-      ({ answer, of }) => setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of }),
-      () => {
-        // Another search has taken its place.
-      },
-    )
-    return () => end.abort()
-  }, [search, unit, secret, round])
+      const isFirst = unit !== null || of === 'month' || of === 'year'
+      const answer = isFirst ? first : await ask(countsPath(search, of), isCounts, asking)
+      setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of })
+    },
+    [search, unit, secret, round],
+  )
+  useWork(count)
   return counted
 }
 

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import { useWork } from '../../parts/controls.tsx'
 import { ask, hasList } from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
@@ -29,26 +30,22 @@ const MOST_DAYS = 366 * 86_400_000
 export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
-  useEffect(() => {
-    const publishedAfter = data.find(({ count }) => count > 0)?.from
-    const publishedBefore = data.at(-1)?.to
-    if (search === null || unit === 'hour' || publishedAfter === undefined || publishedBefore === undefined) return
-    if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return
-    const end = new AbortController()
-    const { outlet, countries } = search
-    const parameters = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
-    ask(`/explore/coverage?${parameters}`, isCoverage, { key: secret, signal: end.signal }).then(
-      answer => {
-        // Without news there is nothing to draw again.
-        if (answer.kind !== 'ok' || answer.value.data.length === 0) return
-        setCovered({ of: data, buckets: data.map(one => bucketOf(one, answer.value.data, outlet, speech)) })
-      },
-      () => {
-        // Another search has taken its place.
-      },
-    )
-    return () => end.abort()
-  }, [search, data, unit, secret, speech])
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      const publishedAfter = data.find(({ count }) => count > 0)?.from
+      const publishedBefore = data.at(-1)?.to
+      if (search === null || unit === 'hour' || publishedAfter === undefined || publishedBefore === undefined) return
+      if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return
+      const { outlet, countries } = search
+      const parameters = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
+      const answer = await ask(`/explore/coverage?${parameters}`, isCoverage, { key: secret, signal })
+      // Without news there is nothing to draw again.
+      if (answer.kind !== 'ok' || answer.value.data.length === 0) return
+      setCovered({ of: data, buckets: data.map(one => bucketOf(one, answer.value.data, outlet, speech)) })
+    },
+    [search, data, unit, secret, speech],
+  )
+  useWork(look)
   return covered?.of === data ? covered.buckets : data
 }
 

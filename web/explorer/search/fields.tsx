@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useCallback, useContext, useEffect, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
-import { KeyTaker } from '../../parts/controls.tsx'
+import { KeyTaker, useWork } from '../../parts/controls.tsx'
 import { ask, hasList } from '../../parts/request.ts'
+import { rest } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
 
@@ -173,31 +174,19 @@ const moved = (from: number, by: number, count: number) => ((from + 1 + by + cou
 /** Names that hold the text; none while there is nothing to ask. */
 function useSuggestions(field: 'outlet' | 'author', text: string, secret: string): string[] {
   const [names, setNames] = useState<string[]>([])
-  const running = useRef<AbortController | null>(null)
-  useEffect(() => {
-    running.current?.abort()
-    const q = text.trim()
-    if (q === '') {
-      setNames([])
-      return
-    }
-    const mine = new AbortController()
-    running.current = mine
-    const later = setTimeout(async () => {
-      try {
-        const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-        const answer = await ask(path, isNames, { key: secret, signal: mine.signal })
-        // Without suggestions the field works all the same.
-        setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
-      } catch {
-        // The text has changed meanwhile.
-      }
-    }, PAUSE)
-    return () => {
-      clearTimeout(later)
-      mine.abort()
-    }
-  }, [field, text, secret])
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      const q = text.trim()
+      if (q === '') return setNames([])
+      await rest(PAUSE, signal)
+      const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
+      const answer = await ask(path, isNames, { key: secret, signal })
+      // Without suggestions the field works all the same.
+      setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
+    },
+    [field, text, secret],
+  )
+  useWork(look)
   return names
 }
 

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
+import { useWork } from '../../parts/controls.tsx'
 import { type Asking, ask, type Failure, hasList } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, readSearch, type Search, writeSearch } from './search.ts'
@@ -182,15 +183,15 @@ const PAGES = 5
  */
 export function useFresh(of: Search | null, key: string, quota: number | null): number {
   const [fresh, setFresh] = useState(0)
-  useEffect(() => {
-    setFresh(0)
-    if (of === null || of.mode === 'semantic') return
-    const end = new AbortController()
-    void follow(of, key, quota === null ? PAUSE : PAUSE_WITH_QUOTA, end.signal, setFresh).catch(() => {
-      // The search has changed, or the page is closed.
-    })
-    return () => end.abort()
-  }, [of, key, quota])
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      setFresh(0)
+      if (of === null || of.mode === 'semantic') return
+      await follow(of, key, quota === null ? PAUSE : PAUSE_WITH_QUOTA, signal, setFresh)
+    },
+    [of, key, quota],
+  )
+  useWork(look)
   return fresh
 }
 
