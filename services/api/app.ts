@@ -22,7 +22,7 @@ import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
 import { feedPages } from './feeds/manage.ts'
-import { answerFeed } from './feeds/rss.ts'
+import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
 import { type Answer, type Content, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
@@ -92,15 +92,7 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  app.use(
-    feedPages({
-      pool,
-      counts,
-      publicUrl: parts.publicUrl,
-      serviceName: config.SERVICE_NAME,
-      namespace: config.FEED_NAMESPACE_URL,
-    }),
-  )
+  app.use(feedPages({ pool, counts, ...identityOf(parts) }))
   app.route('/explore/counts').get(operations.counts).all(refuseMethod())
   app.route('/explore/coverage').get(operations.coverage).all(refuseMethod())
   app.route('/explore/matches').get(operations.matches).all(refuseMethod())
@@ -126,8 +118,12 @@ function newApp(config: Config): Express {
   return app
 }
 
+const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
+  ...{ serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL },
+})
+
 function operationsOf(tools: Tools) {
-  const { config, publicUrl, cursorSecret } = tools
+  const { cursorSecret } = tools
   const standing = createStandingAnswers()
   const meaningOf = createMeaning(tools.pool, tools.index)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
@@ -138,7 +134,7 @@ function operationsOf(tools: Tools) {
       const known = standing.find(asked, request.headers['if-none-match'])
       return known ?? standing.keep(asked, await answer(searches, query, plan, request, response))
     })
-  const identity = { serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL }
+  const identity = identityOf(tools)
   return {
     articles: pollable('articles', (searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
     feed: pollable('feed', (searches, query, plan) => answerFeed(searches, identity, query, plan)),

@@ -25,7 +25,7 @@ export type Outcome<T> = Answer<T> | Failure
 export interface Asking {
   /** null: the browser sends the password that it was asked for when it opened the page. */
   key: string | null
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
 }

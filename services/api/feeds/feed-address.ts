@@ -1,5 +1,5 @@
 import type { FeedWithToken } from '../../../shared/plans/search-feeds.ts'
-import { pageOf } from './rss.ts'
+import { type FeedIdentity, pageOf } from './rss.ts'
 import { writeXml, type XmlElement } from './xml.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */
@@ -34,19 +34,11 @@ export function feedAddresses(publicUrl: string, token: string): Record<FeedForm
 
 export const OPML_TYPE = 'text/x-opml; charset=utf-8'
 
-/** The publisher of a list of feeds. */
-export interface Publisher {
-  serviceName: string
-  publicUrl: string
-  /** Namespace of the attributes that OPML does not have. */
-  namespace: string
-}
-
 /**
  * Writes OPML 2.0 (http://opml.org/spec2.opml), a list of feeds that every feed reader can import.
  * A reader subscribes to `xmlUrl`; the addresses of the other formats stand beside it.
  */
-export function writeOpml({ serviceName, publicUrl, namespace }: Publisher, feeds: FeedWithToken[]): string {
+export function writeOpml({ serviceName, publicUrl, namespace }: FeedIdentity, feeds: FeedWithToken[]): string {
   const outlines = feeds.map(({ feed, token }): XmlElement => {
     const addresses = feedAddresses(publicUrl, token)
     return {

@@ -17,11 +17,11 @@ import { ApiError } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 import { readRequest } from '../contract/request.ts'
 import { refuseMethod } from '../http/answer.ts'
-import { feedAddresses, OPML_TYPE, type Publisher, writeOpml } from './feed-address.ts'
-import { searchOf, titleOf } from './rss.ts'
+import { feedAddresses, OPML_TYPE, writeOpml } from './feed-address.ts'
+import { type FeedIdentity, searchOf, titleOf } from './rss.ts'
 
 /** What the handlers work with. */
-interface FeedParts extends Publisher {
+interface FeedParts extends FeedIdentity {
   pool: Pool
   /** So that one key's requests never hold many connections. */
   counts: Permits

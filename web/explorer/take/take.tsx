@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { CopyButton, Segments, useNow } from '../../parts/controls.tsx'
+import { CopyButton, Segments, useNow, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { localDay } from '../../parts/time.ts'
@@ -181,36 +181,33 @@ function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
-  const look = useCallback(() => {
-    setFailure(null)
-    const end = new AbortController()
-    ask('/explore/feeds', isFeeds, { key: secret, signal: end.signal }).then(
-      answer => {
-        if (answer.kind === 'ok') setFeeds(answer.value.feeds)
-        else setFailure(answer)
-      },
-      () => {}, // the panel is gone
-    )
-    return () => end.abort()
-  }, [secret])
-  useEffect(look, [look])
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      setFailure(null)
+      const answer = await ask('/explore/feeds', isFeeds, { key: secret, signal })
+      if (answer.kind === 'ok') setFeeds(answer.value.feeds)
+      else setFailure(answer)
+    },
+    [secret],
+  )
+  useWork(look)
   return {
     feeds,
     made,
     failure,
-    look,
+    look: () => look(),
     async make(title: string) {
       const body = { search: String(writeSearch(search)), title }
       const answer = await ask('/explore/feeds', isFeed, { key: secret, method: 'POST', body })
       if (answer.kind === 'failure') return setFailure(answer)
       setMade(answer.value)
-      look()
+      await look()
     },
     async end(id: string) {
       const answer = await askFile(`/explore/feeds/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' })
       if (answer.kind === 'failure') return setFailure(answer)
       if (made?.id === id) setMade(null)
-      look()
+      await look()
     },
     async save() {
       const answer = await askFile('/explore/feeds.opml', { key: secret })
