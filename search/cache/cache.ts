@@ -92,14 +92,6 @@ export interface OfSegment {
   key: string
 }
 
-/** Values by key and segment. */
-interface CacheBySegment<V> extends Cache<OfSegment, V> {
-  /** The keys that were used most recently, of any segment. */
-  latestKeys(most: number): string[]
-  /** Looks a key up once, for many segments. The result holds until the next wait. */
-  ofKey(key: string): (segment: SegmentMeta) => V | undefined
-}
-
 /** The values of one key. They are kept and dropped together. */
 interface Entry<V> {
   bytes: number
@@ -121,17 +113,18 @@ interface Part<V> {
  *
  * @param limit bytes
  */
-export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
+export function createCacheBySegment<V>(limit: number) {
   const entries = createCache<string, Entry<V>>(limit)
   return {
-    get: ({ segment, key }) => entries.get(key)?.bySegment.get(segment.no)?.value,
+    get: ({ segment, key }: OfSegment): V | undefined => entries.get(key)?.bySegment.get(segment.no)?.value,
 
-    ofKey(key) {
+    /** Looks a key up once, for many segments. The result holds until the next wait. */
+    ofKey(key: string) {
       const bySegment = entries.get(key)?.bySegment
-      return segment => bySegment?.get(segment.no)?.value
+      return (segment: SegmentMeta): V | undefined => bySegment?.get(segment.no)?.value
     },
 
-    set({ segment, key }, value, bytes) {
+    set({ segment, key }: OfSegment, value: V, bytes: number): void {
       const before = entries.get(key)
       const part = { value, bytes: bytes + ENTRY_BYTES, first: Number(segment.first), last: Number(segment.last) }
       const bySegment = before?.bySegment ?? new Map<number, Part<V>>()
@@ -146,7 +139,8 @@ export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 
-    latestKeys(most) {
+    /** The keys that were used most recently, of any segment. */
+    latestKeys(most: number): string[] {
       const keys: string[] = []
       for (const key of entries.keys()) {
         if (keys.length === most) break

@@ -40,7 +40,7 @@ export interface SegmentCache {
   verified: Cache<OfSegment, Verified>
   /** Numbers of matches, by what is searched for. */
   counts: CountCache
-  prefetch: Prefetch
+  prefetch: ReturnType<typeof createPrefetch>
   /**
    * Reads segments that are stored and not used yet: columns, and the dictionary of a small one or
    * the lists of a large one that searches used lately. The first searches then find them here.
@@ -198,28 +198,16 @@ async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[
 }
 
 /**
- * Reads the whole term dictionaries of the newest segments. These are small, come every few seconds
- * under load, and are soon merged. Without a prefetch the first search for any term would wait for
- * each.
- */
-interface Prefetch extends Pick<PrefetchedParts, 'list' | 'has' | 'announce' | 'add' | 'bytes' | 'largestDictionary'> {
-  /**
-   * Prefetches the newest segments that hold `articles` articles together, and drops all others.
-   * Returns at once. The dictionaries are read in the background, and nothing waits for them.
-   */
-  follow(meta: IndexMeta, articles: number): void
-  /** Resolves when nothing is being read. */
-  idle(): Promise<void>
-  /** Reads nothing more. Resolves when nothing is being read. */
-  close(): Promise<void>
-}
-
-/**
  * Articles of the newest segments: some 80 MB. Most terms of older segments were asked for already.
  */
 export const PREFETCHED_ARTICLES = 32_768
 
-function createPrefetch(store: SegmentStore): Prefetch {
+/**
+ * Reads the whole term dictionaries of the newest segments. These are small, come every few seconds
+ * under load, and are soon merged. Without a prefetch the first search for any term would wait for
+ * each.
+ */
+function createPrefetch(store: SegmentStore) {
   const parts = createPrefetchedParts()
   let goal: { version: bigint; articles: number; segments: SegmentMeta[] } | null = null
   let newest = -1n
@@ -255,7 +243,11 @@ function createPrefetch(store: SegmentStore): Prefetch {
   return {
     ...parts,
 
-    follow(meta, articles) {
+    /**
+     * Prefetches the newest segments that hold `articles` articles together, and drops all others.
+     * Returns at once. The dictionaries are read in the background, and nothing waits for them.
+     */
+    follow(meta: IndexMeta, articles: number): void {
       const { version } = meta
       if (closed || version < newest || (goal?.version === version && goal.articles === articles)) return
       const wanted = newestSegments(meta, articles)
@@ -267,9 +259,11 @@ function createPrefetch(store: SegmentStore): Prefetch {
       })
     },
 
+    /** Resolves when nothing is being read. */
     idle: () => reading ?? Promise.resolve(),
 
-    async close() {
+    /** Reads nothing more. Resolves when nothing is being read. */
+    async close(): Promise<void> {
       closed = true
       goal = null
       await reading
@@ -290,8 +284,6 @@ function newestSegments({ segments }: IndexMeta, articles: number): SegmentMeta[
 type ReadSegment =
   | { dictionary: TermDictionary; lists: null }
   | { dictionary: null; lists: ReadonlyMap<string, DocIdSet> }
-
-type PrefetchedParts = ReturnType<typeof createPrefetchedParts>
 
 /**
  * Parts of segments that were read before a search asked for them. A dictionary stays as long as
