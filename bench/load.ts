@@ -76,10 +76,10 @@ export async function load(
 ): Promise<Load> {
   const asked: Asked[] = []
   const ended = new AbortController()
+  const limit = 'seconds' in until ? AbortSignal.timeout(until.seconds * 1_000) : ended.signal
   const start = performance.now()
-  if ('seconds' in until) setTimeout(() => ended.abort(), until.seconds * 1_000)
   let left = 'requests' in until ? until.requests : Infinity
-  await inTurn(connections, AbortSignal.any([signal, ended.signal]), async (connection, turn) => {
+  await inTurn(connections, AbortSignal.any([signal, ended.signal, limit]), async (connection, turn) => {
     if (--left <= 0) ended.abort()
     if (left < 0) return
     const place = Math.floor((connection * requests.length) / connections) + turn

@@ -60,7 +60,9 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   const { name: model, dimensions } = sourceOf(config).model
   if (dimensions === null) throw new Error(`The dimensions of ${model} are not known.`)
   const random = createRandom(9)
-  const vector = () => Array.from({ length: dimensions }, () => random.next() - 0.5)
+  // About as long as a vector of the model: 1.
+  const number = () => (random.next() - 0.5) * Math.sqrt(12 / dimensions)
+  const vector = () => Array.from({ length: dimensions }, number)
   const subjects = Array.from({ length: SUBJECTS }, vector)
   const vectors = openVectorStore(config, PATIENCE)
   await vectors.drop(COLLECTION).catch(() => {})
