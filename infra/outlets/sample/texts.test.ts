@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
 import { sampleArticles } from '../../../test/sample.ts'
@@ -40,9 +41,18 @@ t.test('a wall clock is read in the time zone of the outlet, on both sides of th
   t.equal(times('2026-10-26 08:45')[0]?.publishedAt.toISOString(), '2026-10-26T07:45:00.000Z')
 })
 
-t.test('an error in a file of texts names the headline', async t => {
-  const parse = (head: string) => () => parseTexts(`# A headline\n\n${head}\n\nText.`, 'Europe/Brussels', 'nl')
-  t.throws(parse('at: 2026-10-24 08:45\nsection: s\ncolour: red'), { message: /"A headline".*"colour: red"/ })
-  t.throws(parse('section: s'), { message: /"A headline" lacks the line "at: …"/ })
-  t.throws(parse('at: 2026-10-24 08:45\nsection: s\nlang: xx'), { message: /"xx" is none of nl, fr/ })
+t.test('each text has the lines that it needs, and no other', async t => {
+  const line = /^(by|event|lang|answer): \S.*$|^at: \d{4}-\d\d-\d\d \d\d:\d\d$|^section: \S.*$/
+  for (const { domain } of SAMPLE_OUTLETS) {
+    const source = await readFile(new URL(`./texts/${domain}.md`, import.meta.url), 'utf8')
+    for (const block of source.split(/^# /m).slice(1)) {
+      const [title = '', head = ''] = block.trim().split(/\n\s*\n/)
+      t.same(
+        head.split('\n').filter(one => !line.test(one)),
+        [],
+        title,
+      )
+      for (const key of ['at', 'section']) t.match(head, new RegExp(`^${key}: `, 'm'), title)
+    }
+  }
 })
