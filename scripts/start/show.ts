@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { SingleBar } from 'cli-progress'
 import type { Config } from '../../shared/config/config.ts'
 import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -238,48 +237,25 @@ export interface Progress {
   pause(): void
 }
 
-/** A bar on a terminal; elsewhere plain lines, at most one every `LINE_MS`. */
-export function createProgress(print: (line: string) => void): Progress {
-  return process.stdout.isTTY ? barOnTerminal() : plainLines(print)
-}
-
 const LINE_MS = 5_000
 
-function plainLines(print: (line: string) => void): Progress {
+/** On a terminal a line that changes; elsewhere plain lines, at most one every `LINE_MS`. */
+export function createProgress(print: (line: string) => void): Progress {
+  const isTerminal = process.stdout.isTTY
   let shown = ''
   let shownAt = 0
   return {
     show(counts) {
       const line = inWords(counts)
-      if (line === shown || Date.now() - shownAt < LINE_MS) return
+      if (line === shown || (!isTerminal && Date.now() - shownAt < LINE_MS)) return
       shown = line
       shownAt = Date.now()
-      print(line)
-    },
-    pause() {},
-  }
-}
-
-function barOnTerminal(): Progress {
-  let bar: SingleBar | null = null
-  return {
-    show(counts) {
-      if (!bar) {
-        bar = new SingleBar({
-          format: '{bar} {words}',
-          barsize: 24,
-          hideCursor: true,
-          clearOnComplete: true,
-          stream: process.stdout,
-        })
-        bar.start(Math.max(counts.pages, 1), counts.finished, { words: inWords(counts) })
-      }
-      bar.setTotal(Math.max(counts.pages, 1))
-      bar.update(counts.finished, { words: inWords(counts) })
+      if (isTerminal) process.stdout.write(`\r\x1b[K${line}`)
+      else print(line)
     },
     pause() {
-      bar?.stop()
-      bar = null
+      if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
+      if (isTerminal) shown = ''
     },
   }
 }
