@@ -32,11 +32,9 @@ export interface CheckedFeed {
   dead: boolean
   /** The catalogue names it; false: the check found it. */
   listed: boolean
-  /** ms, pauses left out. */
-  took: number
 }
 
-/** The result of one feed, without its address and its time. */
+/** The result of one feed, without its address. */
 type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 
 const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null, permanent: false, dead: false }
@@ -46,14 +44,12 @@ export async function checkFeed(
   trial: Trial,
   of: { domain: string; url: string; listed: boolean },
 ): Promise<CheckedFeed> {
-  const found = await tryFeed(trial, of.url)
-  return { ...UNKNOWN, ...of, ...found, took: Math.round(found.took ?? 0) }
+  return { ...UNKNOWN, ...of, ...(await tryFeed(trial, of.url)) }
 }
 
 async function tryFeed(trial: Trial, url: string): Promise<Findings> {
   try {
-    const answered = await trial.get(new URL(url))
-    return { ...(await describe(answered, url, trial)), took: answered.took }
+    return await describe(await trial.get(new URL(url)), url, trial)
   } catch (error) {
     if (!(error instanceof RequestFailure)) return { ok: false, detail: sentenceOf(error) }
     return { ok: false, detail: error.message, dead: error.kind === 'name' }

@@ -34,8 +34,6 @@ export interface Answered {
   url: URL
   /** Every redirect on the way was a permanent one (301, 308). */
   permanent: boolean
-  /** ms of the requests, pauses left out. */
-  took: number
 }
 
 /** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
@@ -66,7 +64,7 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
     }
     return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
   }
-  const askAllowed = async (url: URL): Promise<Asked> => {
+  const askAllowed = async (url: URL): Promise<FetchedResponse> => {
     const { rules, crawlDelay } = await rulesOf(url)
     if (!isAllowed(rules, url)) throw new Error('robots.txt forbids it')
     return ask(url, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
@@ -89,11 +87,7 @@ const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 
 const whyNotAsked = ({ kind, message }: RequestFailure) =>
   NOT_ASKED.has(kind) ? message : `robots.txt does not answer, so nothing may be fetched: ${message}`
 
-interface Asked {
-  answer: FetchedResponse
-  took: number
-}
-type Ask = (url: URL, pause?: number) => Promise<Asked>
+type Ask = (url: URL, pause?: number) => Promise<FetchedResponse>
 
 /**
  * Requests of one host follow one another, with CRAWL_HOST_DELAY between them, or a longer pause.
@@ -111,15 +105,13 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
       await before?.turn.catch(() => {})
       const free = (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
       await sleep(Math.max(0, free - performance.now()), undefined, { signal })
-      const from = performance.now()
       try {
-        const answer = await request(url, { ...introduction(config), accept: '*/*' }, connect, {
+        return await request(url, { ...introduction(config), accept: '*/*' }, connect, {
           timeout: config.CRAWL_TIMEOUT,
           maxBytes: config.CRAWL_MAX_BYTES,
           signal,
           wanted: () => true,
         })
-        return { answer, took: performance.now() - from }
       } finally {
         const known = ends.get(host)
         if (known !== undefined) known.at = performance.now()
@@ -132,15 +124,12 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
 
 async function follow(from: URL, ask: Ask): Promise<Answered> {
   let url = from
-  let took = 0
   let permanent = true
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const asked = await ask(url)
-    const { answer } = asked
-    took += asked.took
+    const answer = await ask(url)
     const next =
       answer.status >= 300 && answer.status < 400 ? readAddress(answer.headers.location ?? '', url.href) : null
-    if (next === null) return { answer, url, permanent, took }
+    if (next === null) return { answer, url, permanent }
     permanent &&= answer.status === 301 || answer.status === 308
     url = next
   }
