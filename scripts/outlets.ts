@@ -47,8 +47,7 @@ await runCommand(
     usage: [
       'sync FILE [--dry-run] [--yes]      makes FILE the whole catalogue',
       'add FILE [--dry-run]               adds the outlets of FILE; all others stay',
-      'add DOMAIN --country NL --languages nl --feed URL [--name NAME] [--time-zone ZONE] [--host HOST…]',
-      'add DOMAIN --country NL --languages nl --sitemap URL [the same] [--dry-run]',
+      'add DOMAIN --country NL --languages nl --feed URL… [--name NAME] [--dry-run]',
       'remove DOMAIN… [--dry-run]',
       'list [--json]',
       'rights [--json]                    what each value of RIGHTS_TDM stops, by outlet and signal',

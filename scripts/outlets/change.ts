@@ -37,7 +37,7 @@ export async function add(context: CommandContext, pool: Pool, fileOrDomain: str
   const described = hasEntry(context.options)
   if (!described && !existsSync(fileOrDomain)) {
     throw new UsageError(
-      `There is no file ${fileOrDomain}; to add that outlet, write --country, --languages, and --feed or --sitemap.`,
+      `There is no file ${fileOrDomain}; to add that outlet, write --country, --languages and --feed.`,
     )
   }
   const outlets = described
@@ -103,10 +103,7 @@ export const ENTRY_OPTIONS: Record<string, Option> = {
   name: { type: 'string', value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
   country: { type: 'string', value: 'NL|BE|LU', about: 'add: its country' },
   languages: { type: 'string', value: 'nl,fr', about: 'add: languages that it publishes in' },
-  'time-zone': { type: 'string', value: 'ZONE', about: "add: for dates without an offset (default: the country's)" },
-  host: { type: 'string', value: 'HOST', multiple: true, about: 'add: another host of its pages; may be repeated' },
   feed: { type: 'string', value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
-  sitemap: { type: 'string', value: 'URL', multiple: true, about: 'add: a sitemap; may be repeated' },
 }
 
 /** Whether options describe an outlet. */
@@ -115,29 +112,26 @@ function hasEntry(options: CommandContext['options']): boolean {
 }
 
 /**
- * One outlet of options, checked as a catalogue's file is.
+ * One outlet of options, checked as a catalogue's file is. A file says more of an outlet.
  *
  * @throws UsageError or CatalogueError
  */
 function readEntry(domain: string, options: CommandContext['options']): Catalogue {
   const text = (name: string) => (typeof options[name] === 'string' ? options[name].trim() : undefined)
-  const list = (name: string) => (Array.isArray(options[name]) ? options[name] : [])
   const country = text('country')?.toUpperCase()
   const languages = text('languages')
-  const [feeds, sitemaps] = [list('feed'), list('sitemap')]
-  if (country === undefined || languages === undefined || feeds.length + sitemaps.length === 0) {
-    throw new UsageError('An outlet needs --country, --languages, and --feed or --sitemap; see --help.')
+  const feeds = options.feed
+  if (country === undefined || languages === undefined || feeds === undefined) {
+    throw new UsageError('An outlet needs --country, --languages and --feed; see --help.')
   }
   const zone = Object.entries(TIME_ZONES).find(([code]) => code === country)?.[1]
   const outlet = {
     name: text('name') ?? domain,
     domain,
-    hosts: list('host'),
     country,
     languages: languages.split(',').map(code => code.trim().toLowerCase()),
-    timeZone: text('time-zone') ?? zone ?? '',
+    timeZone: zone ?? '',
     feeds,
-    sitemaps,
   }
   return readCatalogue(JSON.stringify({ outlets: [outlet] }))
 }
