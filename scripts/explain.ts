@@ -27,19 +27,14 @@ const ARTICLE = `
     left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
    where a.seq = $1`
 
-/**
- * Articles that are looked at first. Pages are stored for a week (PAGES_KEEP), in which 400 outlets
- * publish half as many.
- */
-const RECENT = 262_144n
-
-// No index has ids or numbers of pages. $1 and $2 bound `seq`, which has one.
-const BY_ID = 'select seq from articles where seq > $1 and seq <= $2 and id = $3'
+// No index has ids or numbers of pages: the primary keys are read backwards, the newest first.
+const BACKWARDS = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
+const BY_ID = 'select seq from articles where id = $1 order by seq desc limit 1'
 const BY_PAGE = `
-  select seq from embeddings where seq > $1 and seq <= $2 and page_no = $3
+  (select seq from embeddings where page_no = $1 order by seq desc limit 1)
   union all
-  select seq from articles where seq > $1 and seq <= $2 and id in (select id from article_rights where page_no = $3)
-   order by seq limit 1`
+  (select seq from articles where id in (select id from article_rights where page_no = $1) order by seq desc limit 1)
+  limit 1`
 
 await runCommand(
   {
@@ -60,7 +55,7 @@ await runCommand(
     const { options, positionals, print } = context
     const [word, ...rest] = positionals
     if (word === undefined || rest.length > 0) throw new UsageError('Name one article or page, by its id or address.')
-    const found = await findPage(context.openPool({ max: 1 }), word)
+    const found = await findPage(context.openPool({ max: 1, settings: BACKWARDS }), word)
     if (found?.stored && found.id === null && options.fetch !== true) {
       if (options.json === true)
         print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored }))
@@ -314,20 +309,12 @@ async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & {
 /** An article by its id, or by the number of the page that it was made of. */
 type Wanted = { id: string } | { pageNo: bigint }
 
-/** The number of an article; null: there is none. All articles are read when it is an old one. */
+/** The number of an article; null: there is none. An old one takes longer. */
 async function seqOf(pool: Pool, wanted: Wanted): Promise<bigint | null> {
   if ('id' in wanted && !(await isTaken(pool, wanted.id))) return null
   const [statement, value] = 'id' in wanted ? [BY_ID, wanted.id] : [BY_PAGE, wanted.pageNo]
-  const { rows: clock } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-  const last = clock[0]!.last_seq
-  for (const [after, to] of [
-    [last - RECENT, last],
-    [0n, last - RECENT],
-  ]) {
-    const { rows } = await pool.query<{ seq: bigint }>(statement, [after, to, value])
-    if (rows[0] !== undefined) return rows[0].seq
-  }
-  return null
+  const { rows } = await pool.query<{ seq: bigint }>(statement, [value])
+  return rows[0]?.seq ?? null
 }
 
 /** Whether an article has this id. Index: the primary key. */

@@ -61,13 +61,6 @@ t.test('a difference from the stored article is named', async t => {
   await database.query('update page_sources set body = $1 where page_no = $2', [body[0]?.body, pageNo])
 })
 
-t.test('an article behind a million newer ones is found by its id and its page', async t => {
-  const move = 'update ingest_clock set last_seq = last_seq + $1'
-  await database.query(move, [1_000_000])
-  t.teardown(() => database.query(move, [-1_000_000]))
-  for (const word of [id, `page:${pageNo}`]) t.match((await explain([word])).out, `Article ${id}.`, word)
-})
-
 t.test('of an imported article it says that it was imported', async t => {
   const url = 'https://krant.example/a/1'
   const file = join(t.testdir(), 'archive.ndjson')
