@@ -141,15 +141,8 @@ async function fillAndTakeOver(
   return articles
 }
 
-interface Report {
-  collection: string
-  model: string
-  articles: number
-  done: boolean
-}
-
-function report({ options, print }: CommandContext, { collection, model, articles, done }: Report): void {
-  if (options.json === true) print(JSON.stringify({ collection, model, articles, done }))
+function report({ options, print }: CommandContext, made: object): void {
+  if (options.json === true) print(JSON.stringify(made))
 }
 
 function text(value: CommandContext['options'][string]): string | null {
@@ -234,7 +227,7 @@ async function storePatiently(
     const failure = await store(filling, target, group, signal)
     if (failure === null) return
     if (failure.kind === 'missing') await filling.embeddingCollections.restore()
-    if (await isAlive(filling, target, signal)) return storeOneByOne(filling, target, group, failure, signal)
+    if (await isAlive(filling, target, signal)) return giveToEmbedders(filling, group, failure.message)
     if (failure.message !== complaint) filling.say(`${failure.message} Waiting.`)
     complaint = failure.message
     await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
@@ -258,18 +251,6 @@ async function store(
   }
 }
 
-/** Finds the article of a group that is refused although model and vector store answer. */
-async function storeOneByOne(
-  filling: Filling,
-  target: EmbeddingCollection,
-  group: EmbeddableArticle[],
-  failure: EmbeddingFailure | VectorFailure,
-  signal: AbortSignal,
-): Promise<void> {
-  if (group.length === 1) return giveToEmbedders(filling, group[0]!, failure.message)
-  for (const article of group) await storePatiently(filling, target, [article], signal)
-}
-
 async function isAlive(
   { vectors }: Filling,
   { embeddings }: EmbeddingCollection,
@@ -284,9 +265,14 @@ async function isAlive(
   }
 }
 
-async function giveToEmbedders({ pool, say }: Filling, { seq }: EmbeddableArticle, why: string): Promise<void> {
-  say(`Article ${seq} is refused (${why}); the embedders try it again.`)
-  await pool.query('update embeddings set embedded_at = null, claimed_until = null, attempts = 0 where seq = $1', [seq])
+/** Embedders find the article of a group that is refused although model and vector store answer. */
+async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
+  const seqs = group.map(({ seq }) => seq)
+  say(`One of the articles ${seqs.join(', ')} is refused (${why}); the embedders try them again.`)
+  await pool.query(
+    'update embeddings set embedded_at = null, claimed_until = null, attempts = 0 where seq = any ($1)',
+    [seqs],
+  )
 }
 
 /**
