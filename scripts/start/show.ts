@@ -70,7 +70,7 @@ async function untilFound(options: Shown, { awaited, needsVectors }: Offered, ke
   for (;;) {
     signal.throwIfAborted()
     const counts = await readCounts(pool).catch(() => last)
-    if (!isSame(counts, last)) changedAt = Date.now()
+    if (inWords(counts) !== inWords(last)) changedAt = Date.now()
     last = counts
     progress.show(counts)
     const still = Date.now() - changedAt > STILL_MS && (!needsVectors || counts.embedded === counts.articles)
@@ -224,9 +224,6 @@ export async function readCounts(pool: Pool): Promise<Counts> {
   )
   return rows[0] ?? { pages: 0, finished: 0, articles: 0, embedded: 0 }
 }
-
-const isSame = (a: Counts, b: Counts): boolean =>
-  a.pages === b.pages && a.finished === b.finished && a.articles === b.articles && a.embedded === b.embedded
 
 const inWords = ({ pages, finished, articles, embedded }: Counts) =>
   `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
