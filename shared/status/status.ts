@@ -33,9 +33,8 @@ export interface Status {
  * millions.
  */
 export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
-  const [flow, articles, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
+  const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
     readFlow(pool),
-    pool.query<{ n: number }>('select last_seq::int as n from ingest_clock'),
     pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
     pool.query<{ done: number; refused: number }>(
       `select count(*) filter (where state = 'done')::int as done, count(*) filter (where state = 'refused')::int as refused
@@ -58,7 +57,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
   const { done = 0, refused = 0 } = pages.rows[0] ?? {}
   const latest = newest.rows[0]
   return {
-    articles: articles.rows[0]?.n ?? 0,
+    articles: flow.articles,
     embedded: embedded.rows[0]?.n ?? 0,
     embeddings: { promised, due, failed },
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
