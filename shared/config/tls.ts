@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 /** More than all public authorities together take. */
 const MOST_BYTES = 1_048_576
@@ -24,16 +24,11 @@ export function readAuthority(path: string): { certificates: string } | { proble
 /** The text of a file that a setting names, or half a sentence that says why there is none. */
 export function readSmallFile(path: string, mostBytes: number): { text: string } | { problem: string } {
   try {
-    // Opened before it is looked at, so that both are the same file. A pipe must not make it wait.
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile()) return { problem: 'it is no file' }
-      if (stat.size > mostBytes) return { problem: `it is longer than ${mostBytes} bytes` }
-      return { text: readFileSync(file, 'utf8') }
-    } finally {
-      closeSync(file)
-    }
+    // A pipe must not make it wait.
+    const stat = statSync(path)
+    if (!stat.isFile()) return { problem: 'it is no file' }
+    if (stat.size > mostBytes) return { problem: `it is longer than ${mostBytes} bytes` }
+    return { text: readFileSync(path, 'utf8') }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     return { problem: REASONS[code] ?? `it cannot be read (${code})` }
