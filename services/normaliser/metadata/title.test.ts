@@ -13,6 +13,10 @@ const titled = (head: string, body = '', fed: string | null = null, of = outlet)
     of,
   )?.value ?? null
 
+const jsonLd = (headline: string) =>
+  `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${headline}"}</script>`
+const social = (title: string) => `<meta property="og:title" content="${title}">`
+
 t.test('the outlet’s name is no part of the headline', async t => {
   const cases: [string, string][] = [
     ['Brug dicht - De Dagkoerier', 'Brug dicht'],
@@ -48,24 +52,18 @@ t.test('whitespace is collapsed and entities are decoded once', async t => {
   t.equal(titled('<title>\n  Brug   dicht\u00A0nu \t</title>'), 'Brug dicht nu')
   t.equal(titled('<title>Jan &amp; Piet</title>'), 'Jan & Piet')
   t.equal(titled('<title>Zo schrijf je &amp;amp;</title>'), 'Zo schrijf je &amp;')
-  t.equal(titled('<meta property="og:title" content="Zo schrijf je &amp;amp;">'), 'Zo schrijf je &amp;')
-  t.equal(
-    titled(
-      '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Jan &amp; &#8216;Piet&#8217;"}</script>',
-    ),
-    'Jan & ‘Piet’',
-  )
+  t.equal(titled(social('Zo schrijf je &amp;amp;')), 'Zo schrijf je &amp;')
+  t.equal(titled(jsonLd('Jan &amp; &#8216;Piet&#8217;')), 'Jan & ‘Piet’')
   t.equal(titled('', '', 'Jan &amp; <b>Piet</b>'), 'Jan & Piet')
 })
 
 t.test('the sources in their order', async t => {
-  const jsonLd =
-    '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug dicht, zeggen de gegevens"}</script>'
-  const og = '<meta property="og:title" content="Brug dicht, zegt Open Graph">'
+  const data = jsonLd('Brug dicht, zeggen de gegevens')
+  const og = social('Brug dicht, zegt Open Graph')
   const document = '<title>Brug dicht, zegt het document</title>'
   const page = '<h1>Brug dicht, zegt de pagina</h1>'
   const feed = 'Brug dicht, zegt de feed'
-  t.equal(titled(jsonLd + og + document, page, feed), 'Brug dicht, zeggen de gegevens')
+  t.equal(titled(data + og + document, page, feed), 'Brug dicht, zeggen de gegevens')
   t.equal(titled(og + document, page, feed), 'Brug dicht, zegt de pagina')
   t.equal(titled(og + document, '', feed), 'Brug dicht, zegt Open Graph')
   t.equal(titled(document, '', feed), feed)
@@ -77,7 +75,7 @@ t.test('the sources in their order', async t => {
 
 t.test('a heading that no title repeats is the page’s last word', async t => {
   const section = '<h1>Binnenland en politiek</h1>'
-  t.equal(titled('<meta property="og:title" content="Brug dicht">', section), 'Brug dicht')
+  t.equal(titled(social('Brug dicht'), section), 'Brug dicht')
   t.equal(titled('<title>De Dagkoerier</title>', section, 'Brug dicht'), 'Brug dicht')
   t.equal(titled('<title>De Dagkoerier</title>', '<h1>Brug over de Maas dicht</h1>'), 'Brug over de Maas dicht')
 })
@@ -116,39 +114,21 @@ t.test('a section of the address is no part of the headline', async t => {
 })
 
 t.test('a kicker that the headline of the page does not have is cut off', async t => {
-  const og = (title: string) => `<meta property="og:title" content="${title}">`
   const page = '<h1>Brug over de Maas dicht</h1>'
-  t.equal(
-    titled(
-      '<script type="application/ld+json">{"@type":"NewsArticle","headline":"SRF Zuid – Brug over de Maas dicht"}</script>',
-      page,
-    ),
-    'Brug over de Maas dicht',
-  )
-  t.equal(
-    titled(
-      '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug over de Maas dicht | Verkeer"}</script>',
-      page,
-    ),
-    'Brug over de Maas dicht',
-  )
-  t.equal(titled(`${og('Brug – dicht')}<title>Dicht</title>`), 'Brug – dicht', 'one word is not a title')
+  t.equal(titled(jsonLd('SRF Zuid – Brug over de Maas dicht'), page), 'Brug over de Maas dicht')
+  t.equal(titled(jsonLd('Brug over de Maas dicht | Verkeer'), page), 'Brug over de Maas dicht')
+  t.equal(titled(`${social('Brug – dicht')}<title>Dicht</title>`), 'Brug – dicht', 'one word is not a title')
 })
 
 t.test('the headline that readers see comes before a title for search engines', async t => {
-  const jsonLd =
-    '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug Maas: alles over de sluiting"}</script>'
+  const data = jsonLd('Brug Maas: alles over de sluiting')
   const document = '<title>Brug Maas: alles over de sluiting | De Dagkoerier</title>'
-  const og = '<meta property="og:title" content="Een week omrijden voor de bakker">'
+  const og = social('Een week omrijden voor de bakker')
   const page = '<h1>Een week omrijden voor de bakker</h1>'
-  t.equal(titled(jsonLd + document + og, page), 'Een week omrijden voor de bakker')
-  t.equal(titled(jsonLd + document, page), 'Brug Maas: alles over de sluiting', 'Open Graph does not agree')
-  t.equal(titled(jsonLd + og, page), 'Brug Maas: alles over de sluiting', 'the document does not agree')
+  t.equal(titled(data + document + og, page), 'Een week omrijden voor de bakker')
+  t.equal(titled(data + document, page), 'Brug Maas: alles over de sluiting', 'Open Graph does not agree')
+  t.equal(titled(data + og, page), 'Brug Maas: alles over de sluiting', 'the document does not agree')
 })
-
-const jsonLd = (headline: string) =>
-  `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${headline}"}</script>`
-const social = (title: string) => `<meta property="og:title" content="${title}">`
 
 t.test('a kicker without a separator is cut off where another source does without it', async t => {
   const page = '<h1>Brug over de Maas dicht</h1>'
@@ -179,8 +159,7 @@ t.test('a headline that a system cut is whole where another source has the whole
   const whole =
     'Burgemeester van Temse wil dat de brug over de Schelde nog minstens drie weken dicht blijft voor alle vrachtwagens'
   const beginning = whole.slice(0, whole.lastIndexOf(' '))
-  const headline = (text: string) =>
-    `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${text}"}</script><title>${whole}</title>`
+  const headline = (text: string) => `${jsonLd(text)}<title>${whole}</title>`
   for (const cut of ['…', ' (…)', ' [...]', '..', '… lees meer', ''])
     t.equal(titled(headline(beginning + cut), `<h1>${whole}</h1>`), whole, `"${cut}"`)
   const short = 'Burgemeester van Temse wil dat de brug over de Schelde dicht blijft voor vrachtwagens'
