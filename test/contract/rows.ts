@@ -31,3 +31,21 @@ export const LISTED_ROW: fc.Arbitrary<ListedRow> = fc
     relevance: fc.option(fc.nat(10_000)),
   })
   .map(({ relevance, ...row }) => (relevance === null ? row : { ...row, relevance: relevance / 10_000 }))
+
+/** A row of one article. */
+export const ROW: ListedRow = {
+  seq: 1n,
+  id: 'a1b2c3',
+  title: 'Nieuwe brug geopend',
+  url: 'https://dagkoerier.example/brug',
+  snippet: 'De brug <b>is</b> open.',
+  publishedAt: new Date('2026-11-20T08:00:00.500Z'),
+  ingestedAt: new Date('2026-11-20T09:00:00Z'),
+  authors: [
+    { id: 'p1', name: 'Anna de Wit' },
+    { id: 'p2', name: 'Zoë Müller' },
+  ],
+  outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+  language: 'nl',
+  country: 'NL',
+}

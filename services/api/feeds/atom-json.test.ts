@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { parseAtomFeed, parseJsonFeed } from 'feedsmith'
 import t from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
+import { ROW as PLAIN } from '../../../test/contract/rows.ts'
 import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { otherFormat } from './atom-json.ts'
 
@@ -11,20 +12,9 @@ const IDENTITY = {
   namespace: 'https://perscope.example/ns/feed/1',
 }
 const ROW: ArticleRow = {
-  seq: 1n,
-  id: 'a1b2c3',
-  title: 'Nieuwe brug geopend',
+  ...PLAIN,
   url: 'https://dagkoerier.example/brug?a=1&b=2',
-  snippet: 'De brug <b>is</b> open.',
-  publishedAt: new Date('2026-11-20T08:00:00.500Z'),
-  ingestedAt: new Date('2026-11-20T09:00:00Z'),
-  authors: [
-    { id: 'p1', name: 'Anna de Wit' },
-    { id: 'p2', name: 'Zoë Müller' },
-  ],
   outlet: { name: 'De <Dag>koerier & Zn', domain: 'dagkoerier.example' },
-  language: 'nl',
-  country: 'NL',
 }
 
 function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bruggen', search = 'q=brug&country=NL') {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { parseRssFeed } from 'feedsmith'
 import t, { type Test } from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
-import type { ListedRow } from '../../../test/contract/rows.ts'
+import { type ListedRow, ROW } from '../../../test/contract/rows.ts'
 import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { readRequest } from '../contract/request.ts'
 import { feedBody, makeItem, writeHead } from './rss.ts'
@@ -12,23 +12,6 @@ const IDENTITY = {
   serviceName: 'Perscope',
   publicUrl: 'https://news.example',
   namespace: 'https://perscope.example/ns/feed/1',
-}
-
-const ROW: ListedRow = {
-  seq: 1n,
-  id: 'a1b2c3',
-  title: 'Nieuwe brug geopend',
-  url: 'https://dagkoerier.example/brug',
-  snippet: 'Wordt niet getoond',
-  publishedAt: new Date('2026-11-20T08:00:00.500Z'),
-  ingestedAt: new Date('2026-11-20T09:00:00Z'),
-  authors: [
-    { id: 'p1', name: 'Anna de Wit' },
-    { id: 'p2', name: 'Zoë Müller' },
-  ],
-  outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
-  language: 'nl',
-  country: 'NL',
 }
 
 function feed(query: string, rows: ListedRow[]): string {
