@@ -184,8 +184,8 @@ t.test('a desk in author does not hide who wrote (gluttony#6, rss-atom-bundle#86
 })
 
 /*
- * Thirteen more reports, tried on 25 November 2026: document, what its entries must be, and what
- * the reader of the report made of it. None of them went wrong here.
+ * More reports, tried on 25 November 2026: document, what its entries must be, and what the reader
+ * of the report made of it. None of them went wrong here; what parse.test.ts has is left out.
  */
 const atom = (entry: string) => `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>${entry}</feed>`
 const link = (inside: string, attributes = '') => rss(`<title>Brug dicht</title>${inside}`, attributes)
@@ -197,20 +197,7 @@ const REPORTS: [source: string, wrong: string, document: string, right: string[]
     atom('<entry xml:base="2026/11/"><title>t</title><link href="brug"/></entry>'),
     [ARTICLE],
   ],
-  [
-    'miniflux/v2#899',
-    'the path is resolved against the reader',
-    atom('<entry><title>t</title><link href="/2026/11/brug"/></entry>'),
-    [ARTICLE],
-  ],
-  [
-    'nextcloud/news#752',
-    'a whole address is put behind that of the feed',
-    atom(`<entry><title>t</title><link rel="alternate" href="${ARTICLE}"/><id>${ARTICLE}</id></entry>`),
-    [ARTICLE],
-  ],
   ['relikd/baRSS#1', 'no link', link(`<guid isPermaLink="true">${ARTICLE}</guid>`), [ARTICLE]],
-  ['yang991178/fluent-reader#587', 'no link', link(`<guid>${ARTICLE}</guid>`), [ARTICLE]],
   [
     'RssBandit/RssBandit#1243',
     'the id is taken for the address',
@@ -224,40 +211,10 @@ const REPORTS: [source: string, wrong: string, document: string, right: string[]
     [ARTICLE],
   ],
   [
-    'Ranchero-Software/NetNewsWire#344, hnrss/hnrss#5',
-    'the id wins over the link',
-    link(`<link>${ARTICLE}</link><guid>https://dagkoerier.example/?id=7</guid>`),
-    [ARTICLE],
-  ],
-  [
-    'mmcdole/gofeed#270',
-    'a number as id fails the whole feed',
-    `{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":123,"url":"${ARTICLE}"}]}`,
-    [ARTICLE],
-  ],
-  [
-    'feed-rs/feed-rs#194',
-    'an item without id fails the whole feed',
-    `{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"url":"${ARTICLE}"}]}`,
-    [ARTICLE],
-  ],
-  [
-    'crawler-commons/crawler-commons#144, martinrotter/rssguard#1403',
-    'white space before the declaration',
-    `\n \n<?xml version="1.0"?><urlset><url><loc>${ARTICLE}</loc></url></urlset>`,
-    [ARTICLE],
-  ],
-  [
     'danmactough/node-feedparser#72',
     'a comment comes first',
     `<?xml version="1.0"?>\n<!-- made by a tool -->\n${link(`<link>${ARTICLE}</link>`)}`,
     [ARTICLE],
-  ],
-  [
-    'mwaterfall/MWFeedParser#57',
-    'the address is cut at its ampersand',
-    link(`<link>${ARTICLE}?List=50ADDB35&amp;ID=896</link>`),
-    [`${ARTICLE}?List=50ADDB35&ID=896`],
   ],
 ]
 for (const [source, wrong, document, right] of REPORTS) {
