@@ -4,7 +4,8 @@ import { storedPage } from './pages.ts'
 
 /**
  * Public reports of people who extract pages, with inputs of our own. Four of 31 went wrong
- * when they were first tried, at 57d7bef5; none does now.
+ * when they were first tried, at 57d7bef5; none does now. Fourteen are left out that were read
+ * right from the first and that tests of titles, dates and authors tell by themselves.
  */
 interface Report {
   source: string
@@ -37,21 +38,9 @@ const REPORTS: Report[] = [
   },
   {
     source: 'kepano/defuddle#251',
-    situation: 'JSON-LD gives the day in words',
-    jsonLd: ld({ datePublished: 'Oct 20, 2025' }),
-    expected: { published: '2025-10-20T00:00:00.000Z' },
-  },
-  {
-    source: 'kepano/defuddle#251',
     situation: 'the date stands beside the box of the headline, not beside the headline',
     body: `<div class="a1"><div><h1>${TITLE}</h1></div></div><div class="b7"><div><div>20 oktober 2025</div></div></div>${paragraphs}`,
     expected: { published: '2025-10-20T00:00:00.000Z' },
-  },
-  {
-    source: 'codelucas/newspaper#1028',
-    situation: 'numbers in an address that are no day',
-    url: 'https://dagkoerier.example/tech/kali-linux-2026-1-release',
-    expected: { published: null },
   },
   {
     source: 'adbar/htmldate#195',
@@ -61,54 +50,16 @@ const REPORTS: Report[] = [
     expected: { published: '2026-11-18T07:30:15.000Z' },
   },
   {
-    source: 'adbar/htmldate#154',
-    situation: 'JSON-LD states when the article was created and when it was published',
-    jsonLd: ld({ dateCreated: '2026-11-17T01:06:41Z', datePublished: '2026-11-18T15:42:33Z' }),
-    expected: { published: '2026-11-18T15:42:33.000Z' },
-  },
-  {
-    source: 'AndyTheFactory/newspaper4k#209',
-    situation: 'the day of the printed issue in the address, another one in the meta tag',
-    url: 'https://dagkoerier.example/2026/11/18/brug-temse-dicht-912343.html',
-    head: '<meta property="article:published_time" content="2026-11-16T09:53:00Z">',
-    expected: { published: '2026-11-16T09:53:00.000Z' },
-  },
-  {
-    source: 'AndyTheFactory/newspaper4k#83',
-    situation: 'names in capitals, one with the letters of "by"',
-    body: `<h1>${TITLE}</h1><div class="byline">By ABBY GOODNOUGH, THOMAS KAPLAN and ROBERT PEAR</div>${paragraphs}`,
-    expected: { authors: ['ABBY GOODNOUGH', 'THOMAS KAPLAN', 'ROBERT PEAR'] },
-  },
-  {
-    source: 'codelucas/newspaper#132',
-    situation: 'an initial with a point, a hyphen in a surname',
-    head: '<meta name="author" content="Tyler G. Jones and Jessica Silver-Greenberg">',
-    expected: { authors: ['Tyler G. Jones', 'Jessica Silver-Greenberg'] },
-  },
-  {
     source: 'AndyTheFactory/newspaper4k#180',
     situation: 'a river of newer articles with their authors and ages',
     body: `<main><h1>${TITLE}</h1><div class="byline">door <a href="/a">Dirk Kool</a></div>${paragraphs}</main><ul class="river">${['Jan Rus', 'Els Haar', 'Josh Constant'].map((name, at) => `<li><h4><a href="/n/${at}">Ander bericht ${at}</a></h4><span class="byline">${at + 1} uur geleden <a>${name}</a></span></li>`).join('')}</ul>`,
     expected: { authors: ['Dirk Kool'] },
   },
   {
-    source: 'AndyTheFactory/newspaper4k#346',
-    situation: 'JSON-LD names the broadcaster as the author, the page a reporter',
-    jsonLd: ld({ author: [{ '@type': 'Organization', name: 'Vlaamse Omroep Corporatie' }] }),
-    body: `<h1>${TITLE}</h1><div data-component="Byline"><p>Door <a href="/tom">Tom Lauwers</a></p></div>${paragraphs}`,
-    expected: { authors: ['Tom Lauwers'] },
-  },
-  {
     source: 'AndyTheFactory/newspaper4k#106',
     situation: 'an office beside the author, and a promotion',
     body: `<h1>${TITLE}</h1><div class="byline"><span class="byline__author">Karel Tulp</span><span class="byline__title">Dagkoerier Staff</span></div><div class="promo"><span class="byline">Promoted By Sterk Bier</span></div>${paragraphs}`,
     expected: { authors: ['Karel Tulp'] },
-  },
-  {
-    source: 'AndyTheFactory/newspaper4k#16',
-    situation: 'the link to write to the author, and an address',
-    body: `<h1>${TITLE}</h1><div class="byline"><span class="author">Kristien Deman</span> | <a class="author-email" href="mailto:k@x.example">Email the author</a> | <span>kdeman@dagkoerier.example</span></div>${paragraphs}`,
-    expected: { authors: ['Kristien Deman'] },
   },
   {
     source: 'AndyTheFactory/newspaper4k#522',
@@ -118,31 +69,11 @@ const REPORTS: Report[] = [
     before: 'CNN Wire',
   },
   {
-    source: 'flairNLP/fundus#214',
-    situation: 'authors in a list within a list',
-    jsonLd: ld({ author: [[{ '@type': 'Person', name: 'Max Weber' }]] }),
-    expected: { authors: ['Max Weber'] },
-  },
-  {
     source: 'flairNLP/fundus#684',
     situation: 'a place behind the name and a zero-width space',
     jsonLd: ld({ author: { '@type': 'Person', name: 'Jordi Pons \u200bBarcelona' } }),
     expected: { authors: ['Jordi Pons'] },
     before: 'Jordi Pons Barcelona',
-  },
-  {
-    source: 'adbar/trafilatura#71',
-    situation: 'the h1 is the name of the blog',
-    body: `<h1><a href="/">dagkoerier</a></h1><h2>${TITLE}</h2>${paragraphs}`,
-    head: `<title>${TITLE} - dagkoerier</title>`,
-    expected: { title: TITLE },
-  },
-  {
-    source: 'adbar/trafilatura#295',
-    situation: 'the first heading is the menu’s, the headline has a class name',
-    body: `<h1>Main menu</h1><div class="article-title">${TITLE}</div>${paragraphs}`,
-    head: `<title>${TITLE} | Dagkoerier</title>`,
-    expected: { title: TITLE },
   },
   {
     source: 'adbar/trafilatura#4',
@@ -213,31 +144,12 @@ const REPORTS: Report[] = [
     expected: { body: PROSE },
   },
   {
-    source: 'vanilla/vanilla#4171, wallabag/wallabag#151',
-    situation: 'Open Graph escapes the title twice, the page does it once',
-    head: '<title>Brug &amp;amp; sluis &amp;#39;dicht&amp;#39;</title><meta property="og:title" content="Brug &amp;amp; sluis &amp;#39;dicht&amp;#39;">',
-    body: `<h1>Brug &amp; sluis &#39;dicht&#39;</h1>${paragraphs}`,
-    expected: { title: "Brug & sluis 'dicht'" },
-  },
-  {
     source: 'aredotna/ervell#1319',
     situation: 'only titles that are escaped twice',
     head: '<title>Brug &amp;#x2019;dicht&amp;#x2019; voor vrachtwagens</title>',
     body: paragraphs,
     expected: { title: 'Brug ’dicht’ voor vrachtwagens' },
     before: 'Brug &#x2019;dicht&#x2019; voor vrachtwagens',
-  },
-  {
-    source: 'scrapinghub/dateparser#960, #68',
-    situation: 'a French month that is a number too, and one without its accent',
-    body: `<h1>${TITLE}</h1><div class="c4">Publié le jeu. 3 sept. 2026 à 10h34</div>${paragraphs}`,
-    expected: { published: '2026-09-03T08:34:00.000Z' },
-  },
-  {
-    source: 'scrapinghub/dateparser#68',
-    situation: 'a French month without its accent',
-    body: `<h1>${TITLE}</h1><div class="c4">Publié le 12 Fev 2026 à 10:34</div>${paragraphs}`,
-    expected: { published: '2026-02-12T09:34:00.000Z' },
   },
 ]
 
