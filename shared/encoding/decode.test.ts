@@ -12,6 +12,11 @@ t.test('UTF-8 is read without any declaration', async t => {
   t.match(decodeText(Buffer.from(page(null, TEXT)), { contentType: null, kind: 'html' }), TEXT)
 })
 
+t.test('UTF-8 as ASCII, and with the charset twice, is read (feedparser#81, miniflux#297)', async t => {
+  for (const contentType of ['text/xml; charset=us-ascii', 'application/xml; charset=utf-8; charset=utf-8'])
+    t.match(decodeText(Buffer.from(`<rss>${TEXT}</rss>`), { contentType, kind: 'xml' }), TEXT, contentType)
+})
+
 t.test('valid UTF-8 beats a Latin-1 header and a Latin-1 meta element', async t => {
   const decoded = decodeText(Buffer.from(page('iso-8859-1', TEXT)), {
     ...html,
