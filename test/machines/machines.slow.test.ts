@@ -1,4 +1,5 @@
 import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -10,12 +11,12 @@ import { type MachineSettings, readMachines } from '../../shared/status/machines
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { ask } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
+import { openBox } from '../fleet/hosts/box.ts'
+import { QDRANT_API_KEY, startQdrant } from '../fleet/parts/qdrant.ts'
+import { createFleet, freePort, listen, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { createMachine } from '../recovery/server.ts'
 import { axe, browserPath, launch, open, overhang } from '../web/browser.ts'
-import { fromHost } from './far-host.ts'
-import { startQdrantNodes } from './qdrant-nodes.ts'
 
 t.setTimeout(280_000)
 
@@ -56,15 +57,17 @@ const pool = createPool(primary.url, 'test', () => {}, PATIENT)
 keep({ stop: () => pool.end() })
 const redis = [keep(await startRedis()), keep(await startRedis())] as const
 const [master, replica] = redis.map(({ url }) => url)
-const nodes = keep(await startQdrantNodes(root, 2))
-const [QDRANT_URL = ''] = nodes.urls
+const box = await openBox(() => {}, 'loopback')
+keep({ stop: () => box.close(false) })
+const nodes = await startQdrant(box, [await box.addHost('first'), await box.addHost('second')])
+const [{ url: QDRANT_URL }, lost] = [nodes[0]!, nodes[1]!]
 await fetch(`${QDRANT_URL}/collections/${COLLECTION}`, {
   method: 'PUT',
-  headers: { 'content-type': 'application/json' },
+  headers: { 'content-type': 'application/json', 'api-key': QDRANT_API_KEY },
   body: JSON.stringify({ vectors: { size: 4, distance: 'Cosine' }, shard_number: 2, replication_factor: 2 }),
 })
 await registerServing(pool, { name: COLLECTION, model: 'test', recipe: 1, dimensions: 4 })
-const servers = { QDRANT_URL, QDRANT_API_KEY: '', REDIS_URL: master ?? '' }
+const servers = { QDRANT_URL, QDRANT_API_KEY, REDIS_URL: master ?? '' }
 const archive = { OPENSEARCH_USER: '', OPENSEARCH_PASSWORD: '', OPENSEARCH_INDEX: 'test', OPENSEARCH_RECENT: 0 }
 const config: MachineSettings = { ...servers, ...archive, OPENSEARCH_URL: [], SEARCH_TIMEOUT: 5_000, TLS_CA_FILE: '' }
 const read = () => readMachines(pool, config)
@@ -165,14 +168,17 @@ t.test('Redis names its replicas', { skip: !master && 'no redis-server' }, async
 t.test('Qdrant names its nodes and the copies of its shards; one that is lost shows', async t => {
   await shows(({ vectors }) => vectors?.shards.flatMap(({ copies }) => copies).length === 4)
   const { vectors } = await read()
-  t.same(vectors?.nodes, ['127.0.0.11', '127.0.0.12'])
+  t.same(
+    vectors?.nodes,
+    nodes.map(({ host }) => host.address),
+  )
   t.same(vectors?.unreachable, [])
   t.same(
     vectors?.shards.map(({ copies }) => copies.map(({ node }) => node).sort()),
     [vectors?.nodes, vectors?.nodes],
   )
-  await nodes.kill(1)
-  await shows(({ vectors }) => vectors?.unreachable[0] === '127.0.0.12')
+  await lost.host.crash()
+  await shows(({ vectors }) => vectors?.unreachable[0] === lost.host.address)
 })
 
 t.test(
@@ -227,3 +233,21 @@ t.test(
     t.match(await fleet.script('status'), /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/)
   },
 )
+
+/**
+ * Leads to a server as if from another host: connections arrive there from `address`.
+ * @returns the url with the host and port of the way
+ */
+async function fromHost(address: string, url: string): Promise<{ url: string; close(): void }> {
+  const target = new URL(url)
+  const server = { host: target.hostname, port: Number(target.port), localAddress: address }
+  const way = createServer(socket => {
+    const onward = connect(server)
+    socket.on('error', () => onward.destroy()).pipe(onward)
+    onward.on('error', () => socket.destroy()).pipe(socket)
+  })
+  way.unref()
+  target.hostname = '127.0.0.1'
+  target.port = String(await listen(way))
+  return { url: target.href, close: () => way.close() }
+}

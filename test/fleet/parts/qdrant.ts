@@ -10,7 +10,7 @@ import { operatorsFile, operatorsSettings, unitScript } from './operators-file.t
 
 const START_MS = 60_000
 const ANSWER_MS = 2_000
-const KEY = 'of-the-run'
+export const QDRANT_API_KEY = 'of-the-run'
 
 /** A copy of a shard, as a node knows it. */
 export interface Copy {
@@ -39,7 +39,7 @@ export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<Qdr
   const nodes: QdrantNode[] = []
   for (const host of hosts) {
     // systemd gives the service a folder with its credentials.
-    await writeFile(join(host.folder, 'qdrant-api-key'), `${KEY}\n`, { mode: 0o600 })
+    await writeFile(join(host.folder, 'qdrant-api-key'), `${QDRANT_API_KEY}\n`, { mode: 0o600 })
     await host.start({
       name: 'qdrant',
       command: '/bin/sh',
@@ -74,13 +74,13 @@ export async function startQdrantProxy(box: Box, host: Host, nodes: readonly Qdr
   await startHaproxy(host, 'qdrant.cfg', { ...operatorsSettings('haproxy/qdrant.env'), ...own })
   const answers = async () => (await fetch(`http://${bind}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
   await until(answers, START_MS, () => `HAProxy does not start on ${host.name}; see its log.`)
-  return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY: KEY }
+  return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY }
 }
 
 function nodeAt(host: Host, url: string): QdrantNode {
   async function shardsOf(collection: string, place: 'local_shards' | 'remote_shards') {
     const answer = await fetch(`${url}/collections/${collection}/cluster`, {
-      headers: { 'api-key': KEY },
+      headers: { 'api-key': QDRANT_API_KEY },
       signal: AbortSignal.timeout(ANSWER_MS),
     })
     if (!answer.ok) throw new Error(`Qdrant on ${host.name} says ${answer.status}.`)
@@ -123,7 +123,7 @@ export async function pointsOnAllCopies(url: string, collection: string): Promis
   for (let offset: unknown = 0; typeof offset === 'number'; ) {
     const answer = await fetch(`${url}/collections/${collection}/points/scroll?consistency=all`, {
       method: 'POST',
-      headers: { 'api-key': KEY, 'content-type': 'application/json' },
+      headers: { 'api-key': QDRANT_API_KEY, 'content-type': 'application/json' },
       body: JSON.stringify({ offset, limit: 500, with_vector: true, with_payload: true }),
       signal: AbortSignal.timeout(START_MS),
     })
