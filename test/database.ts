@@ -68,6 +68,20 @@ export async function createTestPool(test: Pick<Test, 'teardown'>): Promise<{ da
   return { database, pool }
 }
 
+/** Holds what a statement locks, until what it returns is called. */
+export async function holdLock(pool: Pool, sql: string, values: unknown[] = []): Promise<() => Promise<void>> {
+  const holder = await pool.connect()
+  await holder.query('begin; set local idle_in_transaction_session_timeout = 0')
+  await holder.query(sql, values)
+  let isHeld = true
+  return async () => {
+    if (!isHeld) return
+    isHeld = false
+    await holder.query('commit')
+    holder.release(true)
+  }
+}
+
 /**
  * The template's name holds the sum of all that migrating runs: another schema is another template.
  */

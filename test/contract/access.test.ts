@@ -1,5 +1,6 @@
 import t from 'tap'
 import { revokeKey, rotateKey, updateKey } from '../../shared/plans/keys.ts'
+import { holdLock } from '../database.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })
@@ -123,27 +124,21 @@ t.test('issue 18.12: a wrong key from a locked address writes nothing', async t 
 t.test('issue 18.12: hundreds of wrong keys at once from one address leave connections for others', async t => {
   const blocked = '198.51.100.9'
   await from(blocked, 'Bearer wrong')
-  const holder = await api.pool.connect()
-  await holder.query('begin')
-  await holder.query('select from auth_failures where address = $1 for update', [blocked])
+  const release = await holdLock(api.pool, 'select from auth_failures where address = $1 for update', [blocked])
   const attempts = Array.from({ length: 100 }, () => from(blocked, 'Bearer wrong'))
   for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.10', `Bearer ${secret}`)).status, 200)
   t.equal((await from('198.51.100.11', 'Bearer wrong')).status, 401)
-  await holder.query('commit')
-  holder.release()
+  await release()
   const statuses = (await Promise.all(attempts)).map(({ status }) => status)
   t.equal(statuses.filter(status => status === 401).length, 9)
   t.equal(statuses.filter(status => status === 429).length, 91)
 })
 
 t.test('requests without a key, hundreds at once from one address, leave connections for others', async t => {
-  const holder = await api.pool.connect()
-  await holder.query('begin')
-  await holder.query('lock table auth_failures in access exclusive mode')
+  const release = await holdLock(api.pool, 'lock table auth_failures in access exclusive mode')
   const attempts = Array.from({ length: 100 }, () => from('198.51.100.12'))
   for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.13', `Bearer ${secret}`)).status, 200)
-  await holder.query('commit')
-  holder.release()
+  await release()
   for (const { status } of await Promise.all(attempts)) t.equal(status, 401)
 })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
+import { holdLock } from '../database.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ask, PLAN } from './api.ts'
@@ -22,17 +23,7 @@ const slowPath = (n: number) => `${['/v1/articles', '/v1/articles.rss'][n % 2]}?
 
 /** Locks the sets of semantic search. The returned function unlocks them. */
 async function holdSets(): Promise<() => Promise<void>> {
-  const holder = await world.pool.connect()
-  let isHeld = true
-  await holder.query('set idle_in_transaction_session_timeout = 0')
-  await holder.query('begin')
-  await holder.query('lock table semantic_sets in access exclusive mode')
-  const release = async () => {
-    if (!isHeld) return
-    isHeld = false
-    await holder.query('commit')
-    holder.release(true)
-  }
+  const release = await holdLock(world.pool, 'lock table semantic_sets in access exclusive mode')
   t.teardown(release)
   return release
 }
@@ -103,17 +94,13 @@ for (const table of ['rate_windows', 'quota_months']) {
     const base = world.fleet.base()
     const [busy, other] = [await issue(1_000), await issue(1_000)]
     for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
-    const holder = await world.pool.connect()
-    await holder.query('set idle_in_transaction_session_timeout = 0')
-    await holder.query('begin')
-    await holder.query(`select from ${table} where key_id = $1 for update`, [busy.key.id])
+    const release = await holdLock(world.pool, `select from ${table} where key_id = $1 for update`, [busy.key.id])
     const requests = Array.from({ length: 30 }, () => ask(`${base}/v1/articles`, busy.secret))
     // One statement counts all that came together.
     await until(async () => (await waiting()) >= 1, 60_000)
     for (let i = 0; i < 5; i++) t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
     t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
-    await holder.query('commit')
-    holder.release(true)
+    await release()
     t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
   })
 }
@@ -122,14 +109,12 @@ t.test('a key that asks for much coverage at once leaves connections for all oth
   const base = world.fleet.base()
   const [busy, other] = [await issue(null), await issue(null)]
   for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
-  const holder = await world.pool.connect()
-  await holder.query('begin; lock table outlet_days in access exclusive mode')
+  const release = await holdLock(world.pool, 'lock table outlet_days in access exclusive mode')
   const requests = Array.from({ length: 30 }, () => ask(`${base}/explore/coverage`, busy.secret))
   await until(async () => (await waiting()) >= 1, 60_000)
   t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
   t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
-  await holder.query('commit')
-  holder.release()
+  await release()
   t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
 })
 

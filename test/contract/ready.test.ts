@@ -1,4 +1,5 @@
 import t from 'tap'
+import { holdLock } from '../database.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
@@ -6,11 +7,9 @@ t.test('/readyz says no while the archive is read into memory, and yes when it i
   const api = await startTestApi(t)
   t.match((await api.ask(null, '/readyz')).json, { status: 'degraded', warm: true }, 'an empty archive is warm')
   await api.index([{ title: 'Een bericht' }])
-  const client = await api.pool.connect()
+  // New articles cannot be read meanwhile.
+  const release = await holdLock(api.pool, 'lock table article_words in access exclusive mode')
   try {
-    // New articles cannot be read meanwhile.
-    await client.query('begin')
-    await client.query('lock table article_words in access exclusive mode')
     const other = await api.another()
     const ready = async () => {
       const response = await fetch(`${other.base}/readyz`)
@@ -21,7 +20,7 @@ t.test('/readyz says no while the archive is read into memory, and yes when it i
       body: { status: 'warming up', missing: ['model'], warm: false },
     })
     t.equal((await fetch(`${other.base}/healthz`)).status, 200)
-    await client.query('commit')
+    await release()
     await until(
       async () => (await ready()).status === 200,
       10_000,
@@ -29,7 +28,6 @@ t.test('/readyz says no while the archive is read into memory, and yes when it i
     )
     t.strictSame((await ready()).body, { status: 'degraded', missing: ['model'], warm: true })
   } finally {
-    await client.query('rollback')
-    client.release()
+    await release()
   }
 })

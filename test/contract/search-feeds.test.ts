@@ -3,6 +3,7 @@ import { parseJsonFeed, parseRssFeed } from 'feedsmith'
 import RssParser from 'rss-parser'
 import t from 'tap'
 import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { holdLock } from '../database.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -225,13 +226,10 @@ t.test('tokens and keys are told apart', async t => {
 t.test('a reader that hammers its feed leaves connections for others', async t => {
   const [mad, calm] = [await api.issue(), await api.issue()]
   const made = await make(mad.secret, { search: '' })
-  const holder = await api.pool.connect()
-  await holder.query('begin')
-  await holder.query('select from search_feeds where feed_id = $1 for update', [made.json.id])
+  const release = await holdLock(api.pool, 'select from search_feeds where feed_id = $1 for update', [made.json.id])
   const attempts = Array.from({ length: 100 }, () => read(pathOf(made.json.url)))
   for (let i = 0; i < 5; i++) t.equal((await api.ask(calm.secret, '/v1/articles')).status, 200)
-  await holder.query('commit')
-  holder.release()
+  await release()
   t.same(new Set((await Promise.all(attempts)).map(({ status }) => status)), new Set([200]))
   t.equal((await list(mad.secret))[0].requests, 100)
 })

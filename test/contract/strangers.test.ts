@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createKey, makeSecret } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
-import { createTestPool } from '../database.ts'
+import { createTestPool, holdLock } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { ask } from './api.ts'
 
@@ -34,14 +34,10 @@ t.test('issue 34.9: whoever floods the server with wrong keys takes nothing from
   ]
   t.strictSame(await known(), [200, 200, 200], 'this process has admitted them lately')
   // Failures cannot be counted for now, so each of them would hold its connection.
-  const holder = await pool.connect()
-  await holder.query('set idle_in_transaction_session_timeout = 0')
-  await holder.query('begin')
-  await holder.query('lock table auth_failures in access exclusive mode')
+  const release = await holdLock(pool, 'lock table auth_failures in access exclusive mode')
   const attempts = flood(600)
   for (let round = 0; round < 10; round++) t.strictSame(await known(), [200, 200, 200], `round ${round}`)
-  await holder.query('rollback')
-  holder.release(true)
+  await release()
   const statuses = new Set((await Promise.all(attempts)).map(({ status }) => status))
   t.ok(statuses.has(429), 'who has waited for too long is told to come back')
   for (const status of [200, 401, 404, 429]) statuses.delete(status)
@@ -50,10 +46,7 @@ t.test('issue 34.9: whoever floods the server with wrong keys takes nothing from
 })
 
 t.test('issue 34.9: whoever floods the server with one known token takes nothing from others', async t => {
-  const holder = await pool.connect()
-  await holder.query('set idle_in_transaction_session_timeout = 0')
-  await holder.query('begin')
-  await holder.query('lock table search_feeds in access exclusive mode')
+  const release = await holdLock(pool, 'lock table search_feeds in access exclusive mode')
   const readers = Array.from({ length: 100 }, () => ask(`${base}/feeds/${token}.rss`, null))
   await until(async () => {
     const { rowCount } = await pool.query(
@@ -62,8 +55,7 @@ t.test('issue 34.9: whoever floods the server with one known token takes nothing
     return (rowCount ?? 0) >= 2
   }, 30_000)
   for (let round = 0; round < 5; round++) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
-  await holder.query('rollback')
-  holder.release(true)
+  await release()
   t.strictSame([...new Set((await Promise.all(readers)).map(({ status }) => status))], [200])
 })
 
