@@ -277,9 +277,15 @@ function* rulesIn(list: string, agent: string): Generator<Rule> {
     const isHalf = name === 'unavailable_after' && HALF_A_DATE.test(rest)
     if (isHalf) at += 1
     if (!isOurs) continue
-    if (name !== '') yield { name, value: isHalf ? `${rest} ${parts[at]?.trim()}` : rest }
-    else for (const word of rest.split(/\s+/)) yield { name: word, value: '' }
+    if (name === 'unavailable_after') yield { name, value: isHalf ? `${rest} ${parts[at]?.trim()}` : rest }
+    else yield* (name === '' ? rest : `${name}:${rest}`).split(/\s+/).map(ruleOf)
   }
+}
+
+/** The rule in one word: `noindex`, `max-snippet:20`. */
+function ruleOf(word: string): Rule {
+  const [name = '', value = ''] = word.split(':')
+  return { name, value }
 }
 
 const isOurName = (name: string, agent: string) => name === '*' || name === 'robots' || productToken(name) === agent
