@@ -153,7 +153,7 @@ function snippetWithin(
   entry: FeedEntry | null,
 ): Pick<NewArticle, 'snippet'> {
   const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
-  const marked = [entry?.content, entry?.summary].some(fed => fed?.includes('data-nosnippet'))
+  const marked = [entry?.content, entry?.summary].some(fed => /data-nosnippet/i.test(fed ?? ''))
   if (text === null || (most === SNIPPET_LENGTH && unshown.size === 0 && !marked)) return {}
   if (text.source === 'page') {
     const quotable = text.value.split('\n\n').map(paragraph => unshown.get(paragraph) ?? paragraph)

@@ -152,6 +152,6 @@ t.test('a text that is not the page’s shows nothing of a marked part', async t
   t.match(snippetOf(await stated('Foto: Belga')), /^De brug over/)
   const divided = head.replaceAll('over de Schelde', 'over\u2019 de <br><br> Schelde')
   t.equal(snippetOf(await compose(page(divided, `<p data-nosnippet>${FIRST}</p>`))), null, 'divided otherwise')
-  const entry = { ...ENTRY, summary: null, content: `<p>${SECOND}</p><p data-nosnippet>${FIRST}</p>` }
+  const entry = { ...ENTRY, summary: null, content: `<p>${SECOND}</p><p DATA-nosnippet>${FIRST}</p>` }
   t.equal(snippetOf(await compose(null, { entry, status: 403 })), null)
 })
