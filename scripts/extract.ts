@@ -303,7 +303,7 @@ async function pageOf(
     cookies: [],
     rights: withFiles(
       rightsHeaders(line.headers ?? {}),
-      ruleFor(readTdmFile(line.tdmrep ?? ''), address),
+      ruleFor(readTdmFile(line.tdmrep ?? '') ?? [], address),
       statedOf(readRobots(line.robots ?? '', productToken(config.CRAWL_USER_AGENT)).stated, address),
     ),
   }

@@ -76,15 +76,21 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     0,
     'robots.txt comes first',
   )
-  await run.pool.query("update hosts set tdm_until = 'epoch'")
-  host.on('/.well-known/tdmrep.json', reply(500, {}, ''))
-  host.on('/d', html('d'))
-  await crawl(`${host.origin}/d`)
-  t.match(
-    (await stored()).rows.find(row => row.final_url.endsWith('/d')),
-    { rights: reserved },
-    'a failure keeps the last rules',
-  )
+  for (const [name, status, text] of [
+    ['failure', 500, ''],
+    ['refusal', 403, '[]'],
+    ['cut', 200, '[{'],
+  ] as const) {
+    await run.pool.query("update hosts set tdm_until = 'epoch'")
+    host.on('/.well-known/tdmrep.json', reply(status, {}, text))
+    host.on(`/${name}`, html(name))
+    await crawl(`${host.origin}/${name}`)
+    t.match(
+      (await stored()).rows.find(row => row.final_url.endsWith(name)),
+      { rights: reserved },
+      `a ${name} keeps the last rules`,
+    )
+  }
   site.on('/way-2', (_request, response) => response.writeHead(302, { location: `${host.origin}/e` }).end())
   host.on('/e', html('e'))
   const pace = "update hosts set tdm_until = 'epoch', crawl_delay = $2, free_at = now() where host = $1"

@@ -3,6 +3,7 @@ import type { Crawl } from '../crawl.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { type Fetched, politeGet } from './polite-get.ts'
+import type { FetchedResponse } from './request.ts'
 import { pathMatcher } from './robots.ts'
 
 /** One rule of a host's tdmrep.json (W3C community group, "TDM Reservation Protocol"). */
@@ -29,15 +30,16 @@ export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
 }
 
 /**
- * The rules of a tdmrep.json; none for a file that is not of this form. A rule without a location
- * or with another value than 0 and 1 says nothing.
+ * The rules of a tdmrep.json; null for one that is damaged. A page in its place has none. A rule
+ * without a location or with another value than 0 and 1 says nothing.
  */
-export function readTdmFile(text: string): TdmRule[] {
+export function readTdmFile(text: string): TdmRule[] | null {
+  if (/^\s*</.test(text)) return []
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
-    return []
+    return null
   }
   return (Array.isArray(file) ? file : []).slice(0, MOST_RULES).flatMap((rule: unknown): TdmRule[] => {
     if (!isRecord(rule)) return []
@@ -55,8 +57,8 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
  * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that gives no such file has no rules. Where its server fails,
- * its last rules hold.
+ * permit, the outlet's budget. A host that gives no such file has no rules. Where its server fails
+ * or refuses, or the file is damaged, its last rules hold.
  *
  * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
@@ -84,8 +86,7 @@ export async function tdmRulesOf(
   const answer = failed ? null : fetched.answer
   if (answer !== null) await spend(crawl.pool, outletNo, { hosts: 0, bytes: answer.body.length })
   const isSettled = answer !== null || fetched.kind === 'disallowed'
-  const read = answer?.status === 200 ? readTdmFile(answer.body.toString('utf8')) : []
-  const rules = isSettled ? read : last
+  const rules = (isSettled ? rulesIn(answer) : null) ?? last
   if (last.length > 0 && inOneLine(rules) !== inOneLine(last))
     crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
@@ -95,6 +96,12 @@ export async function tdmRulesOf(
     [host, rules.length === 0 ? null : JSON.stringify(rules), isSettled ? KEEP : TRY_AGAIN],
   )
   return rules
+}
+
+/** None without a file; null for a refusal or a damaged file. */
+function rulesIn(answer: FetchedResponse | null): TdmRule[] | null {
+  if (answer?.status === 200) return readTdmFile(answer.body.toString('utf8'))
+  return answer?.status === 401 || answer?.status === 403 ? null : []
 }
 
 /** The database keeps the fields of a rule in another order. */
