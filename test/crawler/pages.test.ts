@@ -80,6 +80,7 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     ['failure', 500, ''],
     ['refusal', 403, '[]'],
     ['cut', 200, '[{'],
+    ['challenge', 200, '<html>'],
   ] as const) {
     await run.pool.query("update hosts set tdm_until = 'epoch'")
     host.on('/.well-known/tdmrep.json', reply(status, {}, text))
@@ -102,7 +103,8 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     'and so does a host that may not be asked yet',
   )
   await run.pool.query(pace, [host.host, null])
-  host.on('/.well-known/tdmrep.json', '<html>')
+  await run.pool.query("update hosts set tdm_until = 'epoch'")
+  host.on('/.well-known/tdmrep.json', reply(404, {}, ''))
   host.on('/c', html('c'))
   await crawl(`${host.origin}/c`)
   t.same(

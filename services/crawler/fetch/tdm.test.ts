@@ -53,9 +53,8 @@ t.test('what is no rule says nothing, and the others count', async t => {
   ]
   t.same(rulesOf(broken), [])
   t.equal(rulesOf([...broken, { location: '/', 'tdm-reservation': 1 }]).length, 1)
-  for (const text of ['<html>', '{"location": "/", "tdm-reservation": 1}', 'null', '7'])
-    t.strictSame(readTdmFile(text), [])
-  for (const text of ['', '{', '[{"location": "/", "tdm-res']) t.equal(readTdmFile(text), null, 'damaged')
+  for (const text of ['{"location": "/", "tdm-reservation": 1}', 'null', '7']) t.strictSame(readTdmFile(text), [])
+  for (const text of ['', '{', '<html>', '[{"location": "/", "tdm-res']) t.equal(readTdmFile(text), null)
   t.equal(ruleFor(rulesOf([{ location: 'nieuws', 'tdm-reservation': 1 }]), at('/nieuws')), null)
   t.equal(rulesOf(Array.from({ length: 5_000 }, () => ({ location: '/', 'tdm-reservation': 1 }))).length, 1_000)
 })

@@ -3,7 +3,6 @@ import type { Crawl } from '../crawl.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { type Fetched, politeGet } from './polite-get.ts'
-import type { FetchedResponse } from './request.ts'
 import { pathMatcher } from './robots.ts'
 
 /** One rule of a host's tdmrep.json (W3C community group, "TDM Reservation Protocol"). */
@@ -30,11 +29,10 @@ export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
 }
 
 /**
- * The rules of a tdmrep.json; null for one that is damaged. A page in its place has none. A rule
- * without a location or with another value than 0 and 1 says nothing.
+ * The rules of a tdmrep.json; null for a text that is no JSON. A rule without a location or with
+ * another value than 0 and 1 says nothing.
  */
 export function readTdmFile(text: string): TdmRule[] | null {
-  if (/^\s*</.test(text)) return []
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))
@@ -57,8 +55,8 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
  * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that gives no such file has no rules. Where its server fails
- * or refuses, or the file is damaged, its last rules hold.
+ * permit, the outlet's budget. A host that has no such file has no rules. Where another answer comes,
+ * or none, its last rules hold.
  *
  * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
@@ -82,27 +80,33 @@ export async function tdmRulesOf(
   // The page has the same trouble, and tells it.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last
-  const failed = fetched.kind !== 'answer' || fetched.answer.status >= 500 || fetched.answer.status === 429
-  const answer = failed ? null : fetched.answer
-  if (answer !== null) await spend(crawl.pool, outletNo, { hosts: 0, bytes: answer.body.length })
-  const isSettled = answer !== null || fetched.kind === 'disallowed'
-  const rules = (isSettled ? rulesIn(answer) : null) ?? last
+  if (fetched.kind === 'answer') await spend(crawl.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
+  const read = rulesIn(fetched)
+  const rules = read ?? last
+  const wait = read !== null || (isSettled(fetched) && last.length === 0) ? KEEP : TRY_AGAIN
   if (last.length > 0 && inOneLine(rules) !== inOneLine(last))
     crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
   await crawl.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,
-    [host, rules.length === 0 ? null : JSON.stringify(rules), isSettled ? KEEP : TRY_AGAIN],
+    [host, rules.length === 0 ? null : JSON.stringify(rules), wait],
   )
   return rules
 }
 
-/** None without a file; null for a refusal or a damaged file. */
-function rulesIn(answer: FetchedResponse | null): TdmRule[] | null {
-  if (answer?.status === 200) return readTdmFile(answer.body.toString('utf8'))
-  return answer?.status === 401 || answer?.status === 403 ? null : []
+/** Null: the answer does not tell, as a challenge in the file's place. */
+function rulesIn(fetched: Fetched): TdmRule[] | null {
+  if (fetched.kind !== 'answer') return null
+  const { status, body } = fetched.answer
+  if (status === 404 || status === 410) return []
+  return status === 200 ? readTdmFile(body.toString('utf8')) : null
 }
+
+/** Whether the same request would be answered in the same way an hour later. */
+const isSettled = (fetched: Fetched) =>
+  fetched.kind === 'disallowed' ||
+  (fetched.kind === 'answer' && fetched.answer.status < 500 && fetched.answer.status !== 429)
 
 /** The database keeps the fields of a rule in another order. */
 const inOneLine = (rules: TdmRule[]) =>
