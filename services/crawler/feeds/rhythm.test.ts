@@ -124,6 +124,13 @@ t.test('an edition that fills the feed at the same time each day is met in time 
   t.ok(pauses(follow(edition, 10), 9, 6) > 4, 'where nothing rolls off there is time')
 })
 
+t.test('a clock that is set back makes no rush that lasts', t => {
+  const before = learn(null, { now: MONDAY, found: 20, room: 20, dated: 1 })
+  const after = learn(before, { now: MONDAY - HOUR, found: 8 })
+  t.ok(Math.max(...after.rushes) <= 8 * 60, `${Math.max(...after.rushes)}`)
+  t.end()
+})
+
 t.test('the dates of a first document tell how much comes; without them the feed is asked often at first', async t => {
   const dates = ['Mon, 02 Nov 2026 00:00:00 GMT', '2026-11-02T12:00:00Z', null, 'yesterday', '2026-12-01T00:00:00Z']
   t.equal(datedRate(dates, MONDAY + DAY), 2 / 24)

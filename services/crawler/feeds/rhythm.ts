@@ -98,7 +98,8 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   }
   const [rates, rushes] = [[...before.rates], [...before.rushes]]
   const isRush = found >= (before.room ?? Infinity) * ROOM
-  const watched = Math.max(1, Math.min(now - before.at, WEEK))
+  // No two polls are nearer; the clock was set back where they seem to be.
+  const watched = Math.max(MINUTE, Math.min(now - before.at, WEEK))
   const slices = Math.ceil(watched / SLICE)
   const hours = watched / slices / HOUR
   const moments = Array.from({ length: slices }, (_, slice) => now - watched + (slice + 0.5) * hours * HOUR)
