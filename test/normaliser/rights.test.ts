@@ -35,7 +35,7 @@ t.test('decision 41: what outlets reserve is obeyed, kept and counted', async t 
   ])
   t.same(
     await database.query(
-      `select right(p.url, 1) as page, state, reason, p.rights, s.page_no is not null as kept
+      `select right(p.url, 1) as page, state, reason, p.rights, s.page_no is not null or entry is not null as kept
          from pages p left join page_sources s using (page_no) order by url`,
     ),
     [

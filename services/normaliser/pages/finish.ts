@@ -56,13 +56,16 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
 /** The signals of a page as its row holds them; null: it has none. */
 const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
 
-/** Counts signals for their outlets, and removes the sources that are not to be kept. */
+/** Counts signals for their outlets, and removes sources and entries that are not to be kept. */
 async function noteRights(
   client: Client,
   pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[],
 ): Promise<NewSignal[]> {
   const unkept = pages.filter(({ rights }) => !rights.archive).map(({ pageNo }) => pageNo)
-  if (unkept.length > 0) await client.query('delete from page_sources where page_no = any ($1)', [unkept])
+  if (unkept.length > 0) {
+    await client.query('delete from page_sources where page_no = any ($1)', [unkept])
+    await client.query('update pages set entry = null where page_no = any ($1)', [unkept])
+  }
   return noteSignals(
     client,
     pages.map(({ outletNo, rights }) => ({ outletNo, seen: rights.seen })),
