@@ -71,8 +71,9 @@ async function tdmVerdict(
   visit: Lease,
   page: WaitingPage,
   url: URL,
+  isAsked = false,
 ): Promise<Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string; rule: TdmRule | null })> {
-  const rules = await tdmRulesOf(crawl, visit, page.outletNo, url)
+  const rules = await tdmRulesOf(crawl, visit, page.outletNo, url, isAsked)
   if (Array.isArray(rules)) return { kind: 'rule', host: url.host, rule: ruleFor(rules, url) }
   if (rules.kind === 'interrupted') return rules
   const { wait, host, last } = rules
@@ -88,7 +89,7 @@ async function withTdm(
 ): Promise<Verdict | { kind: 'interrupted' }> {
   if (judged.kind !== 'store' && judged.kind !== 'store without body') return judged
   const url = new URL(judged.url)
-  const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url)
+  const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url, true)
   if (late.kind === 'interrupted') return late
   // A page that was fetched is kept: its host may be as busy behind every fetch.
   const stated = statedOf(await recallStated(crawl.pool, url.host), url)

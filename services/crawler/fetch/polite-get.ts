@@ -73,6 +73,8 @@ interface GetOptions {
   refreshOf?: RefreshOf
   /** No more bytes than these are read. By default, a longer answer than CRAWL_MAX_BYTES fails. */
   beginning?: number
+  /** A host whose pause is worth waiting for, because this visit itself has begun it. */
+  asked?: string | null
 }
 
 /**
@@ -89,13 +91,13 @@ export async function politeGet(
   outletNo: number,
   address: string,
   headers: Record<string, string>,
-  { ownPatience = OWN_PATIENCE, refreshOf = () => null, beginning }: GetOptions = {},
+  { ownPatience = OWN_PATIENCE, refreshOf = () => null, beginning, asked = null }: GetOptions = {},
 ): Promise<Fetched> {
   const url = readAddress(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
   url.hash = ''
   const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
-  return followAll({ ...way, ...freshTrack(), askedHosts: new Set() }, url)
+  return followAll({ ...way, ...freshTrack(), askedHosts: new Set(asked === null ? [] : [asked]) }, url)
 }
 
 const freshTrack = () => ({ passed: new Set<string>(), cookies: createCookieJar() })

@@ -55,9 +55,10 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
  * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that has no such file has no rules. Where another answer comes,
- * or none, its last rules hold.
+ * permit, the outlet's budget. A host that has no such file has no rules. Where another answer
+ * comes, or none, its last rules hold.
  *
+ * @param isAsked this visit has just asked the host for a page: without rules it waits for the file
  * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
 export async function tdmRulesOf(
@@ -65,6 +66,7 @@ export async function tdmRulesOf(
   visit: Lease,
   outletNo: number,
   { origin, host }: URL,
+  isAsked: boolean,
 ): Promise<TdmRule[] | (Extract<Fetched, { kind: 'busy' | 'interrupted' }> & { last: TdmRule[] })> {
   const known = await crawl.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
     'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
@@ -73,7 +75,8 @@ export async function tdmRulesOf(
   const last = known.rows[0]?.tdm ?? []
   if (known.rows[0]?.fresh === true) return last
   const headers = { accept: 'application/json,*/*;q=0.5' }
-  const fetched = await politeGet(crawl, visit, outletNo, origin + FILE, headers, { beginning: LIMIT })
+  const asked = isAsked && last.length === 0 ? host : null
+  const fetched = await politeGet(crawl, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another host that is busy must not hold up the page.
   if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
@@ -83,14 +86,14 @@ export async function tdmRulesOf(
   if (fetched.kind === 'answer') await spend(crawl.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
   const read = rulesIn(fetched)
   const rules = read ?? last
-  const wait = read !== null || (isSettled(fetched) && last.length === 0) ? KEEP : TRY_AGAIN
+  const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && inOneLine(rules) !== inOneLine(last))
     crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
   await crawl.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,
-    [host, rules.length === 0 ? null : JSON.stringify(rules), wait],
+    [host, rules.length === 0 ? null : JSON.stringify(rules), isKept ? KEEP : TRY_AGAIN],
   )
   return rules
 }
