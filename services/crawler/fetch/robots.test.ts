@@ -72,6 +72,9 @@ t.test('of what a file states of uses, our group and the longest path count, and
   t.same(said('/ai/1'), [licence, 'search=n', 'ai-use=n'])
   t.same(said('/a.pdf'), [licence, 'search=n'])
   t.same(said('/a', 'someone'), [licence, 'search=no'])
+  const both = 'User-agent: *\nContent-Signal: search=no\nContent-Usage: /ai/ train-ai=n'
+  const ofBoth = statedOf(readRobots(both, 'x').stated, new URL('https://x.example/ai/1'))
+  t.same(ofBoth, ['search=no', 'train-ai=n'], 'a longer path of the one field says nothing of the other')
   t.equal(readRobots('User-agent: *\nContent-Signal: search=no\n'.repeat(5_000), 'x').stated.length, 100)
 })
 

@@ -215,15 +215,20 @@ export function pathMatcher(url: URL): (pattern: string) => boolean {
 
 /**
  * What a file says of an address beside its rules. Of statements about uses those with the longest
- * pattern count (draft-ietf-aipref-attach); all licences do.
+ * pattern count (draft-ietf-aipref-attach), of `Content-Signal` apart; all licences do.
  */
 export function statedOf(stated: Statement[], url: URL): string[] {
   const isMatched = pathMatcher(url)
   const meant = stated.filter(({ pattern }) => pattern === '' || isMatched(pattern))
-  const isLicence = ({ text }: Statement) => /^https?:/i.test(text)
-  const longest = Math.max(...meant.map(one => (isLicence(one) ? 0 : one.pattern.length)))
-  return meant.filter(one => isLicence(one) || one.pattern.length === longest).map(({ text }) => text)
+  const kindOf = ({ text }: Statement) => (/^https?:/i.test(text) ? 'licence' : SIGNAL.test(text) ? 'signal' : 'usage')
+  const longest = (kind: string) =>
+    Math.max(...meant.filter(one => kindOf(one) === kind).map(({ pattern }) => pattern.length))
+  return meant
+    .filter(one => kindOf(one) === 'licence' || one.pattern.length === longest(kindOf(one)))
+    .map(({ text }) => text)
 }
+/** Only `Content-Signal` writes whole words. */
+const SIGNAL = /=\s*(?:yes|no)\b/
 
 /** What the robots.txt of a host that was read last states beside its rules. */
 export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
