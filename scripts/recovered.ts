@@ -2,7 +2,7 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/article.ts'
-import { checkNobodyConnected, compareVectors, goOn } from './backup/database.ts'
+import { checkNobodyConnected, compareVectors, goOn, keepBounds } from './backup/database.ts'
 
 /** Clocks of servers differ by seconds. A time far ahead is a typing error. */
 const MOST_AHEAD = 86_400_000
@@ -31,6 +31,7 @@ await runCommand(
     const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
     await checkWritable(pool)
     await checkNobodyConnected(pool, 'recovered')
+    await keepBounds(pool)
     const { articles, last, clock } = await goOn(pool, seen)
     const vectors = await compareVectors(pool, config, 'this moment', signal)
     if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))

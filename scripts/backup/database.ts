@@ -94,8 +94,12 @@ export async function begin(pool: Pool, hasBounds: boolean): Promise<void> {
   })
 }
 
-/** Bounds articles that were bounded after the backup, too. */
+/** Bounds articles that were bounded after the backup, too, if a restore has begun. */
 export async function keepBounds(pool: Pool): Promise<void> {
+  const { rows: begun } = await pool.query(
+    `select where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
+  )
+  if (begun.length === 0) return
   // No index of articles has ids: this reads all of them.
   const { rows } = await pool.query<Bound>(
     `select seq, id, k.page_no as "pageNo", k.snippet, bounded as "isBounded", vector as "hasVector"

@@ -217,6 +217,18 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
   t.strictSame(await secrets(), [], 'the secret of before is gone')
   t.notSame(await secretOf('cursor'), before?.value)
   t.strictSame(await bounds(), bound, 'what rights took from an article stays away')
+  const own = createPool(target.url, 'restore', () => {}, { mayBeUnfinished: true })
+  await own.query(
+    `create schema unfinished_restore;
+     create table unfinished_restore.bounds as
+       select r.id, r.page_no, t.snippet, r.snippet as bounded, r.vector
+         from article_rights r join articles a using (id) join article_texts t using (seq);
+     delete from article_rights`,
+  )
+  await own.end()
+  const recovered = await run(target.url, 'recovered')
+  t.equal(recovered.code, 0, recovered.err)
+  t.strictSame(await bounds(), bound, 'also when somebody goes on with what the database holds')
 })
 
 t.test('a service that connects behind the first look stops a restore', async t => {
