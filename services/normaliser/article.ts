@@ -284,8 +284,7 @@ export function readStored(
     finalUrl: page.finalUrl,
     html,
     page: read,
-    // An interstitial keeps itself out of indexes by header as often as by meta tag.
-    signs: { ...meta.signs, indexed: meta.signs.indexed && !isForbidden(ofHeaders) },
+    signs: meta.signs,
     feedTitle,
     outletDomain: page.outlet.domain,
   })
@@ -301,8 +300,6 @@ export function readStored(
   if (walled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
   return { ...reading, interstitial: null, texts: ranked(text, meta) }
 }
-
-const isForbidden = ({ seen }: Rights) => seen.some(({ signal }) => signal === 'noindex' || signal === 'none')
 
 const shown = (text: string | null): Candidate<string>[] =>
   text === null ? [] : [{ source: 'page', value: text, against: null }]

@@ -41,6 +41,10 @@ t.test('decision 41: a page that is kept out of indexes gives no article, not ev
   t.equal(outcomeOf(await compose(page('', ...WHOLE), past)), 'rights')
   const inBody = page('', ...WHOLE).replace('</article>', '</article><meta name="robots" content="noindex">')
   t.equal(outcomeOf(await compose(inBody)), 'rights', 'the rule of a tag in the body holds')
+  const links =
+    '<nav><a href="/">Nieuws</a> <a href="/sport">Sport</a> <a href="/regio">Regio</a></nav><script>x()</script>'
+  const short = `<html><head><title>In memoriam</title></head><body>${links}<p>Foto: Belga</p></body></html>`
+  t.equal(outcomeOf(await compose(short, tagged('noindex'))), 'rights', 'a short page that leads on is no challenge')
   const text = { ...tagged('noindex'), contentType: 'text/plain' }
   t.equal(outcomeOf(await compose(WHOLE.join('\n\n'), text)), 'rights', 'a page without markup has headers, too')
 })

@@ -79,14 +79,13 @@ const LITTLE_PROSE = 600
 const FEW_LINKS = 2
 
 /**
- * A bot defence in any words, told by several signs together: the page asks search engines to keep
- * it out, or has hardly a link. It calls itself no article, has little prose and a script, and no
- * word of the title that the feed gave its address. One sign alone proves nothing: `noindex` is
- * often an outlet's wish.
+ * A bot defence in any words, told by several signs together: the page has hardly a link, calls
+ * itself no article, has little prose and a script, and no word of the title that the feed gave its
+ * address. One sign alone proves nothing. `noindex` is none: it is often an outlet's wish.
  */
 function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false
-  if (signs.indexed && (html.match(/<a\s/gi)?.length ?? 0) > FEW_LINKS) return false
+  if ((html.match(/<a\s/gi)?.length ?? 0) > FEW_LINKS) return false
   const text = [...page.titles, ...page.visible].join('\n')
   return (
     totalLength(page.visible) < LITTLE_PROSE && /<script\b(?![^>]*ld\+json)/i.test(html) && !isRelated(feedTitle, text)

@@ -11,8 +11,6 @@ export interface ArticleSigns {
   typed: boolean
   /** It states when it was published. */
   dated: boolean
-  /** It does not ask search engines to keep it out of their index. */
-  indexed: boolean
   /** Its canonical address is the address of the page, and not the root of a site. */
   canonical: boolean
 }
@@ -29,7 +27,6 @@ export function articleSigns(
   return {
     typed: own !== null || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
     dated: (own?.published.length ?? 0) > 0 || named(metas, PUBLISHED_NAMES).some(date => /\d{4}/.test(date)),
-    indexed: !named(metas, ['robots', 'googlebot']).some(words => /\b(?:noindex|none)\b/i.test(words)),
     canonical: leadsHere(canonical, url),
   }
 }
