@@ -67,6 +67,7 @@ await runCommand(
   },
   async context => {
     const {
+      options,
       positionals: [verb, first, ...rest],
     } = context
     if (verb === 'remove' && first !== undefined) {
@@ -78,6 +79,7 @@ await runCommand(
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'rights') {
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
+      if (first === undefined && options.apply === true) throw new UsageError('Name the outlet: rights DOMAIN --apply.')
       return first === undefined ? showStops(context, pool) : applyRights(context, pool, first.toLowerCase())
     }
     if (verb === 'report' && first !== undefined) return report(context, context.openPool({ max: 2 }), first)

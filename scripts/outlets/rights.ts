@@ -57,7 +57,7 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   if (outlet === undefined) throw new UsageError(`No outlet has the domain ${domain}; list shows those that are known.`)
   const dryRun = options.apply !== true || options['dry-run'] === true
   const usual = await usualSignals(pool, outlet.outlet_no)
-  const judge = createJudge(pool, rightsRules(config), outlet, usual)
+  const { judge, unread } = createJudge(pool, rightsRules(config), outlet, usual)
   const write = dryRun ? null : await createWriter(pool, config)
   const counts = { articles: 0, snippets: 0, vectors: 0 }
   for (let after: bigint | undefined = 0n; after !== undefined && !signal.aborted; ) {
@@ -71,13 +71,16 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
     counts.vectors += part.filter(({ promised }, at) => promised && !bounds[at]!.hasVector).length
   }
   const done = !dryRun && !signal.aborted
-  if (options.json === true) print(JSON.stringify({ domain, ...counts, usual, done }))
+  const setting = config.RIGHTS_TDM
+  if (options.json === true) print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), done }))
   const signals = usual.map(signalInWords).join(', ') || 'nothing'
   say(
     printableLine(
-      `Most pages of the last ${SHOWN_FOR} state ${signals}; files of its hosts are read for each address.`,
+      `Most pages of the last ${SHOWN_FOR} state ${signals}; the last files of its hosts count, too. RIGHTS_TDM is ${setting}.`,
     ),
   )
+  if (unread().length > 0)
+    say(`No file is known of ${unread().slice(0, 5).join(', ')}: they were not asked of late, and may state more.`)
   const [blanked, removed] = [counted(counts.snippets, 'snippet'), counted(counts.vectors, 'vector')]
   const articles = counted(counts.articles, 'article')
   if (dryRun) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
@@ -140,28 +143,34 @@ const NEXT = `
 const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
-/** What may be done with an article now. */
+/** Judges what may be done with an article now, and remembers the hosts whose files nobody has. */
 function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licence }: Outlet, usual: Signal[]) {
   const hosts = new Map<string, ReturnType<typeof filesOf>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
   const isLicensed = Boolean(licence)
-  return async ({ url, own }: Article): Promise<Rights> => {
+  const unread = new Set<string>()
+  const judge = async ({ url, own }: Article): Promise<Rights> => {
     const address = new URL(url)
     const host = hosts.get(address.host) ?? filesOf(pool, address.host)
     hosts.set(address.host, host)
-    const { rules: tdm, stated } = await host
+    const { rules: tdm, stated, known } = await host
+    if (!known) unread.add(address.host)
     const headers = withFiles(null, ruleFor(tdm, address), statedOf(stated, address))
     const page = { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }
     const files = readRights(page, rules, new Date()).seen
     const signals = [...files, ...(own ?? []).filter(isOfPage), ...usual.filter(isOfPage)]
     return rightsOf(signals, rules.tdm, isLicensed, new Date())
   }
+  return { judge, unread: () => [...unread] }
 }
 
-/** What the files of a host say that were read last. */
+/** The files of a host as the crawler read them last. It forgets what it has not asked for days. */
 async function filesOf(db: Queryable, host: string) {
-  const { rows } = await db.query<{ tdm: TdmRule[] | null }>('select tdm from hosts where host = $1', [host])
-  return { rules: rows[0]?.tdm ?? [], stated: await recallStated(db, host) }
+  const { rows } = await db.query<{ tdm: TdmRule[] | null; known: boolean }>(
+    'select tdm, robots is not null as known from hosts where host = $1',
+    [host],
+  )
+  return { rules: rows[0]?.tdm ?? [], stated: await recallStated(db, host), known: rows[0]?.known ?? false }
 }
 
 /** An article as its rights leave it. */

@@ -109,9 +109,13 @@ t.test('decision 41: old articles are bounded on request by the signals that hol
   const asked = await command('outlets', 'rights', DOMAIN, '--apply', '--dry-run')
   t.match(
     asked.err,
-    /state max-snippet:11 \(meta\);.*\nOf 2 articles, --apply bounds 2 snippets and removes 1 vector\./,
+    /state max-snippet:11 \(meta\);.* RIGHTS_TDM is index-only\.\nOf 2 articles, --apply bounds 2 snippets and removes 1 vector\./,
   )
-  t.match((await command('outlets', 'rights', DOMAIN)).err, /--apply bounds 2/)
+  await pool.query('update hosts set tdm = null, robots = null')
+  const forgotten = new RegExp(`No file is known of ${DOMAIN}: .*\\nOf 2 articles, --apply bounds 2 snippets`)
+  t.match((await command('outlets', 'rights', DOMAIN)).err, forgotten)
+  await pool.query("update hosts set tdm = $1, robots = '=/x search=n'", [JSON.stringify(rules)])
+  t.match(await command('outlets', 'rights', '--apply'), { code: 2, err: /Name the outlet/ })
   t.same(await articles(), before, 'nothing was changed')
   t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 2 snippets and removed 1 vector\./)
   const after = await articles()
