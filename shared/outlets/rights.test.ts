@@ -52,6 +52,7 @@ const LISTS: [list: string, outcome: string][] = [
   ['unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT', ''],
   ['unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT', 'refused'],
   ['unavailable_after: Nov 24, 2026, noarchive', 'refused, unkept'],
+  ['unavailable_after: Fri Jun 25 2010 15:00:00 GMT', 'refused'],
   ['unavailable_after: 2026-11-25', 'refused'],
   ['unavailable_after: 2026-11-26', ''],
   ['unavailable_after: 2026-11-25T12:30:00+01:00', 'refused'],
@@ -162,6 +163,7 @@ t.test('only headers that state rights are kept with a page, and not without bou
 t.test('the name by which outlets call us is that of the user agent', async t => {
   t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
   t.equal(productToken('  NewsBot'), 'newsbot')
+  t.equal(productToken('Mozilla/5.0 (compatible; NewsBot/1.0; +https://x.example)'), 'newsbot')
 })
 
 t.test('a reservation of TDM is refused, indexed for words alone, or ignored, as the operator says', async t => {

@@ -62,9 +62,13 @@ export function rightsHeaders(headers: Readonly<Record<string, string | string[]
   return Object.keys(kept).length === 0 ? null : kept
 }
 
-/** The name by which outlets call us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`. */
+/**
+ * The name by which outlets call us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`, and of
+ * `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`, which many robots write.
+ */
 export function productToken(userAgent: string): string {
-  return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
+  const [, name] = /\bcompatible;\s*([^\s/;()]+)/i.exec(userAgent) ?? /^\s*([^\s/]+)/.exec(userAgent) ?? []
+  return name?.toLowerCase() ?? '*'
 }
 
 /** A signal that was seen, for operators: what it says, and where. */
@@ -191,7 +195,10 @@ function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {
     ['meta', metas.get('tdm-reservation') ?? [], metas.get('tdm-policy') ?? []],
   ]
   for (const [source, values, [policy = '']] of places) {
-    const known = values.map(value => value.trim()).filter(value => value === '0' || value === '1')
+    const known = values
+      .flatMap(value => value.split(','))
+      .map(value => value.trim())
+      .filter(value => value === '0' || value === '1')
     if (known.length === 0) continue
     // Of two values in one place the strictest holds.
     const reserved = known.includes('1')
@@ -305,7 +312,8 @@ function halvesOf(part: string): { name: string; rest: string } {
   return { name, rest: rest.trim() }
 }
 
-const DATE = /^(?:\d{4}-\d{2}-\d{2}|(?:[a-z]+ )?\d{1,2}[- ][a-z]{3,9}[- ]\d{2,4}|[a-z]{3,9}\.? \d{1,2} \d{4})/
+const DATE =
+  /^(?:\d{4}-\d{2}-\d{2}|(?:[a-z]+ )?\d{1,2}[- ][a-z]{3,9}[- ]\d{2,4}|(?:[a-z]{3} )?[a-z]{3,9}\.? \d{1,2} \d{4})/
 const ZONED = /\d:\d{2}(?:\.\d+)?\s*(?:z|gmt|utc?|[ecmp][sd]t|[+-]\d{2}:?\d{2})$/
 
 const EARLIEST = Date.UTC(1990, 0)
