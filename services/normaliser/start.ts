@@ -4,6 +4,7 @@ import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/index
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
+import { describe } from '../../shared/log/printable.ts'
 import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stops.ts'
@@ -83,9 +84,12 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
 
 /** Tells operators at the start what the setting stops; nothing, when the database is away. */
 async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Logger): Promise<void> {
-  const stops = await readStops(pool).catch(() => [])
-  const sentence = stopsInWords(stops, config)
-  if (sentence !== null) log.warn(sentence)
+  try {
+    const sentence = stopsInWords(await readStops(pool), config)
+    if (sentence !== null) log.warn(sentence)
+  } catch (error) {
+    log.warn({ detail: describe(error) }, 'what RIGHTS_TDM stops is not known now; `npm run outlets -- rights` tells')
+  }
 }
 
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
