@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
-import { matchesEtag } from '../http/answer.ts'
+import { encodingFor, matchesEtag } from '../http/answer.ts'
 
 type Coding = 'identity' | 'gzip' | 'br'
 
@@ -56,14 +56,8 @@ export async function sendFile(
     response.status(304).end()
     return
   }
-  const coding = codingFor(request)
+  const coding = encodingFor(request.headers['accept-encoding']) ?? 'identity'
   const body = await file.body(coding)
   if (coding !== 'identity') response.set('Content-Encoding', coding)
   response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
-}
-
-/** The smaller one that the client takes: browsers name both alike. */
-function codingFor(request: Request): Coding {
-  if (request.acceptsEncodings('br') === 'br') return 'br'
-  return request.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity'
 }
