@@ -3,7 +3,7 @@ import type { Match } from '../../search/browser.ts'
 import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
-import { useSpeech } from '../words/index.ts'
+import { type Speech, useSpeech } from '../words/index.ts'
 import { MeaningLine } from './insights/counts.tsx'
 import { mark, matchOf, type Piece } from './search/marks.ts'
 import { isSame, NEW_SEARCH, type Search } from './search/search.ts'
@@ -58,14 +58,15 @@ export function ResultList(props: {
 
 function Head(props: { results: Results; fresh: number; onFresh(): void; taking: Way | null; onTake(way: Way): void }) {
   const { results, fresh, onFresh, taking, onTake } = props
-  const { words, number } = useSpeech()
+  const speech = useSpeech()
+  const { words, number } = speech
   return (
     <div class="row results-head">
       <h2 id="results-title" class="unseen">
         {words.results.title}
       </h2>
       <p role="status" class="total">
-        {totalOf(results, words, number)}
+        {totalOf(results, speech)}
       </p>
       {fresh > 0 && (
         <button type="button" class="primary chip" onClick={onFresh}>
@@ -85,13 +86,7 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
   )
 }
 
-type Say = ReturnType<typeof useSpeech>
-
-function totalOf(
-  { of, total, estimate, loading, failure }: Results,
-  words: Say['words'],
-  number: Say['number'],
-): string {
+function totalOf({ of, total, estimate, loading, failure }: Results, { words, number }: Speech): string {
   if (loading === 'first') return words.results.searching
   if (failure !== null || of === null) return ''
   if (estimate) return words.results.more(number(total))

@@ -26,10 +26,8 @@ export function dayOf(bound: string): string {
   return bound === '' || Number.isNaN(at.getTime()) ? '' : localDay(at)
 }
 
-export function localDay(at: Date): string {
-  const two = (part: number) => String(part).padStart(2, '0')
-  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-}
+/** Sweden writes days as ISO 8601 does. */
+export const localDay = (at: Date): string => at.toLocaleDateString('sv')
 
 /** The moment at which a day begins. An empty day is no bound. */
 export function beginOf(day: string): string {

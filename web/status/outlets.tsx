@@ -203,9 +203,12 @@ export function MachineSection({ machines }: { machines: Machines | null }) {
 
 function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
   const stores = ['Postgres', ...(vectors ? ['Qdrant'] : []), ...(redis ? ['Redis'] : [])]
-  const last = stores.pop()
-  const named = stores.length === 0 ? `${last} has` : `${stores.join(', ')} and ${last} have`
-  return <p>Everything runs on one machine; {named} no copies elsewhere.</p>
+  const named = new Intl.ListFormat('en-GB').format(stores)
+  return (
+    <p>
+      Everything runs on one machine; {named} {stores.length === 1 ? 'has' : 'have'} no copies elsewhere.
+    </p>
+  )
 }
 
 function Hosts({ hosts }: Pick<Machines, 'hosts'>) {

@@ -6,20 +6,15 @@ import type { Search } from '../search/search.ts'
 import { askPage } from '../search/use-results.ts'
 
 export type Progress =
-  | { kind: 'running'; written: number; total: number; estimate: boolean }
+  | ({ kind: 'running' } & Omit<Place, 'cursor'>)
   /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
-  | { kind: 'waiting'; written: number; total: number; estimate: boolean; until: number }
+  | ({ kind: 'waiting'; until: number } & Omit<Place, 'cursor'>)
   /** By the reader (no failure), or because something is in the way. */
-  | { kind: 'paused'; written: number; total: number; estimate: boolean; failure: Failure | null }
+  | ({ kind: 'paused'; failure: Failure | null } & Omit<Place, 'cursor'>)
   | { kind: 'done'; written: number }
   | { kind: 'tooLarge'; written: number }
 
-export interface Download {
-  pause(): void
-  resume(): void
-  /** Ends it and leaves no file. */
-  cancel(): void
-}
+export type Download = ReturnType<typeof startDownload>
 
 /** Where a download stands: all that it needs to go on. */
 interface Place {
@@ -42,7 +37,7 @@ interface DownloadOptions {
  * Writes all articles of a search to a file by walking the cursor, one request after another. It
  * waits when the API says so, and keeps its place when it is paused or the network is away.
  */
-export function startDownload(options: DownloadOptions): Download {
+export function startDownload(options: DownloadOptions) {
   const { sink, tell } = options
   const place: Place = { cursor: '', written: 0, total: 0, estimate: false }
   let step = new AbortController()
@@ -68,6 +63,7 @@ export function startDownload(options: DownloadOptions): Download {
       tell({ kind: 'paused', ...seen(place), failure: null })
     },
     resume: run,
+    /** Ends it and leaves no file. */
     cancel() {
       step.abort()
       sink.abort().catch(() => {})
@@ -130,8 +126,7 @@ export async function openSink(name: string, type: string): Promise<Sink | null>
       suggestedName: name,
       types: [{ description: extension.slice(1).toUpperCase(), accept: { [type]: [extension] } }],
     })
-    const file = await handle.createWritable()
-    return { write: text => file.write(text), close: () => file.close(), abort: () => file.abort() }
+    return await handle.createWritable()
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') return null
     return memorySink(name, type)
