@@ -2,7 +2,7 @@ import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import { openArchive } from './archive/archive.ts'
 import { ArchiveMissing, type ArchiveSettings } from './archive/client.ts'
-import { type CacheSizes, type CacheStats, createCacheBySegment } from './cache/cache.ts'
+import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
 import type { Archive, IndexParts, StoredMeta } from './execute/index-parts.ts'
@@ -14,7 +14,7 @@ import { bytesOf, type DocIdSet } from './segment/doc-id-set.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { openSegmentStore } from './store/postgres-segments.ts'
-import { type ListKey, openReads, type Standbys } from './store/segment-store.ts'
+import { type ListKey, openReads, type SegmentMeta, type Standbys } from './store/segment-store.ts'
 import { parseNameTerm } from './terms.ts'
 
 const NO_NAMES = {
@@ -89,17 +89,12 @@ export function openParts<A extends KeptArticle>(
   } satisfies IndexParts<A> & Record<string, unknown>
 }
 
-interface NamedCache extends SegmentCache {
-  /** The lists of parts of names that are kept. */
-  namedStats(): CacheStats
-}
-
 /**
  * A cache that also has the posting lists of parts of names: they are made, not read.
  *
  * @param limit bytes of these lists
  */
-function withNameLists(cache: SegmentCache, names: NameLists, limit: number): NamedCache {
+function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
   const lists = createCacheBySegment<DocIdSet>(limit)
 
   async function make(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
@@ -116,10 +111,11 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number): Na
   }
   return {
     ...cache,
-    list: (segment, term) =>
+    list: (segment: SegmentMeta, term: string) =>
       parseNameTerm(term) === null ? cache.list(segment, term) : lists.get({ segment, key: term }),
-    listsOf: term => (parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term)),
-    async readLists(wanted, version) {
+    listsOf: (term: string): ReturnType<SegmentCache['listsOf']> =>
+      parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term),
+    async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
       const isNamed = wanted.map(one => parseNameTerm(one.term) !== null)
       const [made, read] = await Promise.all([
         make(
@@ -136,6 +132,7 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number): Na
       const [nextMade, nextRead] = [made.values(), read.values()]
       return isNamed.map(one => (one ? nextMade : nextRead).next().value!)
     },
+    /** The lists of parts of names that are kept. */
     namedStats: () => lists.stats(),
   }
 }

@@ -12,45 +12,9 @@ import {
   sizeOf,
   type TermDictionary,
 } from '../store/segment-store.ts'
-import {
-  type Cache,
-  type CacheSizes,
-  type CacheStats,
-  type CountCache,
-  createCache,
-  createCacheBySegment,
-  createCountCache,
-  type OfSegment,
-} from './cache.ts'
+import { type Cache, type CacheSizes, createCache, createCacheBySegment, createCountCache } from './cache.ts'
 
-/**
- * Parts of stored segments that are kept in memory. A segment never changes, so nothing here is
- * ever stale. The cache may drop any value at any time.
- */
-export interface SegmentCache {
-  /** The posting list of a term; undefined: it has to be read first. */
-  list(segment: SegmentMeta, term: string): DocIdSet | undefined
-  /** The same for one term in many segments, in less time; for use until the next wait. */
-  listsOf(term: string): (segment: SegmentMeta, columns: Columns) => DocIdSet | undefined
-  /** Reads posting lists; the result has the order of `wanted`. */
-  readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]>
-  /** Columns of some segments, read where they are not in memory. */
-  columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
-  /** Documents that were verified, by segment and by what was verified. */
-  verified: Cache<OfSegment, Verified>
-  /** Numbers of matches, by what is searched for. */
-  counts: CountCache
-  prefetch: ReturnType<typeof createPrefetch>
-  /**
-   * Reads segments that are stored and not used yet: columns, and the dictionary of a small one or
-   * the lists of a large one that searches used lately. The first searches then find them here.
-   *
-   * @param ahead all such segments; those that were read before are not read again
-   * @param small articles of a segment whose dictionary is read whole
-   */
-  readAhead(ahead: SegmentMeta[], small: number): Promise<void>
-  stats(): Record<'postings' | 'columns' | 'verified' | 'counts', CacheStats> & { prefetched: number }
-}
+export type SegmentCache = ReturnType<typeof createSegmentCache>
 
 /** Documents whose words were looked at: those that match, and those that do not. */
 interface Verified {
@@ -58,7 +22,11 @@ interface Verified {
   no: DocIdSet
 }
 
-export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): SegmentCache {
+/**
+ * Parts of stored segments that are kept in memory. A segment never changes, so nothing here is
+ * ever stale. The cache may drop any value at any time.
+ */
+export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
   const lists = createCacheBySegment<DocIdSet>(sizes.postings)
   const columns = createCache<number, Columns>(sizes.columns)
   const verified = createCacheBySegment<Verified>(sizes.verified)
@@ -73,7 +41,9 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     return prefetched
   }
   return {
+    /** Documents that were verified, by segment and by what was verified. */
     verified,
+    /** Numbers of matches, by what is searched for. */
     counts,
     prefetch,
     stats: () => ({
@@ -84,7 +54,8 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       prefetched: prefetch.bytes(),
     }),
 
-    list(segment, term) {
+    /** The posting list of a term; undefined: it has to be read first. */
+    list(segment: SegmentMeta, term: string): DocIdSet | undefined {
       const known = lists.get({ segment, key: term })
       if (known !== undefined) return known
       const own = columns.get(segment.no)
@@ -92,10 +63,11 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return prefetchedList(segment, term)
     },
 
-    listsOf(term) {
+    /** The same for one term in many segments, in less time; for use until the next wait. */
+    listsOf(term: string) {
       const ofTerm = lists.ofKey(term)
       const hash = isFiltered(term) ? hashOf(term) : null
-      return (segment, { terms }) => {
+      return (segment: SegmentMeta, { terms }: Columns): DocIdSet | undefined => {
         const known = ofTerm(segment)
         if (known !== undefined) return known
         if (hash !== null && lacks(terms, hash)) return emptySet(sizeOf(segment))
@@ -103,7 +75,15 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       }
     },
 
-    async readAhead(ahead, small) {
+    /**
+     * Reads segments that are stored and not used yet: columns, and the dictionary of a small one
+     * or the lists of a large one that searches used lately. The first searches then find them
+     * here.
+     *
+     * @param ahead all such segments; those that were read before are not read again
+     * @param small articles of a segment whose dictionary is read whole
+     */
+    async readAhead(ahead: SegmentMeta[], small: number): Promise<void> {
       prefetch.announce(ahead)
       for (const segment of ahead) {
         if (prefetch.has(segment)) continue
@@ -114,7 +94,8 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       }
     },
 
-    async readLists(wanted, version) {
+    /** Reads posting lists; the result has the order of `wanted`. */
+    async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
       const sets = await readLists(store, wanted, version)
       wanted.forEach(({ segment, term }, index) => {
         keep(segment, term, sets[index]!)
@@ -122,7 +103,9 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return sets
     },
 
-    columns: (segments, version) => readThrough(store, columns, segments, version),
+    /** Columns of some segments, read where they are not in memory. */
+    columns: (segments: SegmentMeta[], version: bigint): Promise<Columns[]> =>
+      readThrough(store, columns, segments, version),
   }
 }
 

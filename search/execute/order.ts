@@ -138,17 +138,12 @@ async function scoreStored(
   })
 }
 
-interface TopCollector extends Collector {
-  /** In no order, and perhaps more than wanted. */
-  hits(): Hit[]
-}
-
 /**
  * The matches that can stand on a page: the first `wanted` in order after the page before, with all
  * that equal the last of them where scores decide, and all that equal the last article of the page
  * before, of which some were shown.
  */
-export function createTopCollector(page: PageOrder): TopCollector {
+export function createTopCollector(page: PageOrder) {
   const { order, position, wanted } = page
   const hits: Hit[] = []
   // Checked again only when there are twice as many hits: segments that overlap in time would cost
@@ -172,6 +167,7 @@ export function createTopCollector(page: PageOrder): TopCollector {
     return complete
   }
   return {
+    /** In no order, and perhaps more than wanted. */
     hits: () => hits,
     aggregation: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,
@@ -179,7 +175,7 @@ export function createTopCollector(page: PageOrder): TopCollector {
       if (segment.startsAt !== null && isCompleteBefore(segment.startsAt)) return
       addFirst(hits, matches, segment, page)
     },
-  }
+  } satisfies Collector & Record<string, unknown>
 }
 
 /** Adds the matches of a segment that can stand on the page. */

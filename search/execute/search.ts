@@ -148,20 +148,15 @@ async function matchParts(
   }
 }
 
-interface CountCollector extends Collector {
-  readonly limit: number
-  /** Number of matches so far. */
-  count(): number
-}
-
 /**
  * Counts matches; the search may stop when the limit is reached.
  * @param limit 0: no count is needed
  */
-export function createCountCollector(limit: number): CountCollector {
+export function createCountCollector(limit: number) {
   let count = 0
   return {
     limit,
+    /** Number of matches so far. */
     count: () => count,
     collect(matches) {
       count += matches.count
@@ -174,7 +169,7 @@ export function createCountCollector(limit: number): CountCollector {
       },
     },
     isComplete: () => count >= limit,
-  }
+  } satisfies Collector & Record<string, unknown>
 }
 
 /**
