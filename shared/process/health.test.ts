@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import t from 'tap'
+import { sendRaw } from '../../test/contract/raw.ts'
 import { startHealthServer } from './health.ts'
 
 let looks = 0
@@ -13,19 +13,9 @@ const get = async (path: string) => {
   return { status: response.status, text: await response.text() }
 }
 
-/** Sends bytes and waits for the end of the connection; the bytes that came back. */
-function raw(bytes: string): Promise<string> {
-  return new Promise(resolve => {
-    const socket = connect(server.port, '127.0.0.1')
-    let text = ''
-    socket.setEncoding('latin1').on('data', part => {
-      text += part
-    })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(text))
-    socket.write(Buffer.from(bytes, 'latin1'))
-  })
-}
+/** The bytes that came back by the end of the connection. */
+const raw = async (bytes: string) =>
+  (await sendRaw(`http://127.0.0.1:${server.port}`, Buffer.from(bytes, 'latin1'))).text
 
 t.test('issue 18.1: however often it is asked, the dependencies are looked at once a second', async t => {
   const began = performance.now()

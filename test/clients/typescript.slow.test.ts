@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
+import { listen } from '../fleet.ts'
 import { codesOf, examplesOf, installationOf } from './examples.ts'
 import { indexNews } from './news.ts'
 
@@ -24,10 +25,8 @@ const pages = createServer(async ({ url = '' }, answer) => {
   answer.setHeader('Content-Type', isFile ? 'text/javascript' : 'text/html')
   answer.end(isFile ? await readFile(join(project, 'node_modules/perscope/dist', url)) : '<!doctype html>')
 })
-await new Promise<void>(resolve => pages.listen(0, '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${await listen(pages)}`
 t.teardown(() => pages.close())
-const address = pages.address()
-const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 
 const api = await startTestApi(t, { CORS_ORIGINS: origin })
 const { secret } = await api.issue()

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import * as zlib from 'node:zlib'
 import t from 'tap'
+import { listen } from '../fleet.ts'
 import { html, rss, startScene } from './crawl.ts'
 
 /*
@@ -109,10 +110,8 @@ async function serve(answer: Answer): Promise<string> {
       else socket.end(typeof answer === 'function' ? answer(host) : answer)
     })
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  host = `127.0.0.1:${await listen(server)}`
   t.teardown(() => server.close())
-  const bound = server.address()
-  host = `127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`
   return `http://${host}/a`
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
+import { PLAN } from '../contract/api.ts'
 import { startFleet, until } from '../fleet.ts'
 
 t.setTimeout(180_000)
@@ -29,13 +30,7 @@ t.test('the line of a slow request is a warning, and names what the request wait
   t.teardown(() => client.end())
   const api = await fleet.start('api')
   await until(async () => (await fetch(`${fleet.base()}/readyz`)).ok, 60_000)
-  const plan = {
-    countries: ['NL' as const],
-    history: { kind: 'fixed' as const, at: new Date(0) },
-    rate: 10_000,
-    quota: null,
-  }
-  const { secret } = await createKey(client, 'test', plan)
+  const { secret } = await createKey(client, 'test', PLAN)
 
   const file = join(t.testdir(), 'one.ndjson')
   const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
