@@ -32,6 +32,7 @@ const cases: [header: string | undefined, encoding: string | null][] = [
   ['identity;q=0, gzip', 'gzip'],
   [',,;,=', null],
   ['gzip;q=x', 'gzip'],
+  ['gzip;q=0.', null],
   [`${'x,'.repeat(10_000)}gzip`, null],
 ]
 for (const [header, encoding] of cases) {

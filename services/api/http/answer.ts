@@ -239,7 +239,7 @@ function readWeights(header: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const item of header.toLowerCase().split(',', MOST)) {
     const [name = '', ...parameters] = item.split(';')
-    const q = /^\s*q\s*=\s*(\d?\.?\d+)\s*$/.exec(parameters.at(-1) ?? '')?.[1]
+    const q = /^\s*q\s*=\s*(\d(?:\.\d*)?|\.\d+)\s*$/.exec(parameters.at(-1) ?? '')?.[1]
     if (!weights.has(name.trim())) weights.set(name.trim(), Number(q ?? 1))
   }
   return weights
