@@ -204,13 +204,16 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
 }
 
 /**
- * Whether patterns of another file, written as those of robots.txt, match an address. When they
- * need more than `MOST_WORK` together, the others do not.
+ * Whether patterns of another file, written as those of robots.txt, match an address. Null: they
+ * have needed more than `MOST_WORK` together, and nobody knows.
  */
-export function pathMatcher(url: URL): (pattern: string) => boolean {
+export function pathMatcher(url: URL): (pattern: string) => boolean | null {
   const path = canonical(url.pathname + url.search)
   const work = { left: MOST_WORK }
-  return pattern => /^[/*]/.test(pattern) && work.left >= 0 && matches(canonical(pattern), path, work)
+  return pattern => {
+    const isMatched = /^[/*]/.test(pattern) && work.left >= 0 && matches(canonical(pattern), path, work)
+    return work.left < 0 ? null : isMatched
+  }
 }
 
 /**

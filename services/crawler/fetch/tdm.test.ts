@@ -22,11 +22,12 @@ t.test('the first rule of a tdmrep.json whose pattern matches counts', async t =
   t.equal(ruleFor(rulesOf([{ location: '/', 'tdm-reservation': 1 }]), at('/x'))?.reservation, '1')
 })
 
-t.test('rules that need much work are given up together, not each', async t => {
+t.test('rules that need much work are given up together, and what nobody has read is reserved', async t => {
   const costly = Array.from({ length: 300 }, () => ({ location: `/*${'a'.repeat(980)}b`, 'tdm-reservation': 1 }))
   const url = at(`/${'a'.repeat(1_950)}`)
   const last = { location: '/', 'tdm-reservation': 1 }
-  t.equal(ruleFor(rulesOf([...costly, last]), url), null)
+  t.equal(ruleFor(rulesOf([...costly, last]), url)?.reservation, '1', 'what is not read is not taken')
+  t.equal(ruleFor(rulesOf(costly), at('/a')), null)
   t.equal(ruleFor(rulesOf([last]), url)?.reservation, '1')
 })
 
@@ -56,5 +57,8 @@ t.test('what is no rule says nothing, and the others count', async t => {
   for (const text of ['{"location": "/", "tdm-reservation": 1}', 'null', '7']) t.strictSame(readTdmFile(text), [])
   for (const text of ['', '{', '<html>', '[{"location": "/", "tdm-res']) t.equal(readTdmFile(text), null)
   t.equal(ruleFor(rulesOf([{ location: 'nieuws', 'tdm-reservation': 1 }]), at('/nieuws')), null)
-  t.equal(rulesOf(Array.from({ length: 5_000 }, () => ({ location: '/', 'tdm-reservation': 1 }))).length, 1_000)
+  const many = Array.from({ length: 5_000 }, (_, at) => ({ location: `/${at}`, 'tdm-reservation': 0 }))
+  t.equal(rulesOf(many).length, 1_001)
+  t.equal(ruleFor(rulesOf(many), at('/a'))?.reservation, '1')
+  t.equal(ruleFor(readTdmFile(`[${' '.repeat(512_000)}`) ?? [], at('/a'))?.reservation, '1', 'a file that was cut')
 })

@@ -14,9 +14,11 @@ export interface TdmRule {
 }
 
 const FILE = '/.well-known/tdmrep.json'
-/** Bytes. A longer file is cut, and then is no JSON. */
+/** Bytes. */
 const LIMIT = 512_000
 const MOST_RULES = 1_000
+/** What holds where a file says more than is read: as with robots.txt, nothing is taken unread. */
+const UNREAD: TdmRule = { location: '/', reservation: '1', policy: null }
 const LONGEST = 2_000
 /** ms for which an answer holds, and for which none does. */
 const KEEP = 86_400_000
@@ -25,7 +27,11 @@ const TRY_AGAIN = 3_600_000
 /** The rule for an address; null: none. Of several that match, the first in the file counts. */
 export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
   const isMatched = pathMatcher(url)
-  return rules.find(({ location }) => isMatched(location)) ?? null
+  for (const rule of rules) {
+    const matched = isMatched(rule.location)
+    if (matched !== false) return matched ? rule : UNREAD
+  }
+  return null
 }
 
 /**
@@ -33,21 +39,26 @@ export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
  * another value than 0 and 1 says nothing.
  */
 export function readTdmFile(text: string): TdmRule[] | null {
+  if (Buffer.byteLength(text) >= LIMIT) return [UNREAD]
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return null
   }
-  return (Array.isArray(file) ? file : []).slice(0, MOST_RULES).flatMap((rule: unknown): TdmRule[] => {
-    if (!isRecord(rule)) return []
-    const { location, 'tdm-policy': policy } = rule
-    const stated = rule['tdm-reservation']
-    const reservation = stated === 0 || stated === '0' ? '0' : stated === 1 || stated === '1' ? '1' : null
-    if (typeof location !== 'string' || location.length > LONGEST || reservation === null) return []
-    const kept = typeof policy === 'string' ? storable(policy.slice(0, LONGEST)) : null
-    return [{ location: storable(location), reservation, policy: kept }]
-  })
+  const written: unknown[] = Array.isArray(file) ? file : []
+  const rules = written.slice(0, MOST_RULES).flatMap(readRule)
+  return written.length > MOST_RULES ? [...rules, UNREAD] : rules
+}
+
+function readRule(rule: unknown): TdmRule[] {
+  if (!isRecord(rule)) return []
+  const { location, 'tdm-policy': policy } = rule
+  const stated = rule['tdm-reservation']
+  const reservation = stated === 0 || stated === '0' ? '0' : stated === 1 || stated === '1' ? '1' : null
+  if (typeof location !== 'string' || location.length > LONGEST || reservation === null) return []
+  const kept = typeof policy === 'string' ? storable(policy.slice(0, LONGEST)) : null
+  return [{ location: storable(location), reservation, policy: kept }]
 }
 
 /** A text that the database takes: without NUL, and without half a character. */
