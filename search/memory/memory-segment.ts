@@ -261,24 +261,13 @@ function isIn(ids: Int32Array, phrase: number[], from: number, to: number): bool
  * Ids of the words of new articles and of their stems. In-memory segments share one, because a new
  * article brings few new words. Some 50 bytes a word.
  */
-export interface TermIds {
-  /** Number of different words. */
-  readonly words: number
-  /** Calls back with every word of a list as `wordList` writes it. */
-  read(list: string, visit: (word: number) => void): void
-  /** The id of a word, by its term; −1: unknown. */
-  word(term: string): number
-  /** The id of a stem, by its term; −1: unknown. */
-  stem(term: string): number
-  /** The id of a word's stem in a language; −1: the word is a stop word. */
-  stemOf(word: number, language: Language): number
-}
+export type TermIds = ReturnType<typeof createTermIds>
 
 /** In place of a stem's id + 1. */
 const UNKNOWN = 0
 const STOP = -1
 
-export function createTermIds(): TermIds {
+export function createTermIds() {
   const wordIds = createWordIds()
   /** Words so long that their terms are digests. */
   const long = new Map<string, number>()
@@ -297,21 +286,26 @@ export function createTermIds(): TermIds {
     return stems.size
   }
   return {
+    /** Number of different words. */
     get words() {
       return wordIds.size
     },
-    read(list, visit) {
+    /** Calls back with every word of a list as `wordList` writes it. */
+    read(list: string, visit: (word: number) => void): void {
       wordIds.read(list, visit)
       for (; measured < wordIds.size; measured++) {
         if (wordIds.length(measured) > LONGEST_WORD) long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
-    word(term) {
+    /** The id of a word, by its term; −1: unknown. */
+    word(term: string): number {
       const word = wordIds.find(term)
       return word < 0 ? (long.get(term) ?? -1) : word
     },
-    stem: term => stems.get(term) ?? -1,
-    stemOf(word, language) {
+    /** The id of a stem, by its term; −1: unknown. */
+    stem: (term: string): number => stems.get(term) ?? -1,
+    /** The id of a word's stem in a language; −1: the word is a stop word. */
+    stemOf(word: number, language: Language): number {
       let known = stemsOf.get(language)
       if (known === undefined || word >= known.length) {
         const larger = new Int32Array(2 ** Math.ceil(Math.log2(word + 1_024)))

@@ -3,27 +3,16 @@ import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { finishHash, grown, HASH_SEED, hashOf, hashStep, moved } from './arrays.ts'
 
+export type WordIds = ReturnType<typeof createWordIds>
+
+const BREAK = 10 // \n
+
 /**
  * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in
  * place from a list as `wordList` writes it, without a string for each: a segment has tens of
  * millions.
  */
-export interface WordIds {
-  readonly size: number
-  /** Calls back with the id of every word of a list, in order. A new word gets the next id. */
-  read(list: string, visit: (word: number) => void): void
-  /** The id of a word; −1: unknown. */
-  find(word: string): number
-  text(word: number): string
-  /** Of the word, in UTF-16 code units. */
-  length(word: number): number
-  /** `hashOf` the word. */
-  hash(word: number): number
-}
-
-const BREAK = 10 // \n
-
-export function createWordIds(): WordIds {
+export function createWordIds() {
   const texts = createWordTexts()
   const reading = createReading()
   let size = 0
@@ -53,7 +42,8 @@ export function createWordIds(): WordIds {
     get size() {
       return size
     },
-    read(list, visit) {
+    /** Calls back with the id of every word of a list, in order. A new word gets the next id. */
+    read(list: string, visit: (word: number) => void): void {
       const units = reading(list)
       const { length } = list
       let from = 1
@@ -75,10 +65,13 @@ export function createWordIds(): WordIds {
         hash = HASH_SEED
       }
     },
-    find: word => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
+    /** The id of a word; −1: unknown. */
+    find: (word: string): number => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
     text: texts.text,
+    /** Of the word, in UTF-16 code units. */
     length: texts.length,
-    hash: word => hashes[word]! >>> 0,
+    /** `hashOf` the word. */
+    hash: (word: number): number => hashes[word]! >>> 0,
   }
 }
 

@@ -13,16 +13,7 @@ const TABLES: Record<Language, () => Promise<Words>> = {
 }
 
 /** The words of a page, with all that numbers and times need. */
-export interface Speech {
-  language: Language
-  words: Words
-  number(value: number): string
-  percent(value: number): string
-  /** A wait in its largest unit, rounded up. */
-  wait(seconds: number): string
-  /** A moment in the reader's time zone. */
-  date(at: Date, form: DateForm): string
-}
+export type Speech = Awaited<ReturnType<typeof loadSpeech>>
 
 const CHOSEN = 'perscope.language'
 
@@ -40,7 +31,7 @@ export function rememberLanguage(language: Language): void {
   localStorage.setItem(CHOSEN, language)
 }
 
-export async function loadSpeech(language: Language): Promise<Speech> {
+export async function loadSpeech(language: Language) {
   const words = await TABLES[language]().catch(() => en)
   // Browsers know no Luxembourgish; figures and dates are written as in German.
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
@@ -50,15 +41,17 @@ export async function loadSpeech(language: Language): Promise<Speech> {
   return {
     language,
     words,
-    number: value => number.format(value),
-    percent: value => percent.format(value),
-    wait(seconds) {
+    number: (value: number) => number.format(value),
+    percent: (value: number) => percent.format(value),
+    /** A wait in its largest unit, rounded up. */
+    wait(seconds: number): string {
       const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1]
       // Short names have no cases ("in 2 Tagen"), and Luxembourgish has them in common with German.
       const unitDisplay = locale.startsWith('de') ? 'short' : 'long'
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(Math.ceil(seconds / size))
     },
-    date: (at, form) => forms[form].format(at),
+    /** A moment in the reader's time zone. */
+    date: (at: Date, form: DateForm) => forms[form].format(at),
   }
 }
 

@@ -249,27 +249,22 @@ function complaint(parameter: Parameter, keyword: string): string {
 /** Too many would make a long answer to a short question. */
 const MAX_PARAMETERS = 50
 
-/** Mistakes in a request, by parameter: the `errors` object of a 422. */
-export interface Problems {
-  add(name: string, sentence: string): void
-  has(name: string): boolean
-  readonly any: boolean
-  /** Own properties only, whatever a client calls its parameters (`__proto__` …). */
-  toObject(): Record<string, string[]>
-}
+export type Problems = ReturnType<typeof createProblems>
 
-export function createProblems(): Problems {
+/** Mistakes in a request, by parameter: the `errors` object of a 422. */
+export function createProblems() {
   const byName = new Map<string, Set<string>>()
   return {
-    add(name, sentence) {
+    add(name: string, sentence: string): void {
       const sentences = byName.get(name)
       if (sentences) sentences.add(sentence)
       else if (byName.size < MAX_PARAMETERS) byName.set(name, new Set([sentence]))
     },
-    has: name => byName.has(name),
+    has: (name: string) => byName.has(name),
     get any() {
       return byName.size > 0
     },
+    /** Own properties only, whatever a client calls its parameters (`__proto__` …). */
     toObject: () => Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]])),
   }
 }
