@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EmbeddableArticle, readEmbeddable } from '../services/embedder/articles.ts'
+import { removeStray } from '../services/embedder/audit.ts'
 import {
   collectionName,
   type EmbeddingCollection,
   type EmbeddingCollections,
   openEmbeddingCollections,
 } from '../services/embedder/collections.ts'
-import { removeUnpromised, storeIn } from '../services/embedder/store.ts'
+import { storeIn } from '../services/embedder/store.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
@@ -183,7 +184,7 @@ async function fill(
       if (!signal.aborted) done += group.length
       progress(done)
     }
-    await removeUnpromised(pool, filling.vectors, name, articles)
+    await removeStray(pool, filling.vectors, name, seqs)
     if (!signal.aborted) await noteFilled(pool, target.collection, seqs.at(-1)!)
   }
   return done

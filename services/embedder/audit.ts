@@ -44,17 +44,24 @@ async function compare(
   return { lost, stray }
 }
 
-async function removeStray(pool: Pool, vectors: VectorStore, name: string, seqs: bigint[]): Promise<number> {
+/**
+ * Removes vectors of articles that are gone, or that lost the promise of one while they were
+ * embedded. Returns their number.
+ */
+export async function removeStray(
+  pool: Pool,
+  vectors: VectorStore,
+  collection: string,
+  seqs: bigint[],
+): Promise<number> {
   const { rows } = await pool.query<{ seq: bigint }>(
     `select v.seq from unnest($1::bigint[]) as v (seq)
       where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq)`,
     [seqs],
   )
-  await vectors.remove(
-    name,
-    rows.map(({ seq }) => seq),
-  )
-  return rows.length
+  const stray = rows.map(({ seq }) => seq)
+  await vectors.remove(collection, stray)
+  return stray.length
 }
 
 /**

@@ -4,8 +4,8 @@ import { type Embeddings, openEmbeddings, sourceOf } from '../../shared/embeddin
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import type { Source } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { sentenceOf } from '../../shared/process/command.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { beginAnew, type Collection, readCollections, registerServing } from '../../shared/vectors/registry.ts'
@@ -221,7 +221,6 @@ export function watchCollections(
   log: Logger,
 ): { close(): Promise<void> } {
   let nextAudit = 0
-  let complaint = ''
   let isOpen = false
 
   async function look(closing: AbortSignal): Promise<void> {
@@ -240,16 +239,10 @@ export function watchCollections(
     nextAudit = Date.now() + AUDIT
   }
 
-  const outage = {
-    over() {
-      complaint = ''
-    },
-    met(error: unknown) {
-      const said = sentenceOf(error)
-      if (said !== complaint) log.warn({ err: said }, 'could not check the vector store')
-      complaint = said
-    },
-  }
+  const outage = createOutageLog(log, {
+    begins: 'could not check the vector store',
+    ends: 'the vector store is checked again',
+  })
   const looks = repeatEvery(LOOK, look, { outage })
   return {
     // Does not wait longer for a vector store that hangs.

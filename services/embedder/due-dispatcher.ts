@@ -41,10 +41,7 @@ export function startDueDispatcher(
 async function isAnythingDue(pool: Pool): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'embed-is-due',
-    text: `select from embeddings
-           where embedded_at is null and failed_at is null and due_at <= clock_timestamp()
-             and (claimed_until is null or claimed_until <= clock_timestamp())
-           limit 1`,
+    text: `select from embeddings where ${FREE} limit 1`,
   })
   return rowCount !== 0
 }
@@ -69,15 +66,13 @@ export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> 
   return rows.map(({ seq }) => seq)
 }
 
-/** Claims articles that are not embedded yet for `ms`, and returns them. */
+/**
+ * Claims articles that are not embedded yet for `ms`, and returns them. A claim of 0 ms gives them
+ * back: they are called again, and the attempt does not count.
+ */
 export async function takeInHand(db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> {
   const { rows } = await db.query<{ seq: bigint }>({ name: 'embed-take', text: TAKE, values: [ms, seqs] })
   return rows.map(({ seq }) => seq)
-}
-
-/** Gives articles back. They are called again in `ms`, and the attempt does not count. */
-export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promise<void> {
-  if (seqs.length > 0) await db.query({ name: 'embed-give-back', text: TAKE, values: [ms, seqs] })
 }
 
 const OPEN = 'embedded_at is null and failed_at is null'

@@ -16,7 +16,7 @@ import { VectorFailure } from '../../shared/vectors/nearest.ts'
 import { openVectorStore, type VectorStore } from '../../shared/vectors/store.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
 import { type EmbeddingCollections, openEmbeddingCollections, watchCollections } from './collections.ts'
-import { giveBack, startDueDispatcher, takeInHand } from './due-dispatcher.ts'
+import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
 
 /**
@@ -56,7 +56,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   } catch (error) {
     clearInterval(keep)
     const isStopping = signal.aborted
-    await giveBack(pool, numbersOf(left), isStopping ? 0 : OUTAGE_PAUSE)
+    await takeInHand(pool, numbersOf(left), isStopping ? 0 : OUTAGE_PAUSE)
     if (isStopping) return
     if (!(error instanceof Outage)) throw error
     outages.inc()
@@ -292,15 +292,11 @@ const EVERY_MINUTE = '* * * * *'
 export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
   await boss.schedule(MAINTENANCE, EVERY_MINUTE)
   await boss.work(MAINTENANCE, { pollingIntervalSeconds: 10 }, async () => {
-    for (const [task, work] of Object.entries(TASKS)) {
-      await work(pool).catch(error => log.warn({ task, err: sentenceOf(error) }, 'maintenance failed'))
+    try {
+      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+      await ensurePartitions(pool, rows[0]?.last_seq ?? 0n)
+    } catch (error) {
+      log.warn({ err: sentenceOf(error) }, 'maintenance failed')
     }
   })
-}
-
-const TASKS: Record<string, (pool: Pool) => Promise<unknown>> = {
-  partitions: async pool => {
-    const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-    await ensurePartitions(pool, rows[0]?.last_seq ?? 0n)
-  },
 }

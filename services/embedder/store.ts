@@ -4,6 +4,7 @@ import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { holdCollections } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 import type { EmbeddableArticle } from './articles.ts'
+import { removeStray } from './audit.ts'
 import type { EmbeddingCollection, EmbeddingCollections } from './collections.ts'
 
 /**
@@ -68,24 +69,8 @@ export async function storeEverywhere(
       done.add(target.collection.name)
     }
   } while (!(await noteEmbedded(pool, articles, done)))
-  for (const name of done) await removeUnpromised(pool, vectors, name, articles)
-}
-
-/** Removes vectors of articles that lost the promise of one while they were embedded. */
-export async function removeUnpromised(
-  pool: Pool,
-  vectors: VectorStore,
-  collection: string,
-  articles: Pick<EmbeddableArticle, 'seq'>[],
-): Promise<void> {
-  const { rows } = await pool.query<{ seq: bigint }>(
-    'select seq from unnest($1::bigint[]) as v (seq) where not exists (select from embeddings e where e.seq = v.seq)',
-    [articles.map(({ seq }) => seq)],
-  )
-  await vectors.remove(
-    collection,
-    rows.map(({ seq }) => seq),
-  )
+  const seqs = articles.map(({ seq }) => seq)
+  for (const name of done) await removeStray(pool, vectors, name, seqs)
 }
 
 /**
