@@ -1,3 +1,4 @@
+import { offsetAt, offsetFormat } from '../../shared/articles/time-zone.ts'
 import type { TimeSpan } from './filters.ts'
 
 /** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
@@ -28,21 +29,13 @@ const zones = new Map<string, TimeZone>()
 /** @returns null: there is no zone of this name */
 export function timeZoneNamed(name: string): TimeZone | null {
   if (name.length > MOST_LETTERS || !IANA_NAME.test(name)) return null
-  const format = formatOf(name)
+  const format = offsetFormat(name)
   if (format === null) return null
   const canonical = format.resolvedOptions().timeZone
   if (canonical === 'UTC') return UTC
   const zone = zones.get(canonical) ?? createTimeZone(canonical, format)
   zones.set(canonical, zone)
   return zone
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat | null {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
-  } catch {
-    return null
-  }
 }
 
 const DAY = 86_400_000
@@ -52,19 +45,19 @@ const STEP = 4 * DAY
 /** Changes of the offset are looked for a year at a time, and kept. */
 function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
   const years = new Map<number, OffsetSpan[]>()
-  const offsetAt = (time: number) => readOffset(format.format(time))
+  const offsetOf = (time: number) => offsetAt(time, format)
 
   const spansOfYear = (year: number): OffsetSpan[] => {
     const known = years.get(year)
     if (known !== undefined) return known
     const [start, end] = [Date.UTC(year, 0), Date.UTC(year + 1, 0)]
-    const spans: OffsetSpan[] = [{ from: start, to: end, offset: offsetAt(start) }]
+    const spans: OffsetSpan[] = [{ from: start, to: end, offset: offsetOf(start) }]
     for (let at = start; at < end; at += STEP) {
       const next = Math.min(at + STEP, end - 1)
       const last = spans.at(-1)!
-      const offset = offsetAt(next)
+      const offset = offsetOf(next)
       if (offset === last.offset) continue
-      last.to = firstTime(at, next, time => offsetAt(time) === offset)
+      last.to = firstTime(at, next, time => offsetOf(time) === offset)
       spans.push({ from: last.to, to: end, offset })
     }
     years.set(year, spans)
@@ -96,13 +89,6 @@ function firstTime(from: number, to: number, passes: (time: number) => boolean):
     else low = middle
   }
   return high
-}
-
-/** Reads the offset at the end of a text such as `11/23/2026, GMT+01:00`; `GMT` alone is 0. */
-function readOffset(text: string): number {
-  const [, sign, hours, minutes, seconds] = /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(text) ?? []
-  const offset = ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * 1_000
-  return sign === '-' ? -offset : offset
 }
 
 export const TIME_UNITS = ['hour', 'day', 'week', 'month'] as const

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { addressKey, readAddress } from '../articles/address.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
+import { offsetFormat } from '../articles/time-zone.ts'
 import { isRecord } from '../encoding/is-record.ts'
 import { describe } from '../log/printable.ts'
 
@@ -112,7 +113,7 @@ export function readCatalogue(text: string): Catalogue {
     const domain = hostName(written.domain)
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
-    if (!isTimeZone(written.timeZone)) {
+    if (offsetFormat(written.timeZone) === null) {
       problems.push(`${domain}: timeZone is "${written.timeZone}"; write an IANA name such as Europe/Amsterdam.`)
     }
     for (const address of [...(written.feeds ?? []), ...(written.sitemaps ?? [])]) {
@@ -177,15 +178,6 @@ function nameOf(file: unknown, index: number): string {
   if (!isRecord(outlet)) return place
   if (typeof outlet.domain === 'string') return outlet.domain
   return typeof outlet.name === 'string' ? `${place} (${outlet.name})` : place
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }
 
 function duplicates(outlets: Outlet[]): Outlet[] {

@@ -1,10 +1,15 @@
+import { offsetAt, offsetFormat } from '../../../shared/articles/time-zone.ts'
 import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
 
-/** A date as written, not yet an instant. */
-export interface WrittenDate {
+/** A day of the calendar; months from 1. */
+interface Day {
   year: number
   month: number
   day: number
+}
+
+/** A date as written, not yet an instant. */
+export interface WrittenDate extends Day {
   /** Null: a day without a time. */
   time: { hour: number; minute: number; second: number; millisecond: number } | null
   /** Minutes east of UTC; null: as the outlet's clocks show. */
@@ -39,8 +44,9 @@ export interface DateOptions {
  */
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2')
-  if (/^\d{10}(?:\d{3}|\.\d+)?$/.test(text)) return fromUnix(text.length === 13 ? Number(text) : Number(text) * 1000)
-  const found = findDates(text, options)[0]
+  const isUnix = /^\d{10}(?:\d{3}|\.\d+)?$/.test(text)
+  const written = isUnix ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString() : text
+  const found = findDates(written, options)[0]
   return found !== undefined && found.index <= 40 ? found : null
 }
 
@@ -86,20 +92,11 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
  */
 function namedZone(after: string): string | null {
   const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(after)?.[0]
-  if (name === undefined) return null
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-  } catch {
-    return null
-  }
+  return name === undefined ? null : (offsetFormat(name)?.resolvedOptions().timeZone ?? null)
 }
 
 /** Minutes east of UTC of a local time in an IANA zone. */
-function offsetIn(
-  timeZone: string,
-  day: Pick<WrittenDate, 'year' | 'month' | 'day'>,
-  time: Clock['time'],
-): number | null {
+function offsetIn(timeZone: string, day: Day, time: Clock['time']): number | null {
   const wall = { ...day, ...time }
   const [asUtc, instant] = [utcInstant(wall), zonedInstant(wall, timeZone)]
   return asUtc === null || instant === null ? null : Math.round((asUtc - instant) / 60_000)
@@ -139,10 +136,7 @@ const DATE = new RegExp(
   'giu',
 )
 
-function dayOf(
-  groups: Record<string, string | undefined>,
-  options: DateOptions,
-): Pick<WrittenDate, 'year' | 'month' | 'day'> | null {
+function dayOf(groups: Record<string, string | undefined>, options: DateOptions): Day | null {
   const n = (name: string) => Number(groups[name])
   if (groups.y1 !== undefined) return calendarDay(n('y1'), n('m1'), n('d1'))
   if (groups.y2 !== undefined) return calendarDay(n('y2'), n('m2'), n('d2'))
@@ -155,11 +149,7 @@ function dayOf(
   return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
 }
 
-function calendarDay(
-  year: number,
-  month: number | null,
-  day: number,
-): Pick<WrittenDate, 'year' | 'month' | 'day'> | null {
+function calendarDay(year: number, month: number | null, day: number): Day | null {
   if (month === null || month < 1 || month > 12 || day < 1) return null
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() ? { year, month, day } : null
 }
@@ -225,23 +215,6 @@ function offsetOf(zone: string | undefined): number | null {
   return minutes > 14 * 60 ? null : digits[1] === '-' ? -minutes : minutes
 }
 
-function fromUnix(milliseconds: number): WrittenDate | null {
-  const date = new Date(milliseconds)
-  if (Number.isNaN(date.getTime())) return null
-  return {
-    year: date.getUTCFullYear(),
-    month: date.getUTCMonth() + 1,
-    day: date.getUTCDate(),
-    time: {
-      hour: date.getUTCHours(),
-      minute: date.getUTCMinutes(),
-      second: date.getUTCSeconds(),
-      millisecond: date.getUTCMilliseconds(),
-    },
-    offset: 0,
-  }
-}
-
 const MONTHS = new Map<string, number>()
 for (const { dates } of Object.values(LANGUAGE_RULES)) {
   for (const [index, names] of dates.months.entries()) {
@@ -302,15 +275,7 @@ function zoneOffset(name: string): number | null {
 }
 
 /** A local time without its zone: months from 1, seconds to 59. */
-export interface WallTime {
-  year: number
-  month: number
-  day: number
-  hour: number
-  minute: number
-  second: number
-  millisecond: number
-}
+export type WallTime = Day & Clock['time']
 
 /** The instant of a time in UTC, in milliseconds; null when no calendar has such a day. */
 export function utcInstant(wall: WallTime): number | null {
@@ -333,44 +298,21 @@ export function zonedInstant(wall: WallTime, timeZone: string): number | null {
   if (asUtc === null) return null
   // No zone is more than a day from UTC. So the offsets a day before and a day after bracket any
   // change of clocks.
-  const before = offsetAt(asUtc - DAY, timeZone)
-  const after = offsetAt(asUtc + DAY, timeZone)
-  const candidates = [asUtc - before, asUtc - after].filter(instant => instant + offsetAt(instant, timeZone) === asUtc)
+  const format = formatOf(timeZone)
+  const before = offsetAt(asUtc - DAY, format)
+  const after = offsetAt(asUtc + DAY, format)
+  const candidates = [asUtc - before, asUtc - after].filter(instant => instant + offsetAt(instant, format) === asUtc)
   return candidates.length > 0 ? Math.min(...candidates) : asUtc - before
 }
 
-/** The zone's offset from UTC at an instant, in milliseconds, east positive. */
-export function offsetAt(instant: number, timeZone: string): number {
-  const second = Math.floor(instant / 1000) * 1000
-  const parts = new Map(
-    clock(timeZone)
-      .formatToParts(second)
-      .map(part => [part.type, Number(part.value)]),
-  )
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
-  const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
-  return shown - second
-}
-
 const DAY = 86_400_000
-const clocks = new Map<string, Intl.DateTimeFormat>()
-
 /** One formatter per zone: making one takes longer than a thousand uses. */
-function clock(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone)
-  if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  clocks.set(timeZone, made)
-  return made
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** @throws RangeError when there is no zone of this name */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const format = formats.get(timeZone) ?? offsetFormat(timeZone)
+  if (format === null) throw new RangeError(`there is no time zone "${timeZone}"`)
+  formats.set(timeZone, format)
+  return format
 }
