@@ -13,7 +13,7 @@ import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/norma
 import { readAddress } from '../shared/articles/address.ts'
 import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
-import { type FeedEntry, NO_WORDS, type StoredPage } from '../shared/outlets/page.ts'
+import { type FeedEntry, NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
 import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { type Line, readLines } from './archive/groups.ts'
@@ -291,7 +291,7 @@ async function pageOf(
   if (typeof line.html === 'string') headers['content-type'] = `${type.split(';')[0]}; charset=utf-8`
   const page = {
     ...{ pageId, url: address.href, finalUrl: address.href, fetchedAt },
-    entry: line.entry ? entryOf(line.entry, address.href) : null,
+    entry: line.entry ? wholeEntry(line.entry, address.href) : null,
     outlet: outletOf(line.outlet ?? {}, address),
   }
   const status = line.status ?? (bytes === null ? 403 : 200)
@@ -331,14 +331,6 @@ async function pageOf(
  */
 function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['outlet']): boolean {
   return [domain, ...hosts].some(name => [hostname, host].some(one => one === name || one.endsWith(`.${name}`)))
-}
-
-function entryOf(written: Partial<FeedEntry>, url: string): FeedEntry {
-  return {
-    ...{ url: written.url ?? url, guid: written.guid ?? null, title: written.title ?? null },
-    ...{ summary: written.summary ?? null, content: written.content ?? null, authors: written.authors ?? [] },
-    ...{ published: written.published ?? null, language: written.language ?? null },
-  }
 }
 
 /** Fields that the line leaves out follow from the page's host. */

@@ -25,6 +25,18 @@ export const NO_WORDS = {
   ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
 } satisfies Partial<FeedEntry>
 
+/** An entry with all of its fields. Those that it lacks are empty. */
+export const wholeEntry = (entry: Partial<FeedEntry>, url: string): FeedEntry => ({
+  url: entry.url ?? url,
+  guid: entry.guid ?? null,
+  title: entry.title ?? null,
+  summary: entry.summary ?? null,
+  content: entry.content ?? null,
+  authors: entry.authors ?? [],
+  published: entry.published ?? null,
+  language: entry.language ?? null,
+})
+
 /**
  * Pages of one outlet for which the normaliser is called at a time, by the crawler or by its own
  * sweeper. The others wait in Postgres, so that the queue has room for all outlets.

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
-import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
+import { type FeedEntry, type StoredPage, wholeEntry } from '../../../shared/outlets/page.ts'
 import type { RightsHeaders, Signal } from '../../../shared/outlets/rights.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template.ts'
@@ -107,19 +107,5 @@ async function pageOf(row: PageRow): Promise<StoredPage> {
       feeds: [],
       sitemaps: [],
     },
-  }
-}
-
-/** Adds the fields that the crawler leaves out because they are empty. */
-function wholeEntry(entry: Partial<FeedEntry>, url: string): FeedEntry {
-  return {
-    url: entry.url ?? url,
-    guid: entry.guid ?? null,
-    title: entry.title ?? null,
-    summary: entry.summary ?? null,
-    content: entry.content ?? null,
-    authors: entry.authors ?? [],
-    published: entry.published ?? null,
-    language: entry.language ?? null,
   }
 }
