@@ -29,18 +29,18 @@ const PAGE_HEADERS = {
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
-  const named = await refusedAsAnothers(pool, page.outletNo, page.url)
-  if (named !== null) {
-    const saved = await savePage(pool, page, named, config.CRAWL_RETRY_MIN)
-    await report(crawl, page, named, saved)
+  const url = new URL(page.url)
+  const owner = await readOwnership(pool, page.outletNo, url)
+  if (owner.of === 'another outlet') {
+    await settle(crawl, page, refusedAsAnothers(url, owner.domain))
     return true
   }
   const begun = performance.now()
   // Asked for first, as the protocol wants it, so that no page is fetched in vain.
-  const early = await tdmVerdict(crawl, visit, page, new URL(page.url))
+  const early = await tdmVerdict(crawl, visit, page, url)
   if (early.kind === 'interrupted') return false
   if (early.kind === 'put back') {
-    await report(crawl, page, early, await savePage(pool, page, early, config.CRAWL_RETRY_MIN))
+    await settle(crawl, page, early)
     return early.host !== visit.host
   }
   const fetched = await unzipped(
@@ -52,9 +52,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   const judged = await ofOwnHost(pool, page, judge(fetched, page.attempts))
   const verdict = await withTdm(crawl, visit, page, { judged, early })
   if (verdict.kind === 'interrupted') return false
-  const saved = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
-  await spendTry(crawl, page.outletNo, { fetched, kept: saved.bytes, took })
-  await report(crawl, page, verdict, saved)
+  const kept = await settle(crawl, page, verdict)
+  await spendTry(crawl, page.outletNo, { fetched, kept, took })
   const ownHost = 'host' in fetched && fetched.host === visit.host
   const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
   return !ownHost && !isHeld
@@ -97,20 +96,24 @@ async function withTdm(
   return { ...judged, rights }
 }
 
-/** Counts and logs what became of a page, and notifies the normaliser. */
-async function report(crawl: Crawl, page: WaitingPage, verdict: Verdict, { became, many }: Saved): Promise<void> {
-  pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
-  crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
+/**
+ * Saves, counts and logs what became of a page, and notifies the normaliser. Returns the bytes that
+ * are stored.
+ */
+async function settle(crawl: Crawl, page: WaitingPage, verdict: Verdict): Promise<number> {
+  const { became, bytes, many } = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
+  const reason = 'reason' in verdict ? verdict.reason : 'block' in verdict ? verdict.block : undefined
+  pagesFetched.inc({ outcome: reason === undefined ? became : `${became}: ${reason}` })
+  const named = { page: String(page.pageNo), url: page.url, became }
+  crawl.log.info(reason === undefined ? named : { ...named, reason }, 'fetched')
   if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
+  return bytes
 }
 
-/** Refuses an address on the host of another outlet of the catalogue; null: it is on none. */
-async function refusedAsAnothers(pool: Pool, outletNo: number, address: string): Promise<Verdict | null> {
-  const url = URL.parse(address)
-  const owner = url === null ? null : await readOwnership(pool, outletNo, url)
-  if (owner?.of !== 'another outlet') return null
-  return { kind: 'refuse', reason: 'other outlet', detail: `${url?.host} is a host of ${owner.domain}` }
-}
+/** Refuses an address on the host of another outlet of the catalogue. */
+const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
+  ...{ kind: 'refuse', reason: 'other outlet', detail: `${host} is a host of ${domain}` },
+})
 
 /**
  * A verdict as it holds for the host that answered. A feed's own words count for hosts of its
@@ -121,8 +124,7 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
   const [named, answered] = [new URL(page.url), new URL(verdict.url)]
   const owner = await readOwnership(pool, page.outletNo, answered)
-  if (owner.of === 'another outlet')
-    return refusedAsAnothers(pool, page.outletNo, verdict.url).then(refused => refused ?? verdict)
+  if (owner.of === 'another outlet') return refusedAsAnothers(answered, owner.domain)
   const ofNamed = named.host === answered.host ? owner : await readOwnership(pool, page.outletNo, named)
   if (ofNamed.of !== 'nobody') return owner.of === 'outlet' ? verdict : { ...verdict, foreign: 'answered' }
   if (owner.of === 'outlet') return { ...verdict, foreign: 'named' }
@@ -184,16 +186,6 @@ async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   } catch (error) {
     crawl.unheard.met(error)
   }
-}
-
-function outcomeOf(verdict: Verdict, became: string): string {
-  const reason = reasonOf(verdict).reason
-  return reason === undefined ? became : `${became}: ${reason}`
-}
-
-function reasonOf(verdict: Verdict): { reason?: string } {
-  if ('reason' in verdict) return { reason: verdict.reason }
-  return 'block' in verdict ? { reason: verdict.block } : {}
 }
 
 /** A page that waits to be fetched. */

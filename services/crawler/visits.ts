@@ -4,6 +4,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import type { Crawl } from './crawl.ts'
 import { pollFeed } from './feeds/poll.ts'
 import { type DueFeed, saveFailure } from './feeds/schedule.ts'
@@ -87,19 +88,13 @@ function openPlaces(crawl: Crawl) {
      * Waits until a visit ends, and a little longer for others to end. False: `closing` came first.
      */
     async untilFree(closing: AbortSignal): Promise<boolean> {
-      await Promise.race([aborted(closing), ...running])
+      await unlessAborted(Promise.race(running), closing).catch(() => {})
       await sleep(SOON)
       return !closing.aborted
     },
     empty: () => Promise.all(running),
   }
 }
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 
 async function noteBacklog(crawl: Crawl): Promise<void> {
   const backlogged = await isBacklogged(crawl.pool, BACKLOG)

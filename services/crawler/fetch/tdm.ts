@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Crawl } from '../crawl.ts'
 import { spend } from '../hosts/budgets.ts'
@@ -98,7 +99,7 @@ export async function tdmRulesOf(
   const read = rulesIn(fetched)
   const rules = read ?? last
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
-  if (last.length > 0 && inOneLine(rules) !== inOneLine(last))
+  if (last.length > 0 && !isDeepStrictEqual(rules, last))
     crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
   await crawl.pool.query(
@@ -121,7 +122,3 @@ function rulesIn(fetched: Fetched): TdmRule[] | null {
 const isSettled = (fetched: Fetched) =>
   fetched.kind === 'disallowed' ||
   (fetched.kind === 'answer' && fetched.answer.status < 500 && fetched.answer.status !== 429)
-
-/** The database keeps the fields of a rule in another order. */
-const inOneLine = (rules: TdmRule[]) =>
-  rules.map(({ location, reservation, policy }) => `${location} ${reservation} ${policy}`).join('\n')

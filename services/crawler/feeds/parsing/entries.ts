@@ -270,14 +270,18 @@ function languageOf(markup: Markup, element: FeedElement): string | null {
 }
 
 /** The text of the first child with text. `names` are tried in order, the most trusted first. */
-export function firstText(markup: Markup, element: FeedElement, ...names: string[]): string | null {
-  for (const name of names) {
-    for (const child of childrenOf(element, name)) {
-      const text = textOf(markup, child)
-      if (text !== '') return text
+export const firstText = firstOf(textOf)
+
+function firstOf(read: (markup: Markup, element: FeedElement) => string | null) {
+  return (markup: Markup, element: FeedElement, ...names: string[]): string | null => {
+    for (const name of names) {
+      for (const child of childrenOf(element, name)) {
+        const text = read(markup, child)
+        if (text !== null && text !== '') return text
+      }
     }
+    return null
   }
-  return null
 }
 
 /**
@@ -303,16 +307,8 @@ function constructText(markup: Markup, element: FeedElement): string | null {
   return text || null
 }
 
-/** The first child with text, read as a text construct. `names` are tried in order. */
-function firstConstruct(markup: Markup, element: FeedElement, ...names: string[]): string | null {
-  for (const name of names) {
-    for (const child of childrenOf(element, name)) {
-      const text = readConstruct(markup, child)
-      if (text !== null) return text
-    }
-  }
-  return null
-}
+/** The first child with text, read as a text construct. */
+const firstConstruct = firstOf(readConstruct)
 
 /**
  * Resolves an address against the base of its element. An address that cannot be resolved stays.

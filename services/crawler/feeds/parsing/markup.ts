@@ -45,22 +45,15 @@ export function textOf(markup: Markup, element: FeedElement): string {
   if (!raw.includes('<!')) return clean(decodeEntities(raw))
   let text = ''
   let at = 0
-  while (at < raw.length) {
-    const next = raw.indexOf('<!', at)
-    if (next === -1) break
-    text += decodeEntities(raw.slice(at, next))
-    const [opening, closing] = raw.startsWith('<![CDATA[', next) ? ['<![CDATA[', ']]>'] : ['<!--', '-->']
-    if (!raw.startsWith(opening, next)) {
-      text += '<!'
-      at = next + 2
-      continue
-    }
-    const end = raw.indexOf(closing, next + opening.length)
-    if (opening === '<![CDATA[') text += raw.slice(next + opening.length, end === -1 ? raw.length : end)
-    at = end === -1 ? raw.length : end + closing.length
+  for (const { index, 0: found, 1: cdata = '' } of raw.matchAll(UNDECODED)) {
+    text += decodeEntities(raw.slice(at, index)) + cdata
+    at = index + found.length
   }
   return clean(text + decodeEntities(raw.slice(at)))
 }
+
+/** Sections and comments; one that never ends goes to the end of the text. */
+const UNDECODED = /<!\[CDATA\[(.*?)(?:\]\]>|$)|<!--.*?(?:-->|$)/gs
 
 /** The markup inside an element, as written. */
 export function markupOf(markup: Markup, element: FeedElement): string {
