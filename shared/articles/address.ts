@@ -24,6 +24,19 @@ export function readAddress(text: string, base?: string): URL | null {
 }
 
 /**
+ * Reads an address that is asked for next: without its fragment, and without its name and password,
+ * which are sent to nobody and logged nowhere.
+ */
+export function readTarget(text: string, base?: string): URL | null {
+  const url = readAddress(text, base)
+  if (url === null) return null
+  url.hash = ''
+  url.username = ''
+  url.password = ''
+  return url
+}
+
+/**
  * The key of an article's address, the same for all forms of the address (decision 37): no scheme,
  * no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash.
  * The other parameters are sorted and kept, because `?id=123` is identity. The port stays when it

@@ -235,15 +235,10 @@ const PLATEAU_FAILURES = 8
  * that a template wrote, so neither counts.
  */
 export function freshFor(headers: Record<string, string>): number {
-  const directives = (headers['cache-control'] ?? '').slice(0, LONGEST_HEADER).toLowerCase().split(',')
-  const values = new Map(
-    directives.map(directive => {
-      const [name = '', value = ''] = directive.split('=')
-      return [name.trim(), value.trim().replace(/^"|"$/g, '')]
-    }),
-  )
-  if (values.has('no-cache') || values.has('no-store')) return 0
-  return Math.max(0, secondsOf(values.get('max-age')) - secondsOf(headers.age)) * 1_000
+  const control = (headers['cache-control'] ?? '').slice(0, LONGEST_HEADER)
+  if (/(?:^|[\s,])no-(?:cache|store)\b/i.test(control)) return 0
+  const [, age] = /(?:^|[\s,])max-age\s*=\s*"?(\d+)"?\s*(?:,|$)/i.exec(control) ?? []
+  return Math.max(0, secondsOf(age) - secondsOf(headers.age)) * 1_000
 }
 
 const LONGEST_HEADER = 1_000

@@ -1,6 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { readAddress } from '../../../shared/articles/address.ts'
+import { LRUCache } from 'lru-cache'
+import { readTarget } from '../../../shared/articles/address.ts'
 
 /**
  * The certificates that connections are checked against: the authorities of the system's Node, and
@@ -24,7 +25,7 @@ export interface Trust {
  */
 export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
-/** Tries and certificates that are remembered; then they begin anew. */
+/** Tries and certificates that are remembered. The certificates then begin anew. */
 const MOST_HOSTS = 1_000
 const MOST_INTERMEDIATES = 100
 /** ms between two tries to complete the chain of one host. */
@@ -32,7 +33,7 @@ const TRY_AGAIN = 3_600_000
 
 /** @param authorities PEM; by default those of Node, with the ones of NODE_EXTRA_CA_CERTS */
 export function createTrust(authorities?: string[]): Trust {
-  const tried = new Map<string, number>()
+  const tried = new LRUCache<string, true>({ max: MOST_HOSTS, ttl: TRY_AGAIN })
   const intermediates = new Map<string, string>()
   const ca = () => authorities ?? getCACertificates('default')
   const contextOf = () =>
@@ -52,10 +53,8 @@ export function createTrust(authorities?: string[]): Trust {
       context = contextOf()
     },
     mayTry(host) {
-      const now = performance.now()
-      if (now - (tried.get(host) ?? Number.NEGATIVE_INFINITY) < TRY_AGAIN) return false
-      if (tried.size >= MOST_HOSTS) tried.clear()
-      tried.set(host, now)
+      if (tried.has(host)) return false
+      tried.set(host, true)
       return true
     },
   }
@@ -104,13 +103,8 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
 function issuerAddress({ infoAccess }: X509Certificate): URL | null {
   for (const line of (infoAccess ?? '').slice(0, 10_000).split('\n')) {
     const written = /^CA Issuers - URI:"?(http:\/\/[^"\s]+)/i.exec(line)?.[1]
-    const url = written === undefined ? null : readAddress(written)
-    if (url !== null) {
-      url.hash = ''
-      url.username = ''
-      url.password = ''
-      return url
-    }
+    const url = written === undefined ? null : readTarget(written)
+    if (url !== null) return url
   }
   return null
 }

@@ -1,4 +1,4 @@
-import { readAddress } from '../../../shared/articles/address.ts'
+import { readTarget } from '../../../shared/articles/address.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
@@ -93,9 +93,8 @@ export async function politeGet(
   headers: Record<string, string>,
   { ownPatience = OWN_PATIENCE, refreshOf = () => null, beginning, asked = null }: GetOptions = {},
 ): Promise<Fetched> {
-  const url = readAddress(address)
+  const url = readTarget(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
-  url.hash = ''
   const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
   return followAll({ ...way, ...freshTrack(), askedHosts: new Set(asked === null ? [] : [asked]) }, url)
 }
@@ -212,12 +211,8 @@ const stepOf = ({ cookies }: Way, url: URL) => `${url.href} ${cookies.headerFor(
 /** The address that a redirect leads to, or why we do not go there. */
 function follow(way: Way, from: URL, location: string): URL | Fetched {
   const { passed, cookies } = way
-  const next = readAddress(location, from.href)
+  const next = readTarget(location, from.href)
   if (next === null) return notFollowed(`redirected to ${location.slice(0, 200)}`)
-  next.hash = ''
-  // We send the name and password of a redirect to nobody, and log them nowhere.
-  next.username = ''
-  next.password = ''
   if (passed.has(stepOf(way, next))) {
     const detail = `redirected in a circle at ${next.href.slice(0, 200)}`
     return cookies.isEmpty() ? notFollowed(detail) : { kind: 'cookies', url: next, detail }

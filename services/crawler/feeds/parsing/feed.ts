@@ -1,4 +1,4 @@
-import { ADDRESS_LIMIT, readAddress } from '../../../../shared/articles/address.ts'
+import { readTarget } from '../../../../shared/articles/address.ts'
 import { childrenOf, type FeedElement } from './markup.ts'
 
 /** The formats of feeds and sitemaps that are recognised. */
@@ -76,11 +76,6 @@ export function nextOfHead(head: FeedElement, base: string | null): string | nul
 /** An absolute address of a next page; null when the text is none. */
 export function nextPage(href: string, base: string | null): string | null {
   const text = href.trim()
-  if (text === '' || text.length > ADDRESS_LIMIT) return null
-  const url = readAddress(text, base ?? undefined)
-  if (url === null || url.href.length > ADDRESS_LIMIT) return null
-  url.hash = ''
-  url.username = ''
-  url.password = ''
-  return url.href
+  if (text === '') return null
+  return readTarget(text, base ?? undefined)?.href ?? null
 }
