@@ -81,11 +81,7 @@ export async function explainPage(
     rights: reading.rights.seen,
     furniture: reading.furniture.slice(0, SHOWN).map(shortened),
     fields: {
-      title: explain(
-        'title',
-        article.title,
-        shown(titleCandidates(reading.meta, entry, outlet), title => title),
-      ),
+      title: explain('title', article.title, shown(titleCandidates(reading.meta, entry, outlet))),
       date: explain(
         'date',
         article.publishedAt?.toISOString() ?? null,
@@ -96,16 +92,8 @@ export async function explainPage(
         article.authors.join(', ') || null,
         shown(authorsOf(reading, believed), names => names.join(', ')),
       ),
-      text: explain(
-        'text',
-        article.body,
-        shown([...reading.texts, ...feedTexts(entry)], text => text),
-      ),
-      language: explain(
-        'language',
-        article.language,
-        shown([language], value => value),
-      ),
+      text: explain('text', article.body, shown([...reading.texts, ...feedTexts(entry)])),
+      language: explain('language', article.language, shown([language])),
     },
   }
 }
@@ -122,7 +110,7 @@ function* authorsOf({ meta }: PageReading, { entry, outlet }: StoredPage): Gener
 }
 
 /** Equal candidates of one source are shown once. */
-function shown<T>(candidates: Iterable<Candidate<T>>, inWords: (value: T) => string): ShownCandidate[] {
+function shown<T>(candidates: Iterable<Candidate<T>>, inWords: (value: T) => string = String): ShownCandidate[] {
   const known = new Map<string, ShownCandidate>()
   let isOpen = true
   for (const { source, value, against } of candidates) {

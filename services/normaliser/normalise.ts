@@ -55,7 +55,7 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
     // The page is still stored. The sweeper calls it again when Postgres answers.
     if (isTransient(error)) return outage.met(error)
     const { failure, message } =
-      error instanceof ComposeError ? error : { failure: 'indexing' as const, message: messageOf(error) }
+      error instanceof ComposeError ? error : { failure: 'indexing' as const, message: describe(error) }
     const again = await finishFailed(pool, pageNo, { failure, message })
     pagesNormalised.inc({ outcome: `${again ? 'retry' : 'failed'}: ${failure}` })
     log.warn({ page: String(pageNo), failure, err: message }, again ? 'a page failed' : 'a page is put into quarantine')
@@ -142,5 +142,3 @@ async function bringToEnd(
     if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
   }
 }
-
-const messageOf = (error: unknown) => describe(error)

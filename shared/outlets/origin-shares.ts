@@ -1,6 +1,6 @@
 import type { Queryable } from '../postgres/pool.ts'
 import type { OutletOrigins } from '../status/figures.ts'
-import { FIELDS, type Field, SOURCES, type Source } from './origins.ts'
+import { FIELDS, type Field, isSource, type Source } from './origins.ts'
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 
@@ -37,12 +37,7 @@ interface Row {
 /** The origins of all outlets that have articles of the last eight days, by domain. */
 export async function readOutletOrigins(db: Queryable): Promise<Map<string, OutletOrigins>> {
   const { rows } = await db.query<Row>(READ, [ENOUGH])
-  const byDomain = new Map<string, Row[]>()
-  for (const row of rows) {
-    const known = byDomain.get(row.domain)
-    if (known === undefined) byDomain.set(row.domain, [row])
-    else known.push(row)
-  }
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   return new Map([...byDomain].map(([domain, its]) => [domain, originsOf(its)]))
 }
 
@@ -52,11 +47,7 @@ function originsOf(rows: Row[]): OutletOrigins {
   )
   const counts = (when: 'all' | 'now' | 'before') => {
     const found: SourceCounts = {}
-    for (const row of known) {
-      const ofField = found[row.field] ?? {}
-      ofField[row.source] = row[when]
-      found[row.field] = ofField
-    }
+    for (const { field, source, [when]: n } of known) found[field] = { ...found[field], [source]: n }
     return found
   }
   const enough = total(counts('before')) >= ENOUGH
@@ -72,7 +63,6 @@ function originsOf(rows: Row[]): OutletOrigins {
 const total = ({ title = {} }: SourceCounts) => Object.values(title).reduce((sum, n) => sum + n, 0)
 
 const isField = (name: string): name is Field => FIELDS.some(field => field === name)
-const isSource = (name: string): name is Source => name in SOURCES
 
 /** How many articles each source named a field of. */
 type SourceCounts = Partial<Record<Field, Partial<Record<Source, number>>>>

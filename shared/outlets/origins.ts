@@ -8,7 +8,7 @@ export type Field = (typeof FIELDS)[number]
  * The places from which a field may be read, each with the letter under which it is stored. A
  * letter is never given to another source: rows of former versions keep it.
  */
-export const SOURCES = {
+const SOURCES = {
   'json-ld': 'j',
   /** The account that posted, which publishing software states in JSON-LD. */
   account: 'a',
@@ -66,21 +66,12 @@ export function readOrigins(written: string): Origins | null {
 }
 
 function readOrigin(pair: string): Origin | null {
-  const source = sourceOf(pair.slice(0, 1))
+  const source = Object.keys(SOURCES).find(name => isSource(name) && SOURCES[name] === pair.charAt(0))
   const sure = SURENESS[Number(pair.slice(1)) - 1]
-  return source === null || sure === undefined ? null : { source, sure }
+  return source === undefined || !isSource(source) || sure === undefined ? null : { source, sure }
 }
 
-/** The source that is stored under a letter. */
-function sourceOf(letter: string): Source | null {
-  return BY_LETTER.get(letter) ?? null
-}
-const BY_LETTER = new Map<string, Source>(
-  (function* () {
-    let source: Source
-    for (source in SOURCES) yield [SOURCES[source], source] as const
-  })(),
-)
+export const isSource = (name: string): name is Source => name in SOURCES
 
 /**
  * Counts the origins of new articles by outlet and day. Call it in the transaction that

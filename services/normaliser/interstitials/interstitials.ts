@@ -45,7 +45,7 @@ const CONSENT_PATH =
  * same site.
  */
 function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
-  const [from, to] = [readUrl(url), readUrl(finalUrl)]
+  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
   if (from === null || to === null || from.href === to.href) return false
   const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
   // An outlet may have such a name: `privacy.example` leads to `www.privacy.example`.
@@ -94,7 +94,7 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
 
 /** Many sites redirect a removed article to the front page. */
 function isFrontPage({ url, finalUrl }: Served): boolean {
-  const [from, to] = [readUrl(url), readUrl(finalUrl)]
+  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
   if (from === null || to === null) return false
   return isRoot(to) && !isRoot(from)
 }
@@ -113,10 +113,6 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   const isNews =
     feedTitle === null ? totalLength(paragraphs) > SHORT_PAGE : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
   return !isNews
-}
-
-function readUrl(url: string): URL | null {
-  return URL.canParse(url) ? new URL(url) : null
 }
 
 /** An error page's text is shorter than this. */
@@ -146,8 +142,8 @@ function isErrorPage(served: Served): boolean {
 
 /** Some sites redirect a removed article to its section. */
 function endsAtSection({ url, finalUrl }: Served): boolean {
-  if (url === finalUrl || !URL.canParse(url) || !URL.canParse(finalUrl)) return false
-  const [from, to] = [new URL(url), new URL(finalUrl)]
+  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
+  if (url === finalUrl || from === null || to === null) return false
   return !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
 }
 

@@ -1,5 +1,6 @@
 import { anyOf } from '../languages/index.ts'
 import type { InterstitialRules } from '../languages/language-rules.ts'
+import { fold } from '../markup/plain.ts'
 
 /**
  * Phrases of interstitials. A single phrase proves nothing, because news is written about all of
@@ -54,11 +55,11 @@ const STEM = 5
  * words are not judged.
  */
 export function isRelated(title: string, text: string, share = 0): boolean {
-  const words = wordsOf(title)
+  const words = fold(title).split(' ')
   const long = words.filter(word => word.length >= LONG_WORD)
   const telling = long.length > 0 ? long : words
-  if (telling.length === 0) return true
-  const found = wordsOf(text).join(' ')
+  if (telling[0] === '') return true
+  const found = fold(text)
   const shared = telling.filter(word => found.includes(word.slice(0, STEM))).length
   return shared > 0 && shared >= share * telling.length
 }
@@ -86,14 +87,4 @@ const SAMPLE = 20_000
 
 export function totalLength(paragraphs: string[]): number {
   return paragraphs.reduce((sum, { length }) => sum + length, 0)
-}
-
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  )
 }

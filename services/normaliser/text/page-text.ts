@@ -4,7 +4,7 @@ import { parseHTML } from 'linkedom'
 import { CONSENT, shareOf } from '../interstitials/phrases.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
-import { boundMarks, collapse } from '../markup/plain.ts'
+import { boundMarks, fold } from '../markup/plain.ts'
 import { type Element, isElement, isWithin, label, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { isHidden, isHiddenByStyle, prunedIn } from './prune.ts'
@@ -115,7 +115,7 @@ function readHead($: Page['$']): Head {
 function withoutRepeats(texts: string[]): string[] {
   const seen = new Set<string>()
   return texts.filter(text => {
-    const words = wordsOf(text)
+    const words = fold(text)
     if (words.length < 40) return true
     if (seen.has(words)) return false
     seen.add(words)
@@ -135,15 +135,14 @@ function withoutRepeats(texts: string[]): string[] {
  * @returns positions of blocks between the two
  */
 function findLead(blocks: Block[], headline: number, first: number, descriptions: string[]): number[] {
-  const said = descriptions.map(wordsOf).filter(text => text.length > 30)
+  const said = descriptions.map(fold).filter(text => text.length > 30)
   const lead: number[] = []
   for (let at = Math.max(headline + 1, 1); at < first; at += 1) {
     const block = blocks[at]
     if (block === undefined || block.element.name === 'h1' || linkShare(block) > 0.4) continue
     const { text } = block
     if (text.length < 30 || text.length > LONGEST || isChaffLine(text, linkShare(block))) continue
-    if (isSaid(wordsOf(text), said) || (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline))))
-      lead.push(at)
+    if (isSaid(fold(text), said) || (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline)))) lead.push(at)
   }
   return lead
 }
@@ -165,21 +164,13 @@ function isSaid(words: string, descriptions: string[]): boolean {
 }
 
 /**
- * The words of a text in lower case, with single spaces between them. Two texts that say the same
- * have the same words.
- */
-function wordsOf(text: string): string {
-  return collapse(text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' '))
-}
-
-/**
  * Makes the test whether a block repeats one of the page's titles. Titles often contain the
  * outlet's name as well.
  */
 function headlineTest(titles: string[]): (block: Block) => boolean {
-  const known = titles.map(title => new Set(wordsOf(title).split(' ')))
+  const known = titles.map(title => new Set(fold(title).split(' ')))
   return block => {
-    const words = wordsOf(block.text).split(' ')
+    const words = fold(block.text).split(' ')
     return (
       words.length >= 3 && known.some(title => words.filter(word => title.has(word)).length >= SHARED * words.length)
     )
