@@ -201,16 +201,9 @@ export interface SharedFeed {
  * tracking parameters count as one address.
  */
 export function sharedFeeds(feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] {
-  const byKey = new Map<string, { url: string; domains: Set<string> }>()
-  for (const { domain, url } of feeds) {
-    const key = addressKey(url)
-    const known = byKey.get(key)
-    if (known) known.domains.add(domain)
-    else byKey.set(key, { url, domains: new Set([domain]) })
-  }
-  return [...byKey.values()]
-    .filter(({ domains }) => domains.size > 1)
-    .map(({ url, domains }) => ({ url, domains: [...domains].sort() }))
+  return [...Map.groupBy(feeds, ({ url }) => addressKey(url)).values()]
+    .map(same => ({ url: same[0]!.url, domains: [...new Set(same.map(({ domain }) => domain))].sort() }))
+    .filter(({ domains }) => domains.length > 1)
 }
 
 /** All feeds and sitemaps of a catalogue. */

@@ -91,18 +91,9 @@ function refused({ status, headers }: FetchedResponse): Document {
 }
 
 function notRead(fetched: Exclude<Fetched, { kind: 'answer' }>): Document {
-  switch (fetched.kind) {
-    case 'interrupted':
-      return fetched
-    case 'busy':
-      return { kind: 'later', host: fetched.host, wait: fetched.wait }
-    case 'robots unreachable':
-      return { kind: 'failure', reason: 'robots unreachable', detail: fetched.detail, wait: { exactly: fetched.wait } }
-    case 'disallowed':
-      return { kind: 'failure', reason: 'robots', detail: fetched.detail, wait: {} }
-    case 'cookies':
-      return { kind: 'failure', reason: 'redirects', detail: fetched.detail, wait: {} }
-    case 'failure':
-      return { kind: 'failure', reason: fetched.reason, detail: fetched.detail, wait: {} }
-  }
+  const { kind } = fetched
+  if (kind === 'interrupted') return fetched
+  if (kind === 'busy') return { kind: 'later', host: fetched.host, wait: fetched.wait }
+  const wait = kind === 'robots unreachable' ? { exactly: fetched.wait } : {}
+  return { kind: 'failure', reason: kind === 'failure' ? fetched.reason : kind, detail: fetched.detail, wait }
 }

@@ -76,20 +76,15 @@ async function requestWithPermit(
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
   noteAsked(crawl, options.outletNo, result, read.bytes)
-  if (result instanceof RequestFailure) {
-    await endPermit(pool, leases, permit, delay, {
-      requested: true,
-      pause: pauseAfterFailure(result.kind, permit, config.CRAWL_RETRY_MIN),
-      error: UNREACHED.has(result.kind) ? result.message : null,
-    })
-    return failed(result)
-  }
+  const isFailure = result instanceof RequestFailure
   await endPermit(pool, leases, permit, delay, {
     requested: true,
-    pause: pauseAfter(result, config.CRAWL_RETRY_MIN),
-    error: null,
+    pause: isFailure
+      ? pauseAfterFailure(result.kind, permit, config.CRAWL_RETRY_MIN)
+      : pauseAfter(result, config.CRAWL_RETRY_MIN),
+    error: isFailure && UNREACHED.has(result.kind) ? result.message : null,
   })
-  return { kind: 'answer', answer: result }
+  return isFailure ? failed(result) : { kind: 'answer', answer: result }
 }
 
 const ABSENT = new Set([404, 410])

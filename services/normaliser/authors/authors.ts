@@ -46,6 +46,7 @@ export function authorCandidates(
   const people = (statements: string[]) =>
     distinct(statements.slice(0, STATEMENTS).flatMap(statement => peopleIn(statement, own)))
   const accounts = new Set(meta.authors.structured.filter(author => author.account).map(author => fold(author.name)))
+  const withoutAccounts = (names: string[]) => names.filter(name => !accounts.has(fold(name)))
   const shown = (names: string[]) => names.filter(name => !accounts.has(fold(name)) || isShown(meta, name))
   const persons = meta.authors.structured.filter(author => !author.organisation)
   const marks = meta.marks.filter(isByline)
@@ -68,14 +69,8 @@ export function authorCandidates(
     stated: [
       ...candidates('json-ld', fuller(stated, statements)),
       ...(posted.length > 0 && spoken.length > 0 ? candidates('line', spoken) : candidates('account', posted)),
-      ...candidates(
-        'meta',
-        tagged.filter(name => !accounts.has(fold(name))),
-      ),
-      ...candidates(
-        'feed',
-        fed.filter(name => !accounts.has(fold(name))),
-      ),
+      ...candidates('meta', withoutAccounts(tagged)),
+      ...candidates('feed', withoutAccounts(fed)),
       ...candidates('line', spoken),
     ],
     *shown() {

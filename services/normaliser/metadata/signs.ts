@@ -119,7 +119,7 @@ export function mainThing(
 
 /** Evidence that a thing is the page's own article; 0 or less for a thing that is not. */
 function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): number {
-  const own = thing.addresses.some(address => keysOf(address, page.address).some(key => page.keys.has(key)))
+  const own = isAt(thing, page)
   const elsewhere = thing.addresses.length > 0 && !own
   const titled = isTitled(thing, page)
   if (elsewhere && !titled && isOneOfSeveral) return 0
@@ -137,12 +137,14 @@ function isTitled(thing: StatedThing, { titles }: Page): boolean {
  * Whether the data give a thing other addresses than these. The page's own address is the first.
  */
 function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
-  const [page = null] = addresses
-  const here = new Set(addresses.flatMap(address => keysOf(address, page)))
-  return (
-    thing.addresses.length > 0 && !thing.addresses.some(address => keysOf(address, page).some(key => here.has(key)))
-  )
+  const [address = null] = addresses
+  const keys = new Set(addresses.flatMap(each => keysOf(each, address)))
+  return thing.addresses.length > 0 && !isAt(thing, { keys, address })
 }
+
+/** Whether the data give a thing one of the addresses of a page. */
+const isAt = (thing: StatedThing, { keys, address }: Pick<Page, 'keys' | 'address'>) =>
+  thing.addresses.some(own => keysOf(own, address).some(key => keys.has(key)))
 
 function isArticle(thing: StatedThing): boolean {
   return thing.types.some(type => /article|posting|report|review|recipe/.test(type))

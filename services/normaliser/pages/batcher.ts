@@ -54,15 +54,8 @@ export function createBatcher<T, R>(
     timer = undefined
     if (busy || queue.length === 0) return
     busy = true
-    await run(
-      queue.splice(
-        0,
-        batchLength(
-          queue.map(({ item }) => weigh(item)),
-          limits,
-        ),
-      ),
-    )
+    const weights = queue.map(({ item }) => weigh(item))
+    await run(queue.splice(0, batchLength(weights, limits)))
     busy = false
     void begin()
   }
