@@ -138,10 +138,12 @@ export async function saveOlderPage(
     if (!open) return null
     const saved = await saveNamed(client, feed, named, budget)
     const closed = closes(saved, open)
-    if (closed) await closeGap(client, feed)
+    if (closed) await client.query(CLOSE_GAP, [feed.feedNo])
     return { discovered: saved.added, closed }
   })
 }
+
+const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
 
 /**
  * Notes that no older page closes the gap, or that one could not be read. An unreadable one is
@@ -193,18 +195,12 @@ async function judgeGap(
   return { gap: await noteGap(client, feed, before ?? found), open: null, older }
 }
 
-async function closeGap(client: Client, feed: DueFeed): Promise<void> {
-  await client.query('update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1', [
-    feed.feedNo,
-  ])
-}
-
 /** Notes a gap that nothing can close any more. */
 async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
-  await closeGap(client, feed)
   await client.query(
     `update feeds
-        set gaps = case when gap_to > now() - ${GAPS_SHOWN} then gaps + 1 else 1 end, gap_from = $2, gap_to = $3
+        set gaps = case when gap_to > now() - ${GAPS_SHOWN} then gaps + 1 else 1 end, gap_from = $2, gap_to = $3,
+            open_gap_from = null, open_gap_to = null, older_tries = 0
       where feed_no = $1`,
     [feed.feedNo, gap.from, gap.to],
   )
