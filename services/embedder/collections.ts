@@ -73,11 +73,8 @@ export function openEmbeddingCollections(
     },
 
     obstacle() {
-      for (const { embeddings } of state.opened.values()) {
-        const obstacle = embeddings.obstacle()
-        if (obstacle) return obstacle
-      }
-      return null
+      const obstacles = [...state.opened.values()].map(({ embeddings }) => embeddings.obstacle())
+      return obstacles.find(obstacle => obstacle !== null) ?? null
     },
   }
 }

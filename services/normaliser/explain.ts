@@ -55,15 +55,10 @@ export async function explainPage(
   rules: RightsRules,
 ): Promise<Explanation> {
   const composition = await composeArticle(page, now, { template, rules })
-  const { interstitial } = composition
+  const stated = { interstitial: composition.interstitial, rights: composition.rights.seen }
   if (composition.kind === 'refused') {
-    return {
-      outcome: `refused: ${composition.reason}. ${composition.detail}`,
-      interstitial,
-      rights: composition.rights.seen,
-      furniture: [],
-      fields: null,
-    }
+    const outcome = `refused: ${composition.reason}. ${composition.detail}`
+    return { outcome, ...stated, furniture: [], fields: null }
   }
   const options = { repeated: false, template, now, rules }
   const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
@@ -77,8 +72,7 @@ export async function explainPage(
   const language = { source: composition.origins.language.source, value: article.language, against: null }
   return {
     outcome: 'article',
-    interstitial,
-    rights: reading.rights.seen,
+    ...stated,
     furniture: reading.furniture.slice(0, SHOWN).map(shortened),
     fields: {
       title: explain('title', article.title, shown(titleCandidates(reading.meta, entry, outlet))),
