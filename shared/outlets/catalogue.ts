@@ -66,6 +66,8 @@ const CATALOGUE_SCHEMA = {
   },
 } as const
 
+const OUTLET_FIELDS = CATALOGUE_SCHEMA.properties.outlets.items.properties
+
 /** A catalogue as read, with the mistakes that were mended. */
 export interface Catalogue {
   outlets: Outlet[]
@@ -119,11 +121,8 @@ export function readCatalogue(text: string): Catalogue {
     for (const address of [...(written.feeds ?? []), ...(written.sitemaps ?? [])]) {
       if (readAddress(address) === null) problems.push(`${domain}: "${address}" is no address that can be fetched.`)
     }
-    for (const field of Object.keys(written).filter(
-      field => !(field in CATALOGUE_SCHEMA.properties.outlets.items.properties),
-    )) {
-      notes.push(`${domain}: the field "${field}" means nothing here.`)
-    }
+    const unknown = Object.keys(written).filter(field => !(field in OUTLET_FIELDS))
+    for (const field of unknown) notes.push(`${domain}: the field "${field}" means nothing here.`)
     const { name, country, languages, timeZone, licence, hosts = [] } = written
     return {
       name,

@@ -28,8 +28,7 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
     const days = latest.get(outletNo) ?? []
     const keeps = keptOf(days, row.blocks)
     return {
-      ...{ ...row, kept: keeps, origins: origins.get(row.domain) ?? NO_ORIGINS },
-      ...{ days },
+      ...{ ...row, kept: keeps, origins: origins.get(row.domain) ?? NO_ORIGINS, days },
       health: healthOf(row, silence ?? 0, keeps),
       gaps: gaps === null || gapFrom === null || gapTo === null ? null : { count: gaps, from: gapFrom, to: gapTo },
     }

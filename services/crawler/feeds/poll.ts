@@ -49,7 +49,8 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       const parts = hasParts(document) ? await readParts(poll, document) : NO_PARTS
       if (parts.interrupted) return giveBack()
       if (parts.error !== null) {
-        await savePartsFailure(crawl, feed, parts.error)
+        await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
+        crawl.log.info({ feed: feed.url, detail: parts.error }, 'no part of a sitemap index could be read')
         return true
       }
       const older = await saveSuccess(crawl, feed, document, parts)
@@ -64,11 +65,6 @@ type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
 const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || document.feed.format === 'sitemap index'
 
 const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: false }
-
-async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Promise<void> {
-  await saveFailure(crawl.pool, feed, error, {}, crawl.config)
-  crawl.log.info({ feed: feed.url, detail: error }, 'no part of a sitemap index could be read')
-}
 
 /** Returns the older page that is to be read; null: none. */
 async function saveSuccess(
