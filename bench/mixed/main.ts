@@ -219,7 +219,7 @@ function createRequests(searches: string[], words: string[], newest: string, see
   const random = createRandom(seed)
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
   const question = (from: Random) => Array.from({ length: 6 }, () => from.one(words)).join(' ')
-  // What many ask stays the same, whatever the seed.
+  // Many readers send the same questions, whatever the seed.
   const always = createRandom(5)
   const popular = Array.from({ length: POPULAR }, () => question(always))
   const hundred = KINDS.flatMap(kind => Array.from({ length: SHARES[kind] }, () => kind))

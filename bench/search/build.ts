@@ -15,7 +15,7 @@ export interface BuiltArchive {
   url: string
   rows: number
   archive: Archive
-  /** What is asked of it. */
+  /** The queries that the bench sends to it. */
   classes: QueryClass[]
   /** Seconds that the building took; null: some of it stood from an earlier run. */
   seconds: { insert: number; index: number } | null

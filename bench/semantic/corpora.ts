@@ -10,7 +10,7 @@ interface CorpusArticle {
   language: Language
   title: string
   body: string | null
-  /** What is asked in its language, and answered by the articles of its `item`. */
+  /** Questions in its language, which the articles of its `item` answer. */
   asked: string[]
 }
 

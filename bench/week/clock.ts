@@ -17,7 +17,7 @@ export const presentPolicy: Policy<Habits> = {
   next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }),
 }
 
-/** What a policy made of a week: lags, misses, requests and queues. */
+/** The lags, misses, requests and queues of a week that a policy has lived. */
 export interface Lived {
   /** Articles, by the order of their publication in each outlet. Times in ms. */
   articles: {

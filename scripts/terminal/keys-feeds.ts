@@ -55,7 +55,7 @@ async function keyNamed(pool: Pool, named: string | undefined, verb: string): Pr
   return candidates[0]
 }
 
-/** What is printed of a feed: all but its address. */
+/** The fields of a feed that the command prints: all but its address. */
 function described(feed: SearchFeed): Record<string, unknown> {
   return {
     id: feed.id,

@@ -18,7 +18,7 @@ const FILE = '/.well-known/tdmrep.json'
 /** Bytes. */
 const LIMIT = 512_000
 const MOST_RULES = 1_000
-/** What holds where a file says more than is read: as with robots.txt, nothing is taken unread. */
+/** Holds where a file says more than the crawler reads: it takes nothing unread. */
 const UNREAD: TdmRule = { location: '/', reservation: '1', policy: null }
 const LONGEST = 2_000
 /** ms for which an answer holds, and for which none does. */
