@@ -208,6 +208,7 @@ t.test('of file, header and page the later one wins, and silence changes nothing
   for (const [file, header, meta, reserved] of cases)
     t.equal(said(file, header, meta), reserved ? 'refused' : '', `${file}, ${header}, ${meta}`)
   t.equal(outcomeOf({ headers: { 'tdm-reservation': ['0', '1'] } }), 'refused', 'two headers: the strictest')
+  t.equal(outcomeOf({ headers: { 'tdm-reservation': '1, 1' } }), 'refused', 'two that a proxy has joined')
   t.equal(outcomeOf({ headers: { 'tdm-policy': 'https://x.example/p' } }), '', 'a policy alone reserves nothing')
   t.equal(outcomeOf({ metas: { 'tdm:reservation': ['1'] } }), '', 'the name is that of another format')
 })

@@ -317,3 +317,16 @@ t.test('a feed that left the catalogue is no longer asked; one that comes back i
   await poll()
   t.same(await published(), ['/a'])
 })
+
+t.test('the licence of a feed is told with its latest value, and counted once', async t => {
+  await only({ 'x.example': ['/feed.xml'] })
+  const licensed = (address: string, path: string) =>
+    rss(at(path)).replace('<title>', `<atom:link rel="license" href="${address}"/><title>`)
+  for (const version of [3, 4]) {
+    site.on('/feed.xml', licensed(`https://creativecommons.org/licenses/by/${version}.0/`, `/by-${version}`))
+    await poll()
+  }
+  t.same((await run.pool.query('select signal, source, pages, value from outlet_rights')).rows, [
+    { signal: 'licence', source: 'feed', pages: 1, value: 'https://creativecommons.org/licenses/by/4.0/' },
+  ])
+})
