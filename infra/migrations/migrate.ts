@@ -4,14 +4,17 @@ import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
-import { refuseUnfinished } from '../../shared/postgres/pool.ts'
+import { refuseUnfinished, startupOptions } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
-import { MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
+import { MAINTENANCE } from '../../shared/queues/queues.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
 // Any number. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
+
+/** Longer than the migrations of the libraries take, whose sessions are others. */
+const IDLE = '10min'
 
 /** The last of the former files. A database at it is taken over by one file, in one transaction. */
 const FORMER_LAST = 22
@@ -35,9 +38,11 @@ interface Migrated {
  * restore of it did not end, or when it is out of reach
  */
 export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}): Promise<Migrated> {
-  // `restore` looks for this name.
-  const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000 }
+  // `restore` looks for this name. A migration that was stopped loses its lock.
+  const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
+  const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }
   const client = new pg.Client({ connectionString: databaseUrl, ...settings })
+  client.on('error', () => {}) // the next statement says it
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])

@@ -10,10 +10,10 @@ import {
   sharedFeedSentence,
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
-import { type Synced, syncOutlets } from '../../shared/outlets/sync.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 import { confirm } from '../terminal/terminal.ts'
+import { type Synced, syncOutlets } from './sync.ts'
 
 /** Names of a list that are printed at most. */
 const NAMES = 20

@@ -11,10 +11,10 @@ import { COUNTRIES } from '../../shared/articles/article.ts'
 import { PORTS, RUNNING } from '../../shared/config/beside.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { readCatalogue, sharedFeedSentence } from '../../shared/outlets/catalogue.ts'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createKey, findKey } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
+import { syncOutlets } from '../outlets/sync.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 type ServiceName = (typeof SERVICES)[number]

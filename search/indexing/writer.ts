@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
-import { textArray } from '../../shared/postgres/binary-arrays.ts'
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
+import { createPace } from '../pace.ts'
+import { textArray } from '../store/binary-arrays.ts'
 import {
   type ArticleRights,
   type Indexed,
@@ -116,19 +116,15 @@ interface Batch {
   prepared: PreparedArticle[]
 }
 
-/** ms after which the event loop runs others; a single article of megabytes may take longer. */
-const SLICE = 5
-
 /** Registers names and prepares texts: all work that needs no lock. */
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const names = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
-  let start = performance.now()
+  // A single article of megabytes may take longer than a turn.
+  const pace = createPace()
   for (const article of articles) {
     prepared.push(prepareArticle(article, names))
-    if (performance.now() - start < SLICE) continue
-    await setImmediate()
-    start = performance.now()
+    if (pace.isDue()) await pace.rest()
   }
   return { articles, prepared }
 }

@@ -1,7 +1,15 @@
-import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import {
+  type Client,
+  keepingAlive,
+  locking,
+  type Pool,
+  type Queryable,
+  transaction,
+  withSession,
+} from '../../shared/postgres/pool.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
+import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
 /**
@@ -14,9 +22,6 @@ const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211
  * takes seconds, a merge a minute or two at an eighth of a core.
  */
 const HOLDS_LOCK: Record<SegmentWork, string> = { flush: '2 min', merge: '10 min' }
-
-/** ms. Well below the time after which a lock is lost. */
-const SIGN_OF_LIFE = 20_000
 
 interface ReplaceOptions {
   brake?: Brake
@@ -119,49 +124,16 @@ export function openSegmentWriter(pool: Pool) {
      * @returns what the work returned; null: another process is doing it
      */
     exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
-      holding(pool, HOLDS_LOCK[kind], async client => {
-        const lock = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
-        const { rows } = await client.query<{ held: boolean }>(lock, [LOCKS[kind]])
-        if (rows[0]?.held !== true) return null
-        try {
-          return await work()
-        } finally {
-          // At once, and not when the server notices that the connection is gone.
-          await client.query('select pg_advisory_unlock($1)', [LOCKS[kind]]).catch(() => {})
-        }
-      }),
+      withSession(pool, HOLDS_LOCK[kind], session => locking(session, LOCKS[kind], wait, work)),
 
     /** Runs work while no process stores segments; waits for those that do. */
     withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
-      holding(pool, HOLDS_LOCK.flush, async client => {
-        const alive = setInterval(() => void client.query('select 1').catch(() => {}), SIGN_OF_LIFE)
-        try {
-          for (const lock of [LOCKS.merge, LOCKS.flush]) await client.query('select pg_advisory_lock($1)', [lock])
+      withSession(pool, HOLDS_LOCK.flush, session =>
+        keepingAlive(session, async () => {
+          for (const lock of [LOCKS.merge, LOCKS.flush]) await session.query('select pg_advisory_lock($1)', [lock])
           return await work()
-        } finally {
-          clearInterval(alive)
-        }
-      }),
-  }
-}
-
-/**
- * Runs work with a connection of its own, whose locks go with it. One that gives no sign of life
- * for some time loses them. The work then goes on: what it stores is checked once more.
- */
-async function holding<T>(pool: Pool, idle: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let lost: Error | undefined
-  const onError = (error: Error) => {
-    lost = error
-  }
-  client.on('error', onError)
-  try {
-    await client.query(`set idle_session_timeout = '${idle}'`)
-    return await work(client)
-  } finally {
-    client.off('error', onError)
-    client.release(lost ?? true)
+        }),
+      ),
   }
 }
 

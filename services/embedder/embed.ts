@@ -8,13 +8,14 @@ import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 import { isTransient, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { MAINTENANCE, startBoss } from '../../shared/queues/delayed-jobs.ts'
+import { MAINTENANCE } from '../../shared/queues/queues.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import { observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
 import { openWorker } from '../../shared/status/watch.ts'
 import { VectorFailure } from '../../shared/vectors/nearest.ts'
 import { openVectorStore, type VectorStore } from '../../shared/vectors/store.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
+import { startBoss } from './boss.ts'
 import { type EmbeddingCollections, openEmbeddingCollections, watchCollections } from './collections.ts'
 import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
@@ -234,7 +235,7 @@ const VECTOR_TIMEOUT = 15_000
 
 export async function startEmbedder({ config, log }: ServiceContext): Promise<Running> {
   const { pool, queues, postgres, watch: watchFleet } = openWorker('embedder', { config, log })
-  const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
+  const boss = await startBoss(config.DATABASE_URL, postgres)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
 

@@ -37,6 +37,9 @@ const SERVER_KEEPALIVE = {
 const CLIENT_KEEPALIVE = 10_000
 /** ms beyond the time in which the server must have ended a statement. */
 const LATE = 15_000
+/** The silence after which a session loses its locks, and the ms between its signs of life. */
+const SILENCE = '2 min'
+const SIGN_OF_LIFE = 20_000
 
 /** A standby answered where the primary should. It takes no writes, and may lag behind. */
 class StandbyError extends Error {
@@ -188,13 +191,13 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
 }
 
 /**
- * Runs `work` while this process holds an advisory lock. The lock is of the session, because a
- * transaction of minutes would keep Postgres from vacuuming. When the session is lost, so is the
- * lock, and the work goes on.
+ * Runs work with a session of its own, whose locks go with it: a transaction of minutes would keep
+ * Postgres from vacuuming. A session that gives no sign of life for some time loses its locks, so
+ * that a stopped process shuts nobody out. The work then goes on: what it stores is checked again.
  *
- * @returns null: another process holds it
+ * @param idle time without a statement after which Postgres ends the session
  */
-export async function whileLocked<T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> {
+export async function withSession<T>(pool: Pool, idle: string, work: (session: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let lost: Error | undefined
   const onError = (error: Error) => {
@@ -202,18 +205,45 @@ export async function whileLocked<T>(pool: Pool, lock: bigint, work: () => Promi
   }
   client.on('error', onError)
   try {
-    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock])
-    if (rows[0]?.held !== true) return null
-    try {
-      return await work()
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [lock]).catch(onError)
-    }
+    await client.query(`set idle_session_timeout = '${idle}'`)
+    return await work(client)
   } finally {
     client.off('error', onError)
-    client.release(lost)
+    client.release(lost ?? true)
   }
 }
+
+/** Runs work under a lock of a session. @returns null: another one holds it, and we do not wait */
+export async function locking<T>(
+  session: Client,
+  lock: bigint,
+  wait: boolean,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const take = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
+  const { rows } = await session.query<{ held: boolean }>(take, [lock])
+  if (rows[0]?.held !== true) return null
+  try {
+    return await work()
+  } finally {
+    // At once, and not when the server notices that the connection is gone.
+    await session.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
+  }
+}
+
+/** Runs work that takes any time, while a session gives signs of life. */
+export async function keepingAlive<T>(session: Client, work: () => Promise<T>): Promise<T> {
+  const alive = setInterval(() => void session.query('select 1').catch(() => {}), SIGN_OF_LIFE)
+  return await work().finally(() => clearInterval(alive))
+}
+
+/**
+ * Runs `work` while this process holds an advisory lock, as long as it gives signs of life.
+ *
+ * @returns null: another process holds it
+ */
+export const whileLocked = <T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> =>
+  withSession(pool, SILENCE, session => locking(session, lock, false, () => keepingAlive(session, work)))
 
 /** The server did not answer within the query timeout of the pool (the driver's message). */
 const isUnanswered = (error: unknown): error is Error =>

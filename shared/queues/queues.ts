@@ -12,6 +12,9 @@ import {
   type QueueSettings,
 } from './backend.ts'
 
+/** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
+export const MAINTENANCE = 'upkeep'
+
 /** One message. `key` names the work, so that work in the queue is not queued again. */
 interface Message<N extends QueueName> {
   key: string

@@ -1,3 +1,4 @@
+import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { type Crawl, createCrawl } from '../../services/crawler/crawl.ts'
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { createTrust } from '../../services/crawler/fetch/certificates.ts'
@@ -5,7 +6,6 @@ import { claimVisits, lookAround, visitHost } from '../../services/crawler/visit
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import type { FeedEntry } from '../../shared/outlets/page.ts'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'

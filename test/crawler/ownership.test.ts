@@ -1,7 +1,7 @@
 import t from 'tap'
+import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { readOwnership } from '../../services/crawler/page.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { html, rss, startScene } from './crawl.ts'
 
 t.setTimeout(120_000)

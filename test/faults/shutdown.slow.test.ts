@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
+import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { listen, type Member, type ServiceName, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld, type World } from '../semantic/world.ts'

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { printableLine } from '../../shared/log/printable.ts'
-import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { startTestApi } from '../contract/api.ts'
 import { runScript } from '../script.ts'
 

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { createBoss } from '../../services/embedder/boss.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { ask } from '../contract/api.ts'
@@ -103,7 +103,7 @@ async function refusals(env: Secured['settings']): Promise<Record<string, string
   const config = readConfig(env)
   const failure = (work: Promise<unknown>) => work.then(() => 'it was let in', wordsOf)
   const pool = createPool(config.DATABASE_URL, 'test', () => {})
-  const boss = createBoss(config.DATABASE_URL, () => {}, { supervise: false })
+  const boss = createBoss(config.DATABASE_URL, () => {})
   const found = {
     pool: await failure(pool.query('select 1')),
     boss: await failure(boss.start()),

@@ -1,5 +1,5 @@
-import { type Client, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
-import { type Outlet, type SharedFeed, sharedFeeds } from './catalogue.ts'
+import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/catalogue.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 
 /** The changes of a sync. */
 export interface Synced {
