@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES } from '../shared/articles/article.ts'
+import { repeatEvery } from '../shared/process/repeat.ts'
 import type { SegmentCache } from './cache/segment-cache.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { searchPage } from './execute/search.ts'
@@ -26,7 +27,6 @@ export interface WarmUp {
  * itself.
  */
 const INTERVAL = 200
-const INTERVAL_AFTER_FAILURE = 1_000
 
 /**
  * @param gently leaves processors to others
@@ -38,17 +38,21 @@ export function startWarmUp(
   gently: boolean,
   onFailure: (error: unknown) => void,
 ): WarmUp {
-  const ending = new AbortController()
-  const { signal } = ending
   const first = Promise.withResolvers<void>()
+  const met = (error: unknown) => {
+    if (!(error instanceof SegmentsChanged)) onFailure(error)
+  }
+  const outage = { met, over() {} }
   // A loop of its own for the segments that are stored and not used yet: they are used a second
   // later, and a look for new articles may take longer.
-  const ahead = repeat(signal, onFailure, async () =>
-    index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch),
+  const ahead = repeatEvery(
+    INTERVAL,
+    async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch),
+    { outage },
   )
   let warmed: bigint | null = null
   let rehearsed = false
-  const running = repeat(signal, onFailure, async () => {
+  const look = async (signal: AbortSignal) => {
     ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
     if (!rehearsed && warmed !== null) {
       rehearsed = true
@@ -57,31 +61,14 @@ export function startWarmUp(
       await rehearse(index, meta, sizes, gently, signal)
     }
     first.resolve()
-  })
+  }
+  const looking = repeatEvery(INTERVAL, look, { outage })
   return {
     warm: first.promise,
     async stop() {
-      ending.abort()
       first.resolve()
-      await running
-      await ahead
+      await Promise.all([looking.close(), ahead.close()])
     },
-  }
-}
-
-/** Repeats work until it is stopped. */
-async function repeat(signal: AbortSignal, onFailure: (error: unknown) => void, work: () => Promise<void>) {
-  while (!signal.aborted) {
-    let wait = INTERVAL
-    try {
-      await work()
-    } catch (error) {
-      if (!(error instanceof SegmentsChanged)) {
-        wait = INTERVAL_AFTER_FAILURE
-        onFailure(error)
-      }
-    }
-    await pause(wait, undefined, { signal, ref: false }).catch(() => {})
   }
 }
 
