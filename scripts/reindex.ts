@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../shared/articles/article.ts'
 import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
@@ -43,7 +44,7 @@ await runCommand(
       release: { type: 'boolean', about: 'with --archive: drops the segments of the articles that it has' },
       empty: { type: 'boolean', about: 'with --archive: makes dropped segments anew, then deletes the archive index' },
       outlet: { type: 'string', value: 'DOMAIN', about: 'only articles of this outlet' },
-      language: { type: 'string', value: 'LANGUAGE', about: 'only articles in nl, fr, de, lb or en' },
+      language: { type: 'string', value: 'LANGUAGE', about: `only articles in one of ${LANGUAGES.join(', ')}` },
       from: { type: 'string', value: 'T', about: 'only articles published then or later (ISO 8601, UTC)' },
       to: { type: 'string', value: 'T', about: 'only articles published before' },
       rate: { type: 'string', value: 'N', about: 'articles a second at most' },
