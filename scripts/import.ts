@@ -97,7 +97,7 @@ interface Archive {
   bar: ProgressBar
 }
 
-interface Counts {
+interface ImportCounts {
   /** Lines that hold an article. */
   good: number
   bad: number
@@ -113,8 +113,8 @@ async function openFile(file: string): Promise<ReadStream> {
 }
 
 /** Reads the archive and indexes nothing. */
-async function readThrough({ signal }: CommandContext, archive: Archive): Promise<Counts> {
-  const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
+async function readThrough({ signal }: CommandContext, archive: Archive): Promise<ImportCounts> {
+  const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     for await (const group of archive.groups) {
       countLines(counts, group, archive.bar)
@@ -139,10 +139,10 @@ async function importArchive(
   context: CommandContext,
   { groups, bar }: Archive,
   perSecond: number | null,
-): Promise<Counts> {
+): Promise<ImportCounts> {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
-  const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
+  const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     await withImporter(context, counts, async (importer, indexer) => {
       for await (const group of orSilence(groups, PATIENCE)) {
@@ -168,7 +168,7 @@ async function importArchive(
   return counts
 }
 
-function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar): void {
+function countLines(counts: ImportCounts, { articles, bad }: Group, bar: ProgressBar): void {
   for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
   counts.bad += bad.length
   counts.good += articles.length
@@ -177,7 +177,7 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
 /** Opens all that indexing needs, and closes it after `work`. */
 async function withImporter(
   context: CommandContext,
-  counts: Counts,
+  counts: ImportCounts,
   work: (importer: Importer, indexer: Indexer) => Promise<void>,
 ): Promise<void> {
   const { config } = context
@@ -201,7 +201,7 @@ async function withImporter(
 
 function report(
   { options, print, say, signal }: CommandContext,
-  { good, bad, indexed, known }: Counts,
+  { good, bad, indexed, known }: ImportCounts,
   dryRun: boolean,
 ): number {
   if (options.json === true) print(JSON.stringify({ indexed, known, bad }))

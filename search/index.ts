@@ -89,11 +89,11 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    */
   countBy(query: Matched, breakdown: Breakdown): Promise<Counts>
   /**
-   * Those of some articles that pass all filters, in no order: the candidates of semantic search.
+   * The articles of `seqs` that pass all filters, in no order: the candidates of semantic search.
    */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
   /**
-   * The same as `countBy`, of those of some articles that pass all filters.
+   * The same as `countBy`, among the articles of `seqs`.
    *
    * @throws TooManyBuckets
    */

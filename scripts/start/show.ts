@@ -206,8 +206,8 @@ async function answers(search: Search, key: string): Promise<boolean> {
   }
 }
 
-/** Counts at the stages of the pipeline. */
-interface Counts {
+/** ShownCounts at the stages of the pipeline. */
+interface ShownCounts {
   pages: number
   /** Pages that were indexed, refused or given up. */
   finished: number
@@ -215,8 +215,8 @@ interface Counts {
   embedded: number
 }
 
-export async function readCounts(pool: Pool): Promise<Counts> {
-  const { rows } = await pool.query<Counts>(
+export async function readCounts(pool: Pool): Promise<ShownCounts> {
+  const { rows } = await pool.query<ShownCounts>(
     `select (select count(*) from pages)::int as pages,
             (select count(*) from pages where state not in ('waiting', 'stored'))::int as finished,
             (select count(*) from articles)::int as articles,
@@ -225,11 +225,11 @@ export async function readCounts(pool: Pool): Promise<Counts> {
   return rows[0] ?? { pages: 0, finished: 0, articles: 0, embedded: 0 }
 }
 
-const inWords = ({ pages, finished, articles, embedded }: Counts) =>
+const inWords = ({ pages, finished, articles, embedded }: ShownCounts) =>
   `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
 
 export interface Progress {
-  show(counts: Counts): void
+  show(counts: ShownCounts): void
   /** Called before other lines are printed. */
   pause(): void
 }

@@ -24,7 +24,7 @@ const JOBS: Readonly<Record<Group, number>> = {
  */
 const TRIED_ALONE = 3
 
-export interface Counts {
+export interface TestCounts {
   passed: number
   failed: number
 }
@@ -46,7 +46,7 @@ export async function runFiles(
     signal: AbortSignal
     print: (line: string) => void
   },
-): Promise<Counts> {
+): Promise<TestCounts> {
   const { env, family, signal, print } = options
   const waiting = [...files]
   const reports = new Map<string, Report>()
@@ -73,7 +73,7 @@ export async function runFiles(
   await Promise.all(Array.from({ length: jobs }, work))
   const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
   if (files.length > 1 && red.length <= TRIED_ALONE) for (const file of red) await runOne(file)
-  const sum = (of: keyof Counts) => [...reports.values()].reduce((total, report) => total + report[of], 0)
+  const sum = (of: keyof TestCounts) => [...reports.values()].reduce((total, report) => total + report[of], 0)
   return { passed: sum('passed'), failed: sum('failed') }
 }
 

@@ -2,7 +2,7 @@ import { glob } from 'node:fs/promises'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
-import { type Counts, check, runFiles } from './files.ts'
+import { check, runFiles, type TestCounts } from './files.ts'
 import { selectFiles } from './groups.ts'
 
 /*
@@ -29,8 +29,8 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.exit(0)
 }
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
-const counts: Counts = { passed: 0, failed: 0 }
-const add = ({ passed, failed }: Counts) => {
+const counts: TestCounts = { passed: 0, failed: 0 }
+const add = ({ passed, failed }: TestCounts) => {
   counts.passed += passed
   counts.failed += failed
 }
@@ -63,7 +63,7 @@ try {
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
 
-async function runChecks(): Promise<Counts> {
+async function runChecks(): Promise<TestCounts> {
   const checks = await Promise.all([
     check('types (tsc)', ['tsc', '--noEmit'], print),
     check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),

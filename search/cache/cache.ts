@@ -178,7 +178,7 @@ export type CountCache = ReturnType<typeof createCountCache>
 export function createCountCache(limit: number) {
   const byQuery: Cache<string, KnownCounts> = createCache(limit)
   return {
-    /** Those who add to it call `keep` afterwards. */
+    /** The counts of a query. Callers that add to them call `keep` afterwards. */
     of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),
 
     /** @param current numbers of segments that there are, to forget the others */

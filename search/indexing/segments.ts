@@ -171,7 +171,7 @@ async function storeBuilt(
 /** A range that is due, and the part of the time to work on it where nobody waits. */
 interface Due {
   range: SegmentRange
-  /** It will be merged. */
+  /** The segment will be merged with others. */
   isPart: boolean
   part: number
   /** Whether to hurry by now. */

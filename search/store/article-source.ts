@@ -71,7 +71,7 @@ export interface ArticleSource {
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
   readDays(lastSeq: bigint): Promise<{ lastSeq: bigint; days: KnownDays }>
   /**
-   * Those of some articles whose words pass the verification.
+   * The articles of `seqs` whose words pass the verification.
    *
    * @param version of the segments that the articles are in
    */

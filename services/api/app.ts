@@ -146,7 +146,7 @@ function operationsOf(tools: Tools) {
     coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(tools.pool, query, plan))),
     // The page itself was paid for.
     matches: tell(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
-    // They follow every key that is pressed.
+    // A page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }
 }

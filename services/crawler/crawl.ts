@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
-import { type Asked, createAsked } from './days.ts'
+import { createUnsavedDays, type UnsavedDays } from './days.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
 import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
@@ -27,7 +27,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
   return {
     ...{ ...parts, trust, backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
-    asked: createAsked(),
+    asked: createUnsavedDays(),
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
@@ -54,7 +54,7 @@ export interface Crawl {
   trust: Trust
   parser: FeedParser
   /** What was asked of outlets, for their days. */
-  asked: Asked
+  asked: UnsavedDays
   /** Aborted when nothing new is to begin. */
   stopping: AbortSignal
   /** Aborted when requests under way are to end. */

@@ -8,7 +8,7 @@ const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] 
 type Added = Partial<Record<(typeof ADDED)[number], number>>
 
 /** What this process has asked of outlets and not saved yet. */
-export interface Asked {
+export interface UnsavedDays {
   add(outletNo: number, added: Added): void
   /**
    * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
@@ -17,9 +17,9 @@ export interface Asked {
   save(pool: Pool): Promise<void>
 }
 
-export function createAsked(): Asked {
+export function createUnsavedDays(): UnsavedDays {
   let unsaved = new Map<number, Added>()
-  const add: Asked['add'] = (outletNo, added) => {
+  const add: UnsavedDays['add'] = (outletNo, added) => {
     const sum = unsaved.get(outletNo) ?? {}
     for (const name of ADDED) sum[name] = (sum[name] ?? 0) + (added[name] ?? 0)
     unsaved.set(outletNo, sum)
@@ -123,7 +123,7 @@ const COUNT_EVERY = 30_000
 const LOAD = 50
 
 /** Saves what was asked, and counts the two latest days. Maintenance counts the others. */
-export function startDays({ pool, asked, log }: { pool: Pool; asked: Asked; log: Logger }): Repeated {
+export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays; log: Logger }): Repeated {
   let next = 0
   const work = async () => {
     await asked.save(pool)

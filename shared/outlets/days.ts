@@ -1,5 +1,5 @@
 import type { Queryable } from '../postgres/pool.ts'
-import type { Coverage, Manners, OutletDay } from '../status/figures.ts'
+import type { Manners, OutletCoverage, OutletDay } from '../status/figures.ts'
 
 /** What the figures of days are added up by, as columns. */
 const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const
@@ -20,7 +20,7 @@ interface Wanted {
 }
 
 /** Figures of a day, of an outlet, or of a day of an outlet; the others are null. */
-export type DaySum = { outletNo: number | null; day: string | null } & Coverage & Manners
+export type DaySum = { outletNo: number | null; day: string | null } & OutletCoverage & Manners
 
 /**
  * Adds up the days of outlets, the oldest first. A day without any figure is left out, unless an

@@ -20,7 +20,7 @@ export interface Flow<Time = Date> {
   pages: {
     /** To be fetched, now or later. */
     waiting: number
-    /** Of these, due now: they wait for the pace of their hosts. */
+    /** Of these, due now: they wait for the delay of their hosts. */
     due: number
     /** Fetched, to be normalised. */
     stored: number
@@ -248,21 +248,24 @@ export interface OutletHealth<Time = Date> {
  * How much of what was named we have, of addresses by the day (UTC) when they were found: of one
  * outlet, or of several together.
  */
-export interface Coverage {
-  /** That feeds named. */
+export interface OutletCoverage {
+  /** Addresses that feeds named. */
   feeds: number
-  /** That sitemaps named: the second count. Null: an outlet had none, so nobody knows the whole. */
+  /**
+   * Addresses that sitemaps named: the second count. Null: an outlet had none, so nobody knows the
+   * whole.
+   */
   second: number | null
-  /** By either, in languages of ours. */
+  /** Addresses that either named, in languages of ours. */
   named: number
   /** With an article. */
   indexed: number
-  /** Of these, with the text of the feed alone, or none. */
+  /** Indexed ones with the text of the feed alone, or none. */
   alone: number
   /** By reason. Those in other languages (`language`) are not among `named`. */
   refused: Record<string, number>
   lost: number
-  /** That only a sitemap outside of the catalogue named. */
+  /** Addresses that only a sitemap outside of the catalogue named. */
   unfetched: number
   waiting: number
   /** `indexed` of `named`, rounded down to thousandths; null without a second count. */
@@ -289,11 +292,11 @@ export interface Manners {
 }
 
 /** A day of an outlet. */
-export type OutletDay = { day: string } & Coverage & Manners
+export type OutletDay = { day: string } & OutletCoverage & Manners
 
 /** Pages found yesterday and today (UTC) that an outlet kept from us. */
 export interface KeptPages {
-  /** That come from the feed alone, or are refused. */
+  /** Pages that come from the feed alone, or are refused. */
   pages: number
   /** Pages that are done or refused. */
   of: number
@@ -374,7 +377,7 @@ export interface Figures<Time = string> {
   machines: Machines | null
   /** By name of the queue. */
   queues: Record<string, QueueCounts> | null
-  /** Those in trouble first. */
+  /** Outlets in trouble come first. */
   outlets: OutletHealth<Time>[] | null
   quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
   /** The last 24 hours, the present one last. */

@@ -56,9 +56,9 @@ export async function readSurroundings(
   }
 }
 
-/** The first reading of each folder: the pace at which its disk fills is measured from there. */
+/** The first reading of each folder: the rate at which its disk fills is measured from there. */
 const first = new Map<string, { free: number; at: number }>()
-/** ms of readings that tell a pace. */
+/** ms of readings that tell a rate. */
 const LEAST_MEASURED = 1_800_000
 
 async function readDisk(folder: string): Promise<Surroundings['disk']> {

@@ -1,4 +1,4 @@
-import type { Coverage, Machines, Manners, OutletDay, OutletHealth, OutletOrigins, Standby } from './figures.ts'
+import type { Machines, Manners, OutletCoverage, OutletDay, OutletHealth, OutletOrigins, Standby } from './figures.ts'
 
 /*
  * The figures in words, as `/status` and the commands tell them. The page imports this file, so it
@@ -38,7 +38,7 @@ export const ago = (instant: string | Date, now: number): string =>
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** Both numbers, and their share where two counts agree on the second. */
-function coverageInWords({ named, indexed, share, second }: Coverage): string {
+function coverageInWords({ named, indexed, share, second }: OutletCoverage): string {
   if (named === 0) return 'nothing named'
   const both = `${number(indexed)} of ${number(named)}`
   return share === null ? `${both}${second === null ? ', counted once' : ''}` : `${both} (${Math.floor(share * 100)} %)`

@@ -9,7 +9,7 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
  * Points nearest to a vector, best first, as Qdrant's `points/query` takes the question.
  * @throws QdrantAnswer, or the error of the connection
  */
-export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<Candidate[]>
+export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<NearArticle[]>
 
 export interface QdrantAddress {
   /** Without the port. */
@@ -93,7 +93,7 @@ const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.
 const isPoint = (value: unknown): value is { id: number; score: number } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
 
-export interface Candidate {
+export interface NearArticle {
   seq: bigint
   /** Cosine similarity. */
   score: number

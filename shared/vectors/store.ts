@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import type { Obstacle } from '../resilience/circuit.ts'
-import { type Candidate, VectorFailure } from './nearest.ts'
+import { type NearArticle, VectorFailure } from './nearest.ts'
 import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 import {
   COLLECTION,
@@ -51,7 +51,7 @@ export interface VectorStore {
    * The articles nearest to a vector, best first. All of them when the coverage holds no more than
    * `limit`.
    */
-  search(collection: string, vector: number[], coverage: Coverage, limit: number): Promise<Candidate[]>
+  search(collection: string, vector: number[], coverage: Coverage, limit: number): Promise<NearArticle[]>
   /** The exact number of vectors; null: no such collection. */
   count(collection: string): Promise<number | null>
   /**
@@ -169,7 +169,7 @@ async function findNearest(
   { nearest }: Server,
   collection: string,
   { vector, coverage, limit }: { vector: number[]; coverage: Coverage; limit: number },
-): Promise<Candidate[]> {
+): Promise<NearArticle[]> {
   const find = (exact: boolean) =>
     nearest(collection, {
       query: vector,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPermits } from '../../services/api/access/permits.ts'
-import { NO_TURNS, SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { NO_PERMITS, SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { createWorld, query } from './world.ts'
@@ -47,7 +47,7 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   await Promise.all(Array.from({ length: 5 }, (_, n) => t.rejects(search.search(query(`hangs ${n}`), null))))
   // As the questions of one key.
   const permits = createPermits({ atOnce: 4, waiting: 100, patience: 60_000 })
-  const turns = { ...NO_TURNS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
+  const turns = { ...NO_PERMITS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
   const fresh = await world.openSearch()
   const asked = world.model.requests.length
   await Promise.all(

@@ -61,7 +61,7 @@ function ArticlesPlot({ hours }: { hours: LagHour[] }) {
   )
 }
 
-const drawArticles = (hours: LagHour[], { bar, rem }: Look): Figures => ({
+const drawArticles = (hours: LagHour[], { bar, rem }: Look): DayFigures => ({
   range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)],
   axis: { space: 2 * rem, incrs: WHOLE_STEPS, values: (_plot, splits) => splits.map(number) },
   series: [{ fill: bar, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) }],
@@ -96,7 +96,7 @@ const heightOf = (seconds: number) => Math.log(Math.max(1, seconds))
 
 const drawLag =
   (kind: 'index' | 'vector') =>
-  (hours: LagHour[], { bar, area, rem }: Look): Figures => {
+  (hours: LagHour[], { bar, area, rem }: Look): DayFigures => {
     const lags = hours.map(({ [kind]: lag }) => lag)
     // The last hour has a point, and each one that is alone: it would have no line.
     const isAlone = (at: number) => lags[at] && !lags[at - 1] && !lags[at + 1]
@@ -127,7 +127,7 @@ const drawLag =
 const LAG_FIGURES = { index: drawLag('index'), vector: drawLag('vector') }
 
 /** What is drawn by hour, and its axis. */
-interface Figures {
+interface DayFigures {
   range: uPlot.Range.Function
   axis: uPlot.Axis
   series: uPlot.Series[]
@@ -148,7 +148,7 @@ function Plot(props: {
   hours: LagHour[]
   tell(hour: LagHour): string
   /** null: there is nothing to draw. */
-  figures: ((hours: LagHour[], look: Look) => Figures) | null
+  figures: ((hours: LagHour[], look: Look) => DayFigures) | null
 }) {
   const { title, headline, note, hours, tell, figures } = props
   const [pointed, setPointed] = useState<number | null>(null)
@@ -168,7 +168,7 @@ function Plot(props: {
 function Drawing(props: {
   label: string
   hours: LagHour[]
-  figures(hours: LagHour[], look: Look): Figures
+  figures(hours: LagHour[], look: Look): DayFigures
   onPoint(hour: number | null): void
 }) {
   const { label, hours, figures, onPoint } = props

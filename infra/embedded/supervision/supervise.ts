@@ -46,7 +46,7 @@ export interface Supervised {
   name: string
   /** The id of its process; undefined while there is none. */
   pid(): number | undefined
-  /** Ends it for good, gently; resolves when it has ended. */
+  /** Asks it to end, for good; resolves when it has ended. */
   stop(): Promise<void>
   /** Ends it for good, at once. */
   kill(): void

@@ -103,7 +103,7 @@ export function withPermitOf(permits: Permits, response: Response): <T>(search: 
     const gone = new AbortController()
     const leave = () => gone.abort()
     response.once('close', leave)
-    // It is told once, and a search takes several turns.
+    // The event comes once, and a search takes several permits.
     if (response.destroyed) leave()
     const start = performance.now()
     const begin = () => {

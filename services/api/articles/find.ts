@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { RETRY_SEMANTIC } from '../contract/parameters.ts'
 import type { ArticlesRequest } from '../contract/request.ts'
-import { type SemanticSearch, SemanticUnavailable, SetExpired, type Turns } from '../semantic/query.ts'
+import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
 /** What both operations search with. */
@@ -51,27 +51,27 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
-  return measured(searches, turns => findPage(searches, planned, at, turns))
+  return measured(searches, permits => findPage(searches, planned, at, permits))
 }
 
 async function findPage(
   { index, semantic, state }: Searches,
   planned: PlannedRequest,
   at: Cursor['at'] | null,
-  turns: Turns,
+  permits: SearchPermits,
 ): Promise<Omit<Found, 'ms'>> {
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
   if (question.search === 'semantic') {
     const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
     const position = at?.kind === 'semantic' ? at : null
-    const page = await semantic.search({ ...filter, ...asked }, position, turns).catch((error: unknown) => {
+    const page = await semantic.search({ ...filter, ...asked }, position, permits).catch((error: unknown) => {
       throw explain(error)
     })
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question
-  const page = await turns.statements(() =>
+  const page = await permits.statements(() =>
     index.search({ ...filter, match, searchIn, sort, order, perPage }, at?.kind === 'words' ? at : null, { state }),
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
@@ -88,32 +88,32 @@ export async function countArticles(
   planned: PlannedRequest,
   breakdown: Breakdown,
 ): Promise<{ counts: Counts; ms: number }> {
-  return measured(searches, async turns => ({ counts: await countAll(searches, planned, breakdown, turns) }))
+  return measured(searches, async permits => ({ counts: await countAll(searches, planned, breakdown, permits) }))
 }
 
 async function countAll(
   { index, semantic }: Searches,
   planned: PlannedRequest,
   breakdown: Breakdown,
-  turns: Turns,
+  permits: SearchPermits,
 ): Promise<Counts> {
   const { question } = planned.request
   const filter = filterOf(planned)
   if (question.search !== 'semantic') {
     const { match, searchIn, sort } = question
-    return turns.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown))
+    return permits.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown))
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
-  const seqs = await semantic.candidates(asked, turns).catch((error: unknown) => {
+  const seqs = await semantic.candidates(asked, permits).catch((error: unknown) => {
     throw explain(error)
   })
-  return turns.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown))
+  return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown))
 }
 
-/** Runs a search; `ms` of its result is what its parts took, without the waits for turns. */
+/** Runs a search; `ms` of its result is what its parts took, without the waits for permits. */
 async function measured<T>(
   { withPermit, withQuestionPermit }: Searches,
-  search: (turns: Turns) => Promise<T>,
+  search: (permits: SearchPermits) => Promise<T>,
 ): Promise<T & { ms: number }> {
   let ms = 0
   const timed = async <T>(work: () => Promise<T>): Promise<T> => {

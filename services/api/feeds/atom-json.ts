@@ -90,7 +90,7 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
       ...itemOf(article),
       id: article.id,
       title: article.title,
-      // It writes one author alone.
+      // `feed` writes one author alone.
       ...authorsOf(article.authors.length > 0 ? [article.authors.map(({ name }) => name).join(', ')] : []),
       extensions: [{ name: '_perscope', objects: { outlet, country, language, relevance } }],
     })

@@ -136,7 +136,7 @@ function receive(request: Request): Promise<Buffer> {
   const parts: Buffer[] = []
   let length = 0
   const received = Promise.withResolvers<Buffer>()
-  // What still comes is dropped, and the connection ends with the answer.
+  // The rest of the body is dropped, and the connection ends with the answer.
   const refuse = (error: ApiError) => {
     request.off('data', take).resume()
     received.reject(error)
@@ -208,7 +208,7 @@ const unreadable = () => new ApiError('invalid_request', { errors: { body: [NOT_
 const tooLarge = () =>
   new ApiError('body_too_large', {
     message: `The body may have ${FEED_LIMITS.body} bytes.`,
-    // What is still to come is not read.
+    // The rest of the body is not read.
     headers: { Connection: 'close' },
   })
 

@@ -207,7 +207,7 @@ export function openFigures(parts: {
 const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
 
 /**
- * Those in trouble first, the longest in it first of all; among the healthy, the longest silent.
+ * Outlets in trouble come first, the longest in it first of all; then the longest silent.
  */
 function worstFirst(a: OutletHealth, b: OutletHealth): number {
   const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0

@@ -82,7 +82,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   const connecting = pool.connect()
   const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
-    // It may still come. Nobody waits for it any more.
+    // A connection may still come. Nobody waits for it any more.
     connecting.then(
       late => late.release(),
       () => {},

@@ -15,7 +15,7 @@ import { createRestingPool } from './resting-pool.ts'
 
 export type Standby = ReturnType<typeof openStandby>
 
-type Answer<Row> = { rows: Row[] } | { refusal: Refusal }
+type Reply<Row> = { rows: Row[] } | { refusal: Refusal }
 
 /**
  * ms for a statement, with its connection and its look. Statements of searches take milliseconds. A
@@ -60,7 +60,7 @@ export function openStandby(url: string, connections: number, history: History, 
     /** Statements under way. */
     underWay: () => underWay,
     /** The rows of a statement, or why it gives none, within half a second. It never throws. */
-    async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Answer<Row>> {
+    async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Reply<Row>> {
       const own = new AbortController()
       const timer = setTimeout(() => {
         // When others were answered meanwhile, the statement is slow and the server is there.
@@ -94,7 +94,7 @@ async function ask<Row>(
   statement: Statement,
   needed: NeededState,
   isWhole: IsWhole<Row> = () => true,
-): Promise<Answer<Row>> {
+): Promise<Reply<Row>> {
   const refusal = await sightings.refusalOf(client, needed)
   if (refusal !== null) return { refusal }
   const { rows } = await client.query(statement)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { VectorFailure } from '../../../shared/vectors/nearest.ts'
 import { createPermits } from '../access/permits.ts'
 import { createNearest, relevanceOf } from './candidate-sets.ts'
-import { NO_TURNS } from './query.ts'
+import { NO_PERMITS } from './query.ts'
 
 t.test('relevance is the cosine clamped to 0–1, rounded half up to four decimals (decision 27)', async t => {
   for (const [score, relevance] of [
@@ -27,9 +27,9 @@ t.test('issue 34.3: a question that waits behind others of its key is given up w
     },
   })
   const permits = createPermits({ atOnce: 2, waiting: 100, patience: 60_000 })
-  const turns = { ...NO_TURNS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
+  const asking = { ...NO_PERMITS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
   const coverage = { countries: ['NL' as const], since: 0 }
-  const asked = Array.from({ length: 20 }, (_, n) => nearest.ask(`question ${n}`, coverage, turns))
+  const asked = Array.from({ length: 20 }, (_, n) => nearest.ask(`question ${n}`, coverage, asking))
   await Promise.all(asked.map(one => t.rejects(one, VectorFailure)))
   t.ok(ends.length < 20, 'the last of them were not begun')
   for (const end of ends) t.ok(end < 1_600, `may take until ${Math.round(end)} ms after it came`)

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { type Candidate, VectorFailure } from '../../../shared/vectors/nearest.ts'
+import { type NearArticle, VectorFailure } from '../../../shared/vectors/nearest.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
-import type { SemanticQuestion, Turns } from './query.ts'
+import type { SearchPermits, SemanticQuestion } from './query.ts'
 import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 
 /** The set of a question, which may not be in Postgres yet. */
@@ -36,13 +36,13 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
   return {
     /**
      * The set of the last five minutes, or a new one; null: there are no candidates, and nothing to
-     * keep stable. Takes its turns by itself.
+     * keep stable. Takes its permits by itself.
      *
      * @throws EmbeddingFailure or VectorFailure
      */
-    async find(query: SemanticQuestion, turns: Turns): Promise<QuestionSet | null> {
+    async find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null> {
       const coverage = coverageOf(query)
-      const { question, known } = await turns.statements(async () => {
+      const { question, known } = await permits.statements(async () => {
         const serving = await vectorSearch.serving()
         const question = createHash('sha256')
           .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
@@ -50,7 +50,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
         return { question, known: await timed('set', () => findSet(pool, question)) }
       })
       if (known) return { likely: known, keep: async () => known }
-      const found = await nearest.ask(query.text, coverage, turns)
+      const found = await nearest.ask(query.text, coverage, permits)
       if (found.length === 0) return null
       const likely = newSet(question, candidatesOf(found))
       return { likely, keep: () => keep(question, likely) }
@@ -63,11 +63,11 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 
 /** Equal questions asked at the same time are asked once, whatever their keys. */
 export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
-  const asking = new Map<string, Promise<Candidate[]>>()
+  const asking = new Map<string, Promise<NearArticle[]>>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
   let answeredAt = Number.NEGATIVE_INFINITY
 
-  function begin(text: string, coverage: Coverage, asked: string, ms: number): Promise<Candidate[]> {
+  function begin(text: string, coverage: Coverage, asked: string, ms: number): Promise<NearArticle[]> {
     const found = vectorSearch.nearest(text, coverage, ms).finally(() => asking.delete(asked))
     asking.set(asked, found)
     found.then(
@@ -81,13 +81,13 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
 
   return {
     /**
-     * As `VectorSearch.nearest`. Who joins a question that is under way needs no turn. With one,
+     * As `VectorSearch.nearest`. Who joins a question that is under way needs no permit. With one,
      * equal questions would find out four at a time that the model hangs.
      *
      * While nothing is answered, a question fails `BUDGET` ms after it came, also when it has had
-     * no turn yet (decision 29). While others are answered, it waits for its turn.
+     * no permit yet (decision 29). While others are answered, it waits for its turn.
      */
-    async ask(text: string, coverage: Coverage, turns: Turns): Promise<Candidate[]> {
+    async ask(text: string, coverage: Coverage, permits: SearchPermits): Promise<NearArticle[]> {
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
       const asked = JSON.stringify([text, coverage])
@@ -98,7 +98,7 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
       const known = joined()
       if (known) return known
       const wait = openWait(left)
-      const inTurn = turns.question(async () => {
+      const inTurn = permits.question(async () => {
         wait.end()
         wait.signal.throwIfAborted()
         return joined() ?? begin(text, coverage, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
@@ -132,7 +132,7 @@ function coverageOf({ planCountries, coverage }: SemanticQuestion): Coverage {
  * The store's order among equals may change with its segments; equal candidates shall be an equal
  * set.
  */
-function candidatesOf(nearest: Candidate[]): Candidates {
+function candidatesOf(nearest: NearArticle[]): Candidates {
   const ordered = nearest
     .map(({ seq, score }) => ({ seq, relevance: relevanceOf(score) }))
     .sort((a, b) => b.relevance - a.relevance || Number(a.seq - b.seq))

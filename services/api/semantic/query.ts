@@ -57,10 +57,10 @@ export class SemanticUnavailable extends Error {
 }
 
 /**
- * How a search waits for its turns. A turn is taken for each part of the work and given back after
- * it, never inside another one, so searches cannot wait for one another in a circle.
+ * How a search waits for its permits. Each part of the work takes one and gives it back, never
+ * inside another one, so searches cannot wait for one another in a circle.
  */
-export interface Turns {
+export interface SearchPermits {
   /** Statements in Postgres, and work in memory. */
   statements<T>(work: () => Promise<T>): Promise<T>
   /** The model and the vector store, which hold no connection to Postgres. */
@@ -68,7 +68,7 @@ export interface Turns {
 }
 
 /** Nothing waits. */
-export const NO_TURNS: Turns = { statements: work => work(), question: work => work() }
+export const NO_PERMITS: SearchPermits = { statements: work => work(), question: work => work() }
 
 /** Semantic search as the API uses it; `openSemanticSearch` makes it. */
 export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
@@ -76,17 +76,17 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * One page. Without `position` the first; the set is made, or the one of the last five minutes is
    * taken.
    *
-   * @throws SemanticUnavailable within two seconds, waits for turns included
+   * @throws SemanticUnavailable within two seconds, waits for permits included
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
-  search(query: SemanticQuery, position: SemanticPosition | null, turns?: Turns): Promise<SemanticPage<A>>
+  search(query: SemanticQuery, position: SemanticPosition | null, permits?: SearchPermits): Promise<SemanticPage<A>>
   /**
    * All articles that the pages of a search are chosen from; the request's filters are not applied
    * yet.
    *
-   * @throws SemanticUnavailable within two seconds, waits for turns included
+   * @throws SemanticUnavailable within two seconds, waits for permits included
    */
-  candidates(question: SemanticQuestion, turns?: Turns): Promise<bigint[]>
+  candidates(question: SemanticQuestion, permits?: SearchPermits): Promise<bigint[]>
   /** For `/readyz`: which of `model` and `vectors` does not answer, and why; within a second. */
   missing(): Promise<Record<string, string>>
   close(): Promise<void>

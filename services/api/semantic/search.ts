@@ -6,14 +6,14 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { VectorFailure } from '../../../shared/vectors/nearest.ts'
 import { type Candidates, createQuestionSets, type FrozenSet, readSet } from './candidate-sets.ts'
 import {
-  NO_TURNS,
+  NO_PERMITS,
+  type SearchPermits,
   type SemanticPage,
   type SemanticPosition,
   type SemanticQuery,
   type SemanticSearch,
   SemanticUnavailable,
   SetExpired,
-  type Turns,
 } from './query.ts'
 import { openVectorSearch, timed } from './vector-search.ts'
 
@@ -39,19 +39,23 @@ export async function openSemanticSearch<A extends KeptArticle>(
   }
 
   /** The first page. It is read while its set is being kept. */
-  async function firstPage(query: SemanticQuery, turns: Turns): Promise<SemanticPage<A>> {
-    const set = await sets.find(query, turns)
+  async function firstPage(query: SemanticQuery, permits: SearchPermits): Promise<SemanticPage<A>> {
+    const set = await sets.find(query, permits)
     lastComplaint = ''
     if (set === null) return { rows: [], total: 0, next: null }
     const page = (of: FrozenSet) => timed('page', () => readPage(index, of, query, null))
-    return turns.statements(async () => {
+    return permits.statements(async () => {
       const [kept, likelyPage] = await Promise.all([set.keep(), page(set.likely)])
       return kept.id === set.likely.id ? likelyPage : page(kept)
     })
   }
 
-  function nextPage(query: SemanticQuery, position: SemanticPosition, turns: Turns): Promise<SemanticPage<A>> {
-    return turns.statements(async () => {
+  function nextPage(
+    query: SemanticQuery,
+    position: SemanticPosition,
+    permits: SearchPermits,
+  ): Promise<SemanticPage<A>> {
+    return permits.statements(async () => {
       const set = await timed('set', () => readSet(pool, position.setId))
       lastComplaint = ''
       if (set === null) throw new SetExpired('The candidates of this sequence are gone.')
@@ -60,18 +64,18 @@ export async function openSemanticSearch<A extends KeptArticle>(
   }
 
   return {
-    async search(query, position, turns = NO_TURNS) {
+    async search(query, position, permits = NO_PERMITS) {
       try {
-        return position === null ? await firstPage(query, turns) : await nextPage(query, position, turns)
+        return position === null ? await firstPage(query, permits) : await nextPage(query, position, permits)
       } catch (error) {
         throw explain(error)
       }
     },
-    async candidates(question, turns = NO_TURNS) {
+    async candidates(question, permits = NO_PERMITS) {
       try {
-        const set = await sets.find(question, turns)
+        const set = await sets.find(question, permits)
         lastComplaint = ''
-        return set === null ? [] : (await turns.statements(set.keep)).candidates.seqs
+        return set === null ? [] : (await permits.statements(set.keep)).candidates.seqs
       } catch (error) {
         throw explain(error)
       }

@@ -13,7 +13,7 @@ import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/log/registry.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { type Candidate, VectorFailure } from '../../../shared/vectors/nearest.ts'
+import { type NearArticle, VectorFailure } from '../../../shared/vectors/nearest.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
 
@@ -59,7 +59,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
      * @param ms how long it may take, at most `BUDGET`
      * @throws EmbeddingFailure or VectorFailure
      */
-    async nearest(text: string, coverage: Coverage, ms: number): Promise<Candidate[]> {
+    async nearest(text: string, coverage: Coverage, ms: number): Promise<NearArticle[]> {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {

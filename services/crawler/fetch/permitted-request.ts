@@ -17,7 +17,7 @@ import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './requ
 export const OWN_PAUSE = 600_000
 
 /** The outcome of one request that was made with a permit of its host. */
-export type Asked =
+export type HostReply =
   | { kind: 'answer'; answer: FetchedResponse }
   /** `incomplete`: the certificate of a host that does not send all of its chain. */
   | { kind: 'failure'; reason: FailureKind; detail: string; incomplete?: X509Certificate }
@@ -51,7 +51,7 @@ async function requestWithPermit(
   url: URL,
   headers: Record<string, string>,
   options: PermittedOptions,
-): Promise<Asked> {
+): Promise<HostReply> {
   const { config, pool, leases } = crawl
   const delay = config.CRAWL_HOST_DELAY
   const outcome = await takePermit(pool, leases, visit, url.host, {
@@ -101,7 +101,7 @@ function noteAsked({ asked }: Crawl, outletNo: number, result: FetchedResponse |
   })
 }
 
-function failed(failure: RequestFailure): Asked {
+function failed(failure: RequestFailure): HostReply {
   if (failure.kind === 'aborted') return { kind: 'interrupted' }
   const incomplete = failure instanceof IncompleteChain ? { incomplete: failure.certificate } : {}
   return { kind: 'failure', reason: failure.kind, detail: failure.message, ...incomplete }
@@ -136,7 +136,7 @@ export async function askHost(
   url: URL,
   headers: Record<string, string>,
   options: PermittedOptions,
-): Promise<Asked> {
+): Promise<HostReply> {
   const asked = await requestWithPermit(crawl, visit, url, headers, options)
   if (asked.kind !== 'failure' || asked.incomplete === undefined || !crawl.trust.mayTry(url.host)) return asked
   const fetch = (address: URL) => fetchCertificate(crawl, visit, address, options.outletNo)

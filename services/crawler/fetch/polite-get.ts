@@ -4,7 +4,7 @@ import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import { admitsHost, OTHER_DAY, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { type Asked, askHost, OWN_PAUSE } from './permitted-request.ts'
+import { askHost, type HostReply, OWN_PAUSE } from './permitted-request.ts'
 import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
 import { NEVER_ASKED } from './request-failure.ts'
@@ -25,7 +25,7 @@ import {
 export type Fetched =
   /** `url` is the address that the answer came from. */
   | { kind: 'answer'; answer: FetchedResponse; url: URL }
-  | { kind: 'failure'; reason: Extract<Asked, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
+  | { kind: 'failure'; reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
   /** It redirects in a circle, although it gets the cookies back that it has set. */
   | { kind: 'cookies'; url: URL; detail: string }
   /** The robots.txt of the first or of a later host forbids it. */

@@ -103,8 +103,7 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
 }
 
 // $1 visits, $2 permits, $3 ms that a lease lasts, $4 pause between two requests (ms). A lease that
-// has run out is not renewed: another process may be about to take it. The column `turn` holds the
-// permit.
+// has run out is not renewed: another process may be about to take it.
 const RENEW = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()

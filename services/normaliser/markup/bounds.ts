@@ -24,7 +24,7 @@ export function boundMarkup(markup: string): string {
   const html = markup.length > MAX_MARKUP ? markup.slice(0, MAX_MARKUP) : markup
   const kept: string[] = []
   let keptUntil = 0
-  const counts: Counts = { open: [], tags: 0, nesting: 0 }
+  const counts: TagCounts = { open: [], tags: 0, nesting: 0 }
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
     const tag = tagAt(html, at)
     if (tag === null) at = behindText(html, at)
@@ -40,7 +40,7 @@ export function boundMarkup(markup: string): string {
 }
 
 /** The part of the markup that was read so far, in figures. */
-interface Counts {
+interface TagCounts {
   /** Names of the open elements, from the outside in. */
   open: string[]
   tags: number
@@ -48,8 +48,8 @@ interface Counts {
   nesting: number
 }
 
-/** Counts one more tag. False: the markup ends before it. */
-function isWithinLimits(counts: Counts): boolean {
+/** TagCounts one more tag. False: the markup ends before it. */
+function isWithinLimits(counts: TagCounts): boolean {
   counts.tags += 1
   counts.nesting += Math.min(counts.open.length, MAX_DEPTH)
   return counts.tags <= MAX_TAGS && counts.nesting <= MAX_NESTING
