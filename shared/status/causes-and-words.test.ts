@@ -16,7 +16,6 @@ const AROUND: Surroundings = {
   databaseFull: false,
   certificates: [{ of: 'QDRANT_URL', daysLeft: 60 }],
 }
-const NONE = { crawler: 0, normaliser: 0, embedder: 0, api: 0 }
 const FINE = {
   at: AT,
   flow: {
@@ -29,7 +28,7 @@ const FINE = {
   },
   running: {
     processes: { crawler: 1, normaliser: 1, embedder: 1, api: 2 },
-    older: NONE,
+    older: { crawler: 0, normaliser: 0, embedder: 0, api: 0 },
     visits: 0,
     requests: 0,
     keys: 0,
@@ -73,26 +72,16 @@ t.test('a fleet at work has no causes', async t => {
   t.strictSame(texts({}), [])
 })
 
+// test/operators/doctor.slow.test.ts and test/machines bring the other causes about.
 t.test('each cause says what is wrong, and the first thing to do', async t => {
-  const { flow, running } = FINE
+  const { flow } = FINE
   const kept = { pages: 4, of: 10, reason: 'challenge' }
   const old = (part: 'pages' | 'embeddings', oldest: number) => ({
     flow: { ...flow, [part]: { ...flow[part], oldest } },
   })
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
   const cases: [Partial<Facts>, string | RegExp][] = [
-    [{ missing: ['postgres'] }, /^Postgres does not answer: start Postgres/],
-    [{ missing: ['vectors'] }, /because Qdrant does not answer: start Qdrant/],
-    [{ missing: ['model'] }, /because the model does not answer: start the model server/],
     [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
-    [{ missing: ['vectors'], unset: ['QDRANT_URL'] }, /^There is no search by meaning, because QDRANT_URL is not set/],
-    [{ running: { ...running, processes: { ...running.processes, normaliser: 0 } } }, /^No normaliser is connected/],
-    [
-      { running: { ...running, older: { ...NONE, api: 2 } } },
-      /^2 processes of the api are of an older version: restart/,
-    ],
-    [{ restarting: ['crawler'] }, 'The crawler restarts again and again: read its log.'],
-    [{ stalled: ['embed'] }, /^Messages wait in embed, and nobody takes them: restart/],
     [{ flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } }, /^No article has come in for 3 h: "npm run outlets/],
     [old('pages', 720), /waited for the normaliser for 12 min: start another/],
     [old('embeddings', 7_200), /waited for the embedder for 2 h: start another embedder/],
@@ -131,20 +120,9 @@ t.test('what one process sees around it', async t => {
     disk: { folder: '/data', free, total: 1e11, daysLeft },
   })
   const cases: [Partial<Surroundings>, RegExp][] = [
-    [disk(1e6), /^The disk of \/data is full \(1 MB of 100 GB are free\): free some space/],
     [disk(4e9), /^The disk of \/data is soon full/],
     [disk(5e10, 3), /^The disk of \/data is full in 3 days/],
-    [{ databaseFull: true }, /^Postgres cannot write, because its disk is full: free some space/],
-    [{ memory: { free: 1e8, total: 8e9 } }, /^The machine has 100 MB of 8 GB of memory left/],
     [{ clockAhead: -720 }, /^The clock of this machine is 12 min behind the database's: set both clocks/],
-    [
-      { names: { asked: 5, failed: 5, example: 'a.example', lie: null } },
-      /^No name of an outlet resolves, as a\.example/,
-    ],
-    [{ names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } }, /answers falsely: it knows x\.invalid/],
-    [{ schema: { database: 26, checkout: 28 } }, /^The database is at migration 26, .* 28: run "npm run migrate"/],
-    [{ schema: { database: 30, checkout: 28 } }, /: update this checkout\.$/],
-    [{ certificates: [{ of: 'QDRANT_URL', daysLeft: 4.2 }] }, /^The certificate of QDRANT_URL ends in 5 days/],
     [{ certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] }, /has ended: give the server a new one/],
   ]
   for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
@@ -177,7 +155,6 @@ t.test('each server that needs somebody is named', async t => {
     [postgres({ standbys: [{ ...STANDBY, lagBytes: 3e9, lagSeconds: null }] }), /is 3 GB behind/],
     [postgres({ slots: [{ ...SLOT, heldBytes: 6e9 }] }), /^Postgres keeps 6 GB of log for slot b/],
     [postgres({ slots: [{ ...SLOT, lost: true }] }), /^The standby of slot b has to be made anew/],
-    [postgres({ archive: { ...ARCHIVE, failing: true } }), /^Postgres cannot archive its log: read/],
     [{ vectors: { nodes: ['a', 'b'], unreachable: ['b'], shards } }, /^Qdrant does not reach b.*\n1 copy of vectors/],
     [{ redis: { host: 'r', role: 'replica', replicas: [] } }, /is a replica, so nothing can be queued/],
     [
@@ -261,16 +238,10 @@ t.test('servers are told line by line, what is missing too', async t => {
   t.strictSame(redis?.lines[1], { what: 'no replica', tone: 'none' })
 })
 
-t.test('numbers are short from a million on', async t => {
+t.test('numbers are short from a million on, a span has one unit, a time ahead of the clock is now', async t => {
   t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), ['0', '1,234', '999,999', '1.23 M', '12.3 M'])
   t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
-})
-
-t.test('a span has one unit', async t => {
   const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
   t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
-})
-
-t.test('a time ahead of the clock is now', async t => {
   t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
 })
