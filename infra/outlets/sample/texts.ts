@@ -46,7 +46,7 @@ export interface SampleText {
 }
 
 /** Reads one file of texts, newest first. */
-export function parseTexts(source: string, timeZone: string, outletLanguage: Language): SampleText[] {
+function parseTexts(source: string, timeZone: string, outletLanguage: Language): SampleText[] {
   const texts = source
     .split(/^# /m)
     .slice(1)
