@@ -1,16 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { Problem } from '../infra/embedded/files.ts'
-import { startServers } from '../infra/embedded/servers.ts'
 import { migrate } from '../infra/migrations/migrate.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { superuserUrl } from './servers.ts'
+import { startTestServers } from './servers.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
@@ -28,21 +22,20 @@ export const PATIENT = { connectTimeout: 60_000 }
 
 /** Any number: whoever makes the template holds it, the others wait. */
 const TEMPLATE_LOCK = 5_502_118_430n
-const TEMPLATE = 'perscope_template_'
+const TEMPLATE = 'perscope_template'
 
 /**
  * Makes an empty database with the present schema: a clone of a template that is migrated once, so
  * it takes a fraction of a second and tests run side by side. On the server of DATABASE_URL, which
- * `npm test` sets; a test file run alone starts an embedded one, whose files are kept in the
- * temporary folder for the next run.
+ * `npm test` sets; a test file that is run by itself starts an embedded one.
  *
  * @param test drops it when it ends; left out: the caller does
  */
 export async function createTestDatabase(test?: Pick<Test, 'teardown'>): Promise<TestDatabase> {
   const server = process.env.DATABASE_URL || (await serverOfOurOwn())
-  const template = await madeTemplate(server)
+  await makeTemplate(server)
   const name = `perscope_test_${randomBytes(8).toString('hex')}`
-  await onServer(server, client => client.query(`create database ${name} template ${template}`))
+  await onServer(server, client => client.query(`create database ${name} template ${TEMPLATE}`))
   const query: TestDatabase['query'] = (sql, values) =>
     onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
   const database: TestDatabase = {
@@ -82,42 +75,20 @@ export async function holdLock(pool: Pool, sql: string, values: unknown[] = []):
   }
 }
 
-/**
- * The template's name holds the sum of all that migrating runs: another schema is another template.
- */
-async function madeTemplate(server: string): Promise<string> {
-  const template = `${TEMPLATE}${await schemaSum()}`
+/** Migrates the template of a server, unless another test has: it knows one schema alone. */
+async function makeTemplate(server: string): Promise<void> {
   await onServer(server, async client => {
     const exists = async () =>
-      (await client.query('select from pg_database where datname = $1', [template])).rowCount !== 0
+      (await client.query('select from pg_database where datname = $1', [TEMPLATE])).rowCount !== 0
     if (await exists()) return
     await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
     if (await exists()) return
-    const { rows } = await client.query<{ datname: string }>('select datname from pg_database where datname like $1', [
-      `${TEMPLATE}%`,
-    ])
-    for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
-    const unfinished = `${TEMPLATE}unfinished`
+    const unfinished = `${TEMPLATE}_unfinished`
+    await client.query(`drop database if exists ${unfinished} with (force)`)
     await client.query(`create database ${unfinished}`)
     await migrate(inDatabase(server, unfinished))
-    await client.query(`alter database ${unfinished} rename to ${template}`)
+    await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`)
   })
-  return template
-}
-
-async function schemaSum(): Promise<string> {
-  const { resolve } = createRequire(import.meta.url)
-  const migrations = new URL('../infra/migrations/', import.meta.url)
-  const files = (await readdir(migrations)).sort().map(name => new URL(name, migrations))
-  const hash = createHash('sha256')
-  const sources = [
-    ...files,
-    // Their packages bring migrations of their own.
-    resolve('bullmq/package.json'),
-    new URL('../node_modules/pg-boss/package.json', import.meta.url),
-  ]
-  for (const source of sources) hash.update(await readFile(source))
-  return hash.digest('hex').slice(0, 16)
 }
 
 /**
@@ -136,38 +107,14 @@ function serverOfOurOwn(): Promise<string> {
   return ownServer
 }
 
-/** In the first folder that no other test file, run alone at the same time, is using. */
 async function startOwnServer(): Promise<string> {
-  for (let number = 1; ; number++) {
-    const folder = join(tmpdir(), `perscope-tests-${userInfo().username}-${number}`)
-    try {
-      const dataDir = await openDataDirectory(folder, `a test (process ${process.pid})`)
-      const servers = await startServers(dataDir, {
-        servers: ['postgres'],
-        report: sentence => process.stderr.write(`${sentence}\n`),
-        throwaway: true,
-        keepTrying: true,
-      })
-      // The watchdog ends what is left after the process; this ends it sooner.
-      process.on('exit', servers.kill)
-      const server = servers.addresses.DATABASE_URL ?? ''
-      process.env.TEST_SUPERUSER_URL = await superuserUrl(dataDir.path, server)
-      await dropForgotten(server)
-      return server
-    } catch (error) {
-      if (!(error instanceof Problem && /is in use/.test(error.message)) || number === 20) throw error
-    }
-  }
-}
-
-/** What killed tests left: nobody else is on this server. */
-async function dropForgotten(server: string): Promise<void> {
-  await onServer(server, async client => {
-    const { rows } = await client.query<{ datname: string }>(
-      "select datname from pg_database where datname like 'perscope\\_test\\_%'",
-    )
-    for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`)
+  const servers = await startTestServers({ servers: ['postgres'] })
+  process.on('exit', () => {
+    servers.kill()
+    rmSync(servers.dataDir, { recursive: true, force: true, maxRetries: 5 })
   })
+  process.env.TEST_SUPERUSER_URL = servers.superuser
+  return servers.addresses.DATABASE_URL ?? ''
 }
 
 /**
