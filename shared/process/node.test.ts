@@ -1,15 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  chmodSync,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -78,34 +68,25 @@ t.test('the second start takes its code from the cache, and a changed module is 
   t.match(await start(root), { answer: 43, wasKept: true })
 })
 
-t.test('a broken file of the cache does no harm', async t => {
-  const root = checkout(t)
-  await start(root)
-  const version = join(folderIn(root), readdirSync(folderIn(root))[0]!)
-  for (const name of readdirSync(version)) writeFileSync(join(version, name), 'broken')
-  t.match(await start(root), { answer: 42, wasKept: false })
-})
-
-t.test('a folder that others may write to is not used', async t => {
-  const root = checkout(t)
-  await start(root)
-  chmodSync(folderIn(root), 0o770)
-  t.match(await start(root), { folder: null, answer: 42, wasKept: false })
-})
-
-t.test('a link is not followed', async t => {
-  const root = checkout(t)
-  mkdirSync(join(root, 'elsewhere'))
-  mkdirSync(join(root, 'node_modules/.cache/perscope'), { recursive: true })
-  symlinkSync(join(root, 'elsewhere'), folderIn(root))
-  t.match(await start(root), { folder: null, answer: 42 })
-})
-
-t.test('a place where no folder can be made does no harm', async t => {
-  const root = checkout(t)
-  writeFileSync(join(root, 'node_modules/.cache'), 'a file')
-  t.match(await start(root), { folder: null, answer: 42 })
-})
+/** What stands where compiled code would be kept. */
+const UNFIT: Record<string, (root: string) => void> = {
+  'a folder that others may write to': root => {
+    mkdirSync(folderIn(root), { recursive: true })
+    chmodSync(folderIn(root), 0o770)
+  },
+  'a link': root => {
+    mkdirSync(join(root, 'node_modules/.cache/perscope'), { recursive: true })
+    symlinkSync(root, folderIn(root))
+  },
+  'a file in its way': root => writeFileSync(join(root, 'node_modules/.cache'), ''),
+}
+for (const [name, make] of Object.entries(UNFIT)) {
+  t.test(`${name} is not used, and does no harm`, async t => {
+    const root = checkout(t)
+    make(root)
+    t.match(await start(root), { folder: null, answer: 42, wasKept: false })
+  })
+}
 
 t.test('coverage is counted without the cache, and NODE_COMPILE_CACHE names another one', async t => {
   const root = checkout(t)

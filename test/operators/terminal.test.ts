@@ -40,18 +40,19 @@ await api.pool.query(
   [HOSTILE],
 )
 
-/** The output of a script, on both streams. */
-async function printed(name: string, ...args: string[]): Promise<string> {
-  const { out, err } = await runScript(name, args, { DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' })
-  return out + err
-}
+const run = (name: string, ...args: string[]) =>
+  runScript(name, args, { DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' })
 const lines = (text: string) => text.split('\n').filter(line => line !== '')
 
 t.test('JSON says the same to whoever reads it, without control characters', async t => {
   const place = join(t.testdir(), 'place')
-  const text = await printed('poll', '--once', '--place', place, '--url', api.base, '--key', secret)
-  t.notMatch(text.trimEnd(), OBEYED)
-  t.equal(JSON.parse(text).title, (await api.ask(secret, '/v1/articles')).json.articles[0].title)
+  const { title } = (await api.ask(secret, '/v1/articles')).json.articles[0]
+  const poll = ['poll', '--once', '--place', place, '--url', api.base, '--key', secret] as const
+  for (const [name, ...args] of [poll, ['export']] as const) {
+    const { out } = await run(name, ...args)
+    t.notMatch(out.trimEnd(), OBEYED, name)
+    t.equal(JSON.parse(out).title, title)
+  }
 })
 
 t.test('errors of feeds and pages are shown without what a terminal obeys', async t => {
@@ -63,7 +64,8 @@ t.test('errors of feeds and pages are shown without what a terminal obeys', asyn
     ['poll', `--${HOSTILE}`],
     ['outlets', 'check', `/none/${HOSTILE}`],
   ] as const) {
-    const text = await printed(name, ...args)
+    const { out, err } = await run(name, ...args)
+    const text = out + err
     t.not(text, '', name)
     if (name !== 'status') t.match(text, SHOWN, name)
     for (const line of lines(text)) t.notMatch(line, OBEYED, `${name}: ${JSON.stringify(line)}`)
