@@ -1,6 +1,7 @@
 import t from 'tap'
 import { until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
+import { jsonLines } from '../script.ts'
 import { createWorld } from '../semantic/world.ts'
 import { startTestServers } from '../servers.ts'
 import { CRASHES, HANGS } from './poisoned-thread.ts'
@@ -63,10 +64,7 @@ t.test('good pages are indexed and embedded beside the poison', async () => {
 
 t.test('after three tries, poison is listed in the quarantine with its reason', async t => {
   await poisoned(4)
-  const listed = (await script('list', '--json'))
-    .trim()
-    .split('\n')
-    .map(text => JSON.parse(text))
+  const listed = jsonLines(await script('list', '--json'))
   t.same(listed.map(({ id }) => id).sort(), ids)
   const reasons = Object.fromEntries(
     listed.map(({ id, reason, detail, attempts }) => [id, { reason, detail, attempts }]),

@@ -3,6 +3,7 @@ import { withEmbeddedKeys } from '../../../shared/config/beside.ts'
 import { type Config, readConfig } from '../../../shared/config/config.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../../fleet.ts'
+import { jsonLines } from '../../script.ts'
 
 /** A line of `npm run export`, as far as the verdict looks at it. */
 export interface Exported {
@@ -35,14 +36,13 @@ export interface Status {
 }
 
 export async function readHoldings(env: NodeJS.ProcessEnv, pool: Pool): Promise<Holdings> {
-  const lines = (await runScript(env, 'export')).split('\n').filter(line => line !== '')
   const status: Status = JSON.parse(await runScript(env, 'status', '--json'))
   const order = await pool.query<Holdings['order'][number]>('select seq, id, ingested_at from articles order by seq')
   const embeddings = await pool.query<Holdings['embeddings'][number]>(
     'select seq, due_at, embedded_at, failed_at, error from embeddings order by seq',
   )
   return {
-    exported: lines.map((line): Exported => JSON.parse(line)),
+    exported: jsonLines(await runScript(env, 'export')),
     order: order.rows,
     embeddings: embeddings.rows,
     points: await readPoints(readConfig(withEmbeddedKeys(env)), pool),

@@ -9,16 +9,15 @@ import type { Exported, Holdings } from './holdings.ts'
 // A verdict that cannot condemn is worth nothing: each of these systems has one fault.
 
 const random = createRandom(1, 'verdict')
-const articles = Array.from({ length: 6 }, (_, index) => {
-  const outlet = SITE_OUTLETS[index]
-  if (!outlet) throw new Error('There are too few outlets.')
-  return { ...composeArticle(random, outlet, index + 1, new Date()), mood: 'well' as const }
-})
+const articles = SITE_OUTLETS.slice(0, 6).map((outlet, index) => ({
+  ...composeArticle(random, outlet, index + 1, new Date()),
+  mood: 'well' as const,
+}))
 const urlOf = (article: SiteArticle) => `http://${article.outlet.address}${article.path}`
 const site = { articles, urlOf }
 
 /** A system that lost nothing. */
-function sound(): Holdings & { exported: Exported[] } {
+function sound(): Holdings {
   const exported = articles.map(
     (article, index): Exported => ({
       id: `a${index}`,
@@ -49,61 +48,54 @@ function sound(): Holdings & { exported: Exported[] } {
   }
 }
 
-async function findingsIn(holdings: Holdings): Promise<string[]> {
-  const findings = createFindings(() => {})
-  await checkArticles(site, 0, holdings, async () => 'no feed brought its address', findings)
-  checkEmbeddings(holdings, findings)
-  checkOrder(holdings, findings)
-  return findings.sentences()
+/** What is done to a sound system, and what is found then. */
+const CASES: Record<string, [spoil: (holdings: Holdings) => void, found: RegExp[]]> = {
+  'a sound system is acquitted': [() => {}, []],
+  'an article that is lost is named, with what the site and the crawler know of it': [
+    ({ exported, status }) => {
+      exported.splice(2, 1)
+      status.articles -= 1
+    },
+    [/N000003 is lost: .*no feed brought its address/],
+  ],
+  'an article that is there twice is named': [
+    ({ exported, status }) => {
+      exported.push({ ...exported[0]!, id: 'again', url: `${exported[0]!.url}?b` })
+      status.articles += 1
+    },
+    [/N000001 is there 2 times/],
+  ],
+  'a vector too few, one too many and a stray one are found': [
+    holdings => {
+      holdings.points = new Map([...(holdings.points ?? []), [1n, 0], [2n, 2], [99n, 1]])
+    },
+    [/a0 .* has no vector/, /2 vectors of number 2/, /number 99, which is no article/],
+  ],
+  'an embedding that was never promised, one not made and one given up are found': [
+    ({ embeddings }) => {
+      Object.assign(embeddings[1]!, { embedded_at: null })
+      Object.assign(embeddings[2]!, { failed_at: new Date() })
+      embeddings.shift()
+    },
+    [/never promised/, /not embedded/, /given up/, /status counts 6 embedded articles, and 4 are/],
+  ],
+  'an earlier time of ingestion after a later one is found (decision 23)': [
+    ({ order }) => Object.assign(order.at(-1)!, { ingested_at: new Date(0) }),
+    [/a5 .* earlier time/],
+  ],
 }
-
-t.test('a sound system is acquitted', async t => {
-  t.same(await findingsIn(sound()), [])
-})
-
-t.test('an article that is lost is named, with what the site and the crawler know of it', async t => {
-  const holdings = sound()
-  holdings.exported.splice(2, 1)
-  holdings.status.articles -= 1
-  const [finding, ...others] = await findingsIn(holdings)
-  t.match(finding, /N000003 is lost: .*no feed brought its address/)
-  t.same(others, [])
-})
-
-t.test('an article that is there twice is named', async t => {
-  const holdings = sound()
-  const [first] = holdings.exported
-  if (first) holdings.exported.push({ ...first, id: 'again', url: `${first.url}?b` })
-  holdings.status.articles += 1
-  t.match(await findingsIn(holdings), [/N000001 is there 2 times/])
-})
-
-t.test('a vector too few, one too many and a stray one are found', async t => {
-  const holdings = sound()
-  holdings.points = new Map([...(holdings.points ?? []), [1n, 0], [2n, 2], [99n, 1]])
-  t.match(await findingsIn(holdings), [
-    /a0 .* has no vector/,
-    /2 vectors of number 2/,
-    /number 99, which is no article/,
-  ])
-})
-
-t.test('an embedding that was never promised, one not made and one given up are found', async t => {
-  const holdings = sound()
-  const [, late, refused] = holdings.embeddings
-  holdings.embeddings.shift()
-  if (late) late.embedded_at = null
-  if (refused) refused.failed_at = new Date()
-  const found = await findingsIn(holdings)
-  t.match(found.slice(0, 3), [/never promised/, /not embedded/, /given up/])
-})
-
-t.test('an earlier time of ingestion after a later one is found (decision 23)', async t => {
-  const holdings = sound()
-  const last = holdings.order.at(-1)
-  if (last) last.ingested_at = new Date(0)
-  t.match(await findingsIn(holdings), [/a5 .* earlier time/])
-})
+for (const [name, [spoil, found]] of Object.entries(CASES)) {
+  t.test(name, async t => {
+    const holdings = sound()
+    spoil(holdings)
+    const findings = createFindings(() => {})
+    await checkArticles(site, 0, holdings, async () => 'no feed brought its address', findings)
+    checkEmbeddings(holdings, findings)
+    checkOrder(holdings, findings)
+    t.equal(findings.sentences().length, found.length, findings.sentences().join('\n'))
+    t.match(findings.sentences(), found)
+  })
+}
 
 t.test('a poller that missed one, and one that was given what is gone, are found', async t => {
   const holdings = sound()
