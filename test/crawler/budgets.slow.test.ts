@@ -3,6 +3,7 @@ import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { lookAround } from '../../services/crawler/visits.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
+import { redirect, type Site } from './site.ts'
 
 t.setTimeout(300_000)
 
@@ -10,6 +11,7 @@ const states = async (run: TestCrawl) =>
   Object.entries(Object.groupBy(await run.pages(), ({ state, reason }) => (reason === 'put off' ? reason : state)))
     .map(([state, pages]) => `${pages?.length} ${state}`)
     .sort()
+const links = (sites: Site[]) => sites.map(({ origin }) => `${origin}/a`)
 const nextDay = async (run: TestCrawl) => {
   await run.pool.query('update outlet_loads set day = day - 1')
   await lookAround(run.crawl)
@@ -17,9 +19,7 @@ const nextDay = async (run: TestCrawl) => {
 t.test('an outlet may name so many new hosts in a day; pages on others wait, and none is lost', async t => {
   const { run, sites, site } = await startScene(t, addresses(8), { CRAWL_OUTLET_HOSTS: '3' })
   for (const one of sites) one.on('/a', html('a'))
-  site.on('/feed.xml', rss(...sites.map(one => `${one.origin}/a`)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, links(sites))
   t.same(await states(run), ['4 put off', '4 stored'], 'its own host, which the catalogue names, and three')
   t.match(await outletHealth(run.pool), [{ today: { hosts: 3, pages: 4 }, putOff: 4 }])
   const held = await run.pool.query("select from hosts where host like '127.0.7.%'")
@@ -40,27 +40,22 @@ t.test('an outlet may name so many new hosts in a day; pages on others wait, and
 
 t.test('hosts that redirects lead to are counted too', async t => {
   const { run, sites, site } = await startScene(t, addresses(5), { CRAWL_OUTLET_HOSTS: '2' })
-  const links = sites.slice(1).map((one, at) => {
+  const ways = sites.slice(1).map((one, at) => {
     one.on('/end', html('end'))
-    site.on(`/to/${at}`, (_request, response) => response.writeHead(302, { location: `${one.origin}/end` }).end())
+    site.on(`/to/${at}`, redirect(`${one.origin}/end`))
     return `${site.origin}/to/${at}`
   })
-  site.on('/feed.xml', rss(...links))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, ways)
   t.same(await states(run), ['2 stored', '2 waiting'])
   t.equal(sites.filter(one => one.to('/end').length > 0).length, 2)
   await nextDay(run)
-  await run.hurry('pages')
-  await run.workOff()
+  await run.again('pages')
   t.same(await states(run), ['4 stored'])
 })
 
 t.test('an outlet has so many pages in a day; the others wait for the next', async t => {
   const { run, site } = await startScene(t, ['127.0.7.1'], { CRAWL_OUTLET_PAGES: '5' })
-  site.on('/feed.xml', rss(...manyPages(site, 12)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(2_000)
+  await run.fetch(site, manyPages(site, 12), 2_000)
   t.same(await states(run), ['5 stored', '7 waiting'])
   await nextDay(run)
   await run.workOff(2_000)
@@ -73,32 +68,28 @@ t.test('an outlet brings so many bytes in a day; then its feeds wait as well', a
     CRAWL_MAX_BYTES: '2000000',
   })
   const noise = Array.from({ length: 650_000 }, () => String.fromCharCode(33 + Math.random() * 90)).join('')
-  site.on('/feed.xml', rss(...manyPages(site, 6, noise)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(2_000)
+  await run.fetch(site, manyPages(site, 6, noise), 2_000)
   t.same(await states(run), ['2 stored', '4 waiting'], 'half a megabyte each, compressed')
   await run.hurry('feeds')
   await run.workOff(2_000)
-  t.equal(site.to('/feed.xml').length, 1)
+  t.equal(site.to('/feed-1.xml').length, 1)
   const [health] = await outletHealth(run.pool)
   t.ok((health?.today.bytes ?? 0) > 1_000_000)
   await nextDay(run)
   await run.workOff(2_000)
-  t.equal(site.to('/feed.xml').length, 2)
+  t.equal(site.to('/feed-1.xml').length, 2)
   t.same(await states(run), ['2 waiting', '4 stored'])
 })
 
 t.test('an outlet of which too much waits is not polled', async t => {
   const { run, site } = await startScene(t, ['127.0.7.1'], { CRAWL_OUTLET_PAGES: '2' })
-  site.on('/feed.xml', rss(...manyPages(site, 12)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(1_500)
+  await run.fetch(site, manyPages(site, 12), 1_500)
   await run.hurry('feeds')
   await run.workOff(1_500)
-  t.equal(site.to('/feed.xml').length, 1, 'ten wait, and two are fetched in a day')
+  t.equal(site.to('/feed-1.xml').length, 1, 'ten wait, and two are fetched in a day')
   await run.pool.query("delete from pages where page_no in (select page_no from pages where state = 'waiting' limit 5)")
   await run.workOff(1_500)
-  t.equal(site.to('/feed.xml').length, 2)
+  t.equal(site.to('/feed-1.xml').length, 2)
 })
 
 t.test('an outlet whose pages hang rests, longer and longer, and goes on by itself when they answer', async t => {
@@ -107,11 +98,9 @@ t.test('an outlet whose pages hang rests, longer and longer, and goes on by itse
   let hangs = true
   for (const one of others) {
     one.on('/robots.txt', '')
-    one.on('/a', (_request, response) => void (hangs || response.end(html('at last'))))
+    one.on('/a', () => hangs || html('at last'))
   }
-  site.on('/feed.xml', rss(...others.map(one => `${one.origin}/a`)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(4_000)
+  await run.fetch(site, links(others), 4_000)
   const asked = () => others.filter(one => one.to('/a').length > 0).length
   t.equal(asked(), 4, 'four at a time, then none')
   t.match(await outletHealth(run.pool), [{ late: 4, restsUntil: Date }])
@@ -135,16 +124,13 @@ t.test('an outlet whose pages hang rests, longer and longer, and goes on by itse
 t.test('an outlet whose answers are slow has one host visited at a time', async t => {
   const { run, site, sites } = await startScene(t, addresses(9), { CRAWL_TIMEOUT: '3s' })
   const [, ...others] = sites
-  for (const one of others)
-    one.on('/a', (_request, response) => void setTimeout(() => response.end(html('slow')), 1_700))
-  site.on('/feed.xml', rss(...others.map(one => `${one.origin}/a`)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(12_000)
+  for (const one of others) one.on('/a', (_request, response) => setTimeout(() => response.end(html('slow')), 1_700))
+  await run.fetch(site, links(others), 12_000)
   const seen = others.flatMap(one => one.to('/a')).sort((a, b) => a.from - b.from)
   t.ok(seen.length > 5, `${seen.length} were asked`)
   const slow = seen.slice(4)
   for (const [at, one] of slow.entries()) {
-    t.ok(one.from >= Math.max(0, ...seen.slice(0, at + 4).map(({ until }) => until ?? Number.POSITIVE_INFINITY)))
+    t.ok(one.from >= Math.max(0, ...seen.slice(0, at + 4).map(({ until }) => until)))
   }
   t.match(await outletHealth(run.pool), [{ restsUntil: null }])
 })
@@ -153,9 +139,7 @@ t.test('who never answers robots.txt is late too', async t => {
   const { run, site, sites } = await startScene(t, addresses(9), { CRAWL_TIMEOUT: '600ms' })
   const [, ...others] = sites
   for (const one of others) one.on('/robots.txt', () => {})
-  site.on('/feed.xml', rss(...others.map(one => `${one.origin}/a`)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(4_000)
+  await run.fetch(site, links(others), 4_000)
   t.equal(others.filter(one => one.seen.length > 0).length, 4)
   t.match(await outletHealth(run.pool), [{ late: 4, restsUntil: Date }])
 })

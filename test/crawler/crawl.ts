@@ -5,6 +5,7 @@ import { createTrust } from '../../services/crawler/fetch/certificates.ts'
 import { claimVisits, lookAround, visitHost } from '../../services/crawler/visits.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
+import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import type { FeedEntry } from '../../shared/outlets/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
@@ -39,12 +40,17 @@ export interface TestCrawl {
   workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
   /** Makes every feed, or every waiting page, due now. */
   hurry(what: 'feeds' | 'pages'): Promise<void>
+  /** The same, and visits them. */
+  again(what: 'feeds' | 'pages'): Promise<void>
   /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
   poll(): Promise<void>
   /** Forgets all outlets, and what is remembered of them. */
   forget(): Promise<void>
-  /** Crawls these paths of a site, or addresses, once: a new feed names them. */
-  fetch(site: Site, ...paths: string[]): Promise<void>
+  /**
+   * Crawls these paths of a site, or addresses, once: a new feed names them, the first one
+   * `/feed-1.xml`. `ms` as for `workOff`.
+   */
+  fetch(site: Site, links: string[], ms?: number): Promise<void>
   /** Does the work while each commit of a page crashes, after the addresses. */
   crashing(work: () => Promise<void>): Promise<void>
   pages(): Promise<RememberedPage[]>
@@ -85,12 +91,10 @@ export async function startCrawl(
     pages: () => readPages(pool),
     page: async url => (await readPages(pool)).find(page => page.url === url),
     async outlets(feeds, sitemaps = {}) {
+      const all = Object.entries(feeds)
       await syncOutlets(
         pool,
-        Object.entries(feeds).map(([domain, urls]) => ({
-          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-          ...{ feeds: urls, sitemaps: sitemaps[domain] ?? [], hosts: urls.map(url => new URL(url).hostname) },
-        })),
+        all.map(([domain, urls]) => outletOf(domain, urls, { sitemaps: sitemaps[domain] ?? [] })),
       )
     },
     workOff: (ms, isDone) => workOff(crawl, ms, isDone),
@@ -99,20 +103,23 @@ export async function startCrawl(
         what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
       )
     },
+    async again(what) {
+      await run.hurry(what)
+      await run.workOff()
+    },
     async poll() {
       crawl.backlogged = true
-      await run.hurry('feeds')
-      await run.workOff()
+      await run.again('feeds')
     },
     async forget() {
       await run.outlets({})
       await pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
     },
-    async fetch(site, ...paths) {
+    async fetch(site, links, ms) {
       const feed = `/feed-${++feeds}.xml`
-      site.on(feed, rss(...paths.map(path => (path.startsWith('http') ? path : site.origin + path))))
+      site.on(feed, rss(...links.map(link => (link.startsWith('http') ? link : site.origin + link))))
       await run.outlets({ 'x.example': [site.origin + feed] })
-      await run.workOff()
+      await run.workOff(ms)
     },
     async crashing(work) {
       await pool.query(
@@ -134,6 +141,15 @@ export async function startCrawl(
   return run
 }
 
+/** An outlet of a catalogue, on the hosts of its feeds. */
+export const outletOf = (domain: string, feeds: string[], more: Partial<Outlet> = {}): Outlet => ({
+  ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
+  ...{ feeds, sitemaps: [], hosts: feeds.map(url => new URL(url).hostname), ...more },
+})
+
+/** Polls of feeds that a test does not wait for. */
+export const SLOWLY = { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' }
+
 /** A crawler and sites on addresses of their own, which end with the test. */
 export async function startScene(
   t: { teardown(end: () => unknown): void },
@@ -143,7 +159,18 @@ export async function startScene(
   const run = await startCrawl(settings)
   const sites = await Promise.all(addresses.map(address => startSite(address)))
   t.teardown(() => Promise.all([run.close(), ...sites.map(site => site.close())]))
-  return { run, sites, site: sites[0]! }
+  const site = sites[0]!
+  /** An address of the first site. */
+  const at = (path: string) => site.origin + path
+  /** Makes the catalogue of one outlet, with feeds of the first site. */
+  const catalogue = (feeds: string[], sitemaps: string[] = []) =>
+    run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
+  /** The same, with nothing remembered. */
+  const only = async (...outlet: Parameters<typeof catalogue>) => {
+    await run.forget()
+    await catalogue(...outlet)
+  }
+  return { run, sites, site, at, catalogue, only }
 }
 
 /** So many hosts, which the crawler tells apart. */
@@ -211,6 +238,18 @@ export function rss(
 
 export const sitemap = (...urls: string[]) =>
   `<urlset>${urls.map(url => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
+
+/** A news sitemap. */
+export function newsSitemap(...pages: { url: string; title: string; published?: string; language?: string }[]): string {
+  const written = pages.map(({ url, title, published, language = 'nl' }) => {
+    const date = published === undefined ? '' : `<n:publication_date>${published}</n:publication_date>`
+    const publication = `<n:publication><n:name>X</n:name><n:language>${language}</n:language></n:publication>`
+    // The title of a picture is not that of the article.
+    const picture = '<i:image><i:title>Foto</i:title></i:image>'
+    return `<url><loc><![CDATA[${url}]]></loc>${picture}<n:news>${publication}${date}<n:title><![CDATA[${title}]]></n:title></n:news></url>`
+  })
+  return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:n="http://www.google.com/schemas/sitemap-news/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">${written.join('')}</urlset>`
+}
 
 /** A sitemap index of parts, with their `lastmod` where they have one. */
 export const sitemapIndex = (...parts: (string | [url: string, modified: string])[]) =>

@@ -4,13 +4,13 @@ import { countDays } from '../../services/crawler/days.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { jsonLines, runScript } from '../script.ts'
-import { html, rss, sitemap, startScene } from './crawl.ts'
-import { reply } from './site.ts'
+import { html, newsSitemap, rss, SLOWLY, sitemap, startScene } from './crawl.ts'
+import { reply, tagged } from './site.ts'
 
 t.setTimeout(240_000)
 
-const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
-const at = (path: string) => site.origin + path
+const scene = await startScene(t, ['127.0.0.1'], SLOWLY)
+const { run, site, at } = scene
 const show = (...paths: string[]) => rss(...paths.map(at))
 
 /** Saves and counts twice: once more changes nothing. */
@@ -23,11 +23,10 @@ async function today(): Promise<DaySum | undefined> {
   return day
 }
 
-async function only(feeds: string[], sitemaps: string[] = []): Promise<void> {
+async function only(...outlet: Parameters<typeof scene.only>): Promise<void> {
   await run.crawl.asked.save(run.pool)
   run.crawl.backlogged = false
-  await run.forget()
-  await run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
+  await scene.only(...outlet)
 }
 
 const become = (path: string, state: string, reason: string | null = null, origins: string | null = null) =>
@@ -78,11 +77,7 @@ t.test('without a second count there is no share, also when every address has it
 t.test('requests, errors, 304s and bytes are those that the site saw, also when saving fails at first', async t => {
   await only(['/feed.xml'])
   const body = show('/a', '/gone')
-  site.on('/feed.xml', (request, response) =>
-    request.headers['if-none-match'] === '"1"'
-      ? reply(304)(request, response)
-      : reply(200, { etag: '"1"', 'content-type': 'application/rss+xml' }, body)(request, response),
-  )
+  site.on('/feed.xml', tagged('"1"', body))
   site.on('/gone', reply(403))
   site.on('/robots.txt', 'User-agent: *\nAllow: /')
   const before = site.seen.length
@@ -128,26 +123,20 @@ t.test('a report tells a publisher what was asked and obeyed, and how to refuse'
   t.match((await runScript('outlets', ['list'], env)).out, /today 0 of 2, counted once/)
 })
 
-const newsSitemap = (...paths: string[]) =>
-  `<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">${paths
-    .map(
-      path =>
-        `<url><loc>${at(path)}</loc><news:news><news:title>Over ${path}</news:title>` +
-        `<news:publication_date>${new Date().toISOString()}</news:publication_date></news:news></url>`,
-    )
-    .join('')}</urlset>`
+const news = (path: string, published = new Date().toISOString()) => ({
+  ...{ url: at(path), title: `Over ${path}`, published },
+})
 
 t.test('the news sitemap of robots.txt is a second count: asked a few times a day, its addresses never', async t => {
   await only(['/feed.xml'])
   site.on('/robots.txt', `User-agent: *\nAllow: /\nSitemap: ${at('/sitemap.xml')}\nSitemap: ${at('/news-sitemap.xml')}`)
   await run.pool.query("update hosts set robots_until = 'epoch'")
   site.on('/feed.xml', show('/a', '/b'))
-  site.on('/news-sitemap.xml', newsSitemap('/a'))
+  site.on('/news-sitemap.xml', newsSitemap(news('/a')))
   await run.workOff()
   t.match(await today(), { feeds: 2, second: 1, unfetched: 0 }, 'what was published before does not count')
-  const undated = newsSitemap('/undated').replace(/\d[\d-]+T[^<]+/, '0001-01-01T00:00:00+01:00')
-  const [, entry = ''] = /(<url>.*<\/url>)/.exec(undated) ?? []
-  site.on('/news-sitemap.xml', newsSitemap('/a', '/b', '/new', '/only').replace('<url>', `${entry}<url>`))
+  const undated = news('/undated', '0001-01-01T00:00:00+01:00')
+  site.on('/news-sitemap.xml', newsSitemap(undated, ...['/a', '/b', '/new', '/only'].map(path => news(path))))
   await run.poll()
   t.equal(site.to('/news-sitemap.xml').length, 1, 'not again within hours')
   await run.pool.query("update outlets set second_at = 'epoch', second_from = now() - interval '1 minute'")

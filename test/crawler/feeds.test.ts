@@ -1,41 +1,21 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { html, rss, sitemap, sitemapIndex, startScene } from './crawl.ts'
-import { type Handler, reply } from './site.ts'
+import { html, newsSitemap, rss, SLOWLY, sitemap, sitemapIndex, startScene } from './crawl.ts'
+import { cutShort, MODIFIED, reply, tagged } from './site.ts'
 
-const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
+const { run, site, at, catalogue, only } = await startScene(t, ['127.0.0.1'], SLOWLY)
 const { poll } = run
-const at = (path: string) => site.origin + path
 const published = async () => (await run.pages()).map(({ url }) => url.slice(site.origin.length))
 
-/** Only this outlet, with these feeds, and nothing remembered of it. */
-async function only(feeds: Record<string, string[]>): Promise<void> {
-  await run.forget()
-  await run.outlets(Object.fromEntries(Object.entries(feeds).map(([domain, paths]) => [domain, paths.map(at)])))
-}
-
-/** An answer with an ETag. A client that sends the ETag gets 304. */
-const tagged =
-  (etag: string, body: string | Buffer): Handler =>
-  (request, response) => {
-    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end()
-    response
-      .writeHead(200, { 'content-type': 'application/xml', etag, 'last-modified': 'Sat, 21 Nov 2026 08:00:00 GMT' })
-      .end(body)
-  }
-
 t.test('an unchanged feed is not sent again', async t => {
-  await only({ 'x.example': ['/feed.xml'] })
+  await only(['/feed.xml'])
   site.on('/feed.xml', tagged('"1"', rss(at('/a'), at('/b'))))
   await poll()
   t.same(await published(), ['/a', '/b'])
   t.equal(site.to('/feed.xml')[0]?.headers['if-none-match'], undefined)
   await poll()
-  t.match(site.to('/feed.xml')[1]?.headers, {
-    'if-none-match': '"1"',
-    'if-modified-since': 'Sat, 21 Nov 2026 08:00:00 GMT',
-  })
+  t.match(site.to('/feed.xml')[1]?.headers, { 'if-none-match': '"1"', 'if-modified-since': MODIFIED })
   site.on('/feed.xml', tagged('"2"', rss(at('/c'), at('/a'))))
   await poll()
   t.same(await published(), ['/a', '/b', '/c'])
@@ -43,7 +23,7 @@ t.test('an unchanged feed is not sent again', async t => {
 })
 
 t.test('promise 1: an ETag is never kept without the addresses that came with it', async t => {
-  await only({ 'x.example': ['/feed.xml'] })
+  await only(['/feed.xml'])
   site.on('/feed.xml', tagged('"1"', rss(at('/lost-1'), at('/lost-2'))))
   await run.crashing(poll)
   t.same(await published(), [])
@@ -53,7 +33,8 @@ t.test('promise 1: an ETag is never kept without the addresses that came with it
 })
 
 t.test('decision 37: one address by several ways is one page, with the entry that says most', async t => {
-  await only({ 'x.example': ['/main.xml', '/full.xml'], 'y.example': ['/main.xml'] })
+  await run.forget()
+  await run.outlets({ 'x.example': [at('/main.xml'), at('/full.xml')], 'y.example': [at('/main.xml')] })
   site.on(
     '/main.xml',
     rss(
@@ -85,7 +66,7 @@ t.test('decision 37: one address by several ways is one page, with the entry tha
 })
 
 t.test('distinct articles with one GUID are several; one article with a new GUID is one', async t => {
-  await only({ 'x.example': ['/feed.xml'] })
+  await only(['/feed.xml'])
   site.on(
     '/feed.xml',
     rss({ link: at('/1'), guid: 'same' }, { link: at('/2'), guid: 'same' }, { link: at('/2'), guid: 'changed' }),
@@ -95,10 +76,12 @@ t.test('distinct articles with one GUID are several; one article with a new GUID
 })
 
 t.test('a feed that fails is asked less and less often, and says why', async t => {
-  await only({ 'x.example': ['/broken.xml', '/page.html', '/fine.xml'], 'y.example': ['/gone.xml'] })
-  site.on('/broken.xml', (_request, response) => response.writeHead(500).end())
+  const feeds = ['/broken.xml', '/page.html', '/fine.xml'].map(at)
+  await run.forget()
+  await run.outlets({ 'x.example': feeds, 'y.example': [at('/gone.xml')] })
+  site.on('/broken.xml', reply(500))
   site.on('/page.html', html('not a feed'))
-  site.on('/gone.xml', (_request, response) => response.writeHead(410).end())
+  site.on('/gone.xml', reply(410))
   site.on('/fine.xml', rss(at('/fine')))
   await poll()
   await poll()
@@ -118,7 +101,7 @@ t.test('a feed that fails is asked less and less often, and says why', async t =
 })
 
 t.test('Cache-Control: a feed is not asked again while its answer is fresh, a 304 included, within limits', async t => {
-  await only({ 'x.example': ['/cached.xml'] })
+  await only(['/cached.xml'])
   let cacheControl = 'max-age=1260'
   site.on('/cached.xml', (request, response) => {
     const headers = { etag: '"c"', 'cache-control': cacheControl, age: '60' }
@@ -140,7 +123,7 @@ t.test('Cache-Control: a feed is not asked again while its answer is fresh, a 30
 })
 
 t.test('how much a feed brings is learned from its dates and its polls, and kept', async t => {
-  await only({ 'x.example': ['/busy.xml', '/quiet.xml'] })
+  await only(['/busy.xml', '/quiet.xml'])
   const dated = (path: string, from: number, hours: number) =>
     rss(
       ...Array.from({ length: 20 }, (_, place) => ({
@@ -167,8 +150,8 @@ t.test('how much a feed brings is learned from its dates and its polls, and kept
 })
 
 t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
-  await only({ 'x.example': ['/later.xml'] })
-  site.on('/later.xml', (_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end())
+  await only(['/later.xml'])
+  site.on('/later.xml', reply(503, { 'retry-after': '3600' }))
   await poll()
   const { rows } = await run.pool.query<{ wait: number }>(
     'select (extract(epoch from next_poll_at - now()))::float8 as wait from feeds',
@@ -178,11 +161,8 @@ t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
 })
 
 t.test('a feed cut short is tried again, not believed', async t => {
-  await only({ 'x.example': ['/cut.xml'] })
-  site.on('/cut.xml', (_request, response) => {
-    response.writeHead(200, { 'content-length': '100000', etag: '"cut"' })
-    response.write(rss(at('/a')).slice(0, -20), () => response.destroy())
-  })
+  await only(['/cut.xml'])
+  site.on('/cut.xml', cutShort({ etag: '"cut"' }, rss(at('/a')).padEnd(2_000)))
   await poll()
   t.same(await published(), [])
   site.on('/cut.xml', reply(200, { etag: '"broken off"' }, rss(at('/a')).slice(0, -20)))
@@ -193,14 +173,10 @@ t.test('a feed cut short is tried again, not believed', async t => {
 })
 
 t.test('a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally', async t => {
-  await only({ 'x.example': ['/index.xml'] })
+  await only(['/index.xml'])
+  const date = '2026-11-20T10:00:00+01:00'
   const news = (...paths: string[]) =>
-    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:n="http://www.google.com/schemas/sitemap-news/0.9">${paths
-      .map(
-        path =>
-          `<url><loc>${at(path)}</loc><n:news><n:publication><n:name>X</n:name><n:language>nl</n:language></n:publication><n:publication_date>2026-11-20T10:00:00+01:00</n:publication_date><n:title>Over ${path}</n:title></n:news></url>`,
-      )
-      .join('')}</urlset>`
+    newsSitemap(...paths.map(path => ({ url: at(path), title: `Over ${path}`, published: date })))
   site.on(
     '/index.xml',
     tagged(
@@ -233,11 +209,11 @@ t.test('a sitemap index: recent parts are read, gzip or not, each in its turn an
 const sitemapOf = (...paths: string[]) => sitemap(...paths.map(at))
 
 t.test('a part of a sitemap index that failed is asked again, though the index is unchanged', async t => {
-  await only({ 'x.example': ['/index.xml'] })
+  await only(['/index.xml'])
   const date = '2026-11-20T12:00:00Z'
   site.on('/index.xml', tagged('"i"', sitemapIndex([at('/fine.xml'), date], [at('/fails.xml'), date])))
   site.on('/fine.xml', sitemapOf('/fine'))
-  site.on('/fails.xml', (_request, response) => response.writeHead(500).end())
+  site.on('/fails.xml', reply(500))
   await poll()
   t.same(await published(), ['/fine'])
   site.on('/fails.xml', sitemapOf('/late'))
@@ -248,7 +224,7 @@ t.test('a part of a sitemap index that failed is asked again, though the index i
 })
 
 t.test('a sitemap index with more recent parts than one poll reads is read in several', async t => {
-  await only({ 'x.example': ['/big-index.xml'] })
+  await only(['/big-index.xml'])
   const numbers = Array.from({ length: 20 }, (_, n) => n)
   const parts = numbers.map((n): [string, string] => [
     at(`/part-${n}.xml`),
@@ -271,7 +247,7 @@ t.test('a sitemap index with more recent parts than one poll reads is read in se
 })
 
 t.test('an index inside an index is read again, though it is unchanged: its parts may have news', async t => {
-  await only({ 'x.example': ['/outer.xml'] })
+  await only(['/outer.xml'])
   site.on('/outer.xml', sitemapIndex(at('/inner.xml')))
   site.on('/inner.xml', tagged('"n"', sitemapIndex(at('/today.xml'))))
   site.on('/today.xml', sitemapOf('/today-1'))
@@ -282,7 +258,7 @@ t.test('an index inside an index is read again, though it is unchanged: its part
 })
 
 t.test('pages are fetched between feeds that are always due', async t => {
-  await only({ 'x.example': ['/busy.xml'] })
+  await only(['/busy.xml'])
   let polls = 0
   site.on('/busy.xml', async (_request, response) => {
     polls += 1
@@ -296,8 +272,7 @@ t.test('pages are fetched between feeds that are always due', async t => {
   )
   await run.pool.query('create trigger always_due before update on feeds for each row execute function always_due()')
   run.crawl.backlogged = false
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   const paths = site.seen.map(({ path }) => path)
   const first = paths.indexOf('/busy/0')
   t.ok(first > 0 && first < paths.lastIndexOf('/busy.xml'), 'the first page before the last poll')
@@ -305,7 +280,7 @@ t.test('pages are fetched between feeds that are always due', async t => {
 })
 
 t.test('a feed that left the catalogue is no longer asked; one that comes back is read from the beginning', async t => {
-  await only({ 'x.example': ['/feed.xml'] })
+  await only(['/feed.xml'])
   site.on('/feed.xml', tagged('"1"', rss(at('/a'))))
   await poll()
   const before = site.to('/feed.xml').length
@@ -313,13 +288,13 @@ t.test('a feed that left the catalogue is no longer asked; one that comes back i
   t.same(await published(), [], 'what nobody fetched yet is forgotten')
   await poll()
   t.equal(site.to('/feed.xml').length, before)
-  await run.outlets({ 'x.example': [at('/feed.xml')] })
+  await catalogue(['/feed.xml'])
   await poll()
   t.same(await published(), ['/a'])
 })
 
 t.test('the licence of a feed is told with its latest value, and counted once', async t => {
-  await only({ 'x.example': ['/feed.xml'] })
+  await only(['/feed.xml'])
   const licensed = (address: string, path: string) =>
     rss(at(path)).replace('<title>', `<atom:link rel="license" href="${address}"/><title>`)
   for (const version of [3, 4]) {

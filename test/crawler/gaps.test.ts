@@ -1,25 +1,16 @@
-import { execFile } from 'node:child_process'
 import { pino } from 'pino'
 import t from 'tap'
 import { observeOutlets } from '../../services/crawler/crawl-metrics.ts'
 import { registry } from '../../shared/log/registry.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
-import { rss, sitemap, startScene } from './crawl.ts'
+import { runScript } from '../script.ts'
+import { rss, SLOWLY, sitemap, startScene } from './crawl.ts'
+import { reply } from './site.ts'
 
 t.setTimeout(240_000)
 
-const { run, site } = await startScene(t, ['127.0.0.1'], { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
+const { run, site, at, catalogue, only } = await startScene(t, ['127.0.0.1'], SLOWLY)
 const { poll } = run
-const at = (path: string) => site.origin + path
-
-const catalogue = (feeds: string[], sitemaps: string[] = []) =>
-  run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
-
-/** Only this outlet, with these feeds, and nothing remembered of it. */
-async function only(feeds: string[], sitemaps: string[] = []): Promise<void> {
-  await run.forget()
-  await catalogue(feeds, sitemaps)
-}
 
 /** The gaps of all feeds, in the order of the catalogue. */
 async function gaps(): Promise<number[]> {
@@ -101,11 +92,8 @@ t.test('npm run outlets -- list and npm run status show it for seven days', asyn
 
 /** Standard output of `npm run NAME`, on the database of this test. */
 async function command(name: string, ...words: string[]): Promise<string> {
-  const script = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: run.crawl.config.DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' }
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [script, ...words], { env }, (error, out) => (error ? reject(error) : resolve(out)))
-  })
+  const { DATABASE_URL } = run.crawl.config
+  return (await runScript(name, words, { DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' })).out
 }
 
 t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no gap', async t => {
@@ -181,7 +169,7 @@ t.test('entries that were found since a gap do not close it, and a page that fai
   pages('/moving.xml', all('a', 2))
   await poll()
   pages('/moving.xml', [...all('b', 8), ...all('a', 2)])
-  site.on('/moving.xml?page=4', (_request, response) => response.writeHead(503).end())
+  site.on('/moving.xml?page=4', reply(503))
   await poll()
   t.same(await gaps(), [0])
   const { rows } = await run.pool.query<{ wait: number }>(

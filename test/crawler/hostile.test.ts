@@ -4,7 +4,7 @@ import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { claimVisits, nextWork, visitHost } from '../../services/crawler/visits.ts'
 import { addresses, html, manyPages, rss, sitemap, sitemapIndex, startScene, type TestCrawl } from './crawl.ts'
-import { reply } from './site.ts'
+import { redirect, reply } from './site.ts'
 
 t.setTimeout(300_000)
 
@@ -30,12 +30,10 @@ t.test('hosts of the parts of a sitemap index count towards the budget of new ho
 t.test('so does the host that a robots.txt is redirected to', async t => {
   const { run, sites, site } = await startScene(t, addresses(4), { CRAWL_OUTLET_HOSTS: '1' })
   const [, second, third, fourth] = sites
-  second?.on('/robots.txt', (_request, response) => response.writeHead(301, { location: `${third?.origin}/r` }).end())
-  third?.on('/r', (_request, response) => response.writeHead(301, { location: `${fourth?.origin}/r` }).end())
+  second?.on('/robots.txt', redirect(`${third?.origin}/r`, 301))
+  third?.on('/r', redirect(`${fourth?.origin}/r`, 301))
   second?.on('/p', html('p'))
-  site.on('/feed.xml', rss(`${second?.origin}/p`))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, [`${second?.origin}/p`])
   t.equal((await knownHosts(run)).length, 2)
   t.equal((third?.seen.length ?? 0) + (fourth?.seen.length ?? 0), 0)
   t.match(await run.page(`${second?.origin}/p`), { state: 'waiting', reason: 'host busy' }, 'and nothing is lost')
@@ -45,9 +43,7 @@ t.test('a robots.txt costs its outlet bytes, and leaves the disk when it counts 
   const { run, site } = await startScene(t, addresses(1))
   const rules = Array.from({ length: 4_000 }, () => `Disallow: /${randomBytes(40).toString('hex')}`)
   site.on('/robots.txt', `User-agent: *\n${rules.join('\n')}`)
-  site.on('/feed.xml', rss())
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, [])
   t.ok((await spent(run)).bytes > 300_000, 'bytes')
   await run.pool.query("update hosts set robots_until = now() - interval '2 days'")
   await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
@@ -57,32 +53,27 @@ t.test('a robots.txt costs its outlet bytes, and leaves the disk when it counts 
 
 t.test('an entry that grows while its page waits costs its outlet bytes', async t => {
   const { run, site } = await startScene(t, addresses(1))
-  const links = Array.from({ length: 6 }, (_, at) => `${site.origin}/p/${at}`)
+  const links = manyPages(site, 6)
   site.on('/feed.xml', rss(...links))
   await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
   await run.poll()
   const before = await spent(run)
   site.on('/feed.xml', rss(...links.map(link => ({ link, 'content:encoded': 'tekst '.repeat(20_000) }))))
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   t.ok((await spent(run)).bytes - before.bytes > 6 * 120_000)
 })
 
 t.test('pages that robots.txt forbids are pages of the day', async t => {
   const { run, site } = await startScene(t, addresses(1), { CRAWL_OUTLET_PAGES: '5' })
   site.on('/robots.txt', 'User-agent: *\nDisallow: /p')
-  site.on('/feed.xml', rss(...Array.from({ length: 12 }, (_, at) => `${site.origin}/p/${at}`)))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff(2_000)
+  await run.fetch(site, manyPages(site, 12), 2_000)
   t.equal((await run.pages()).filter(({ state }) => state === 'refused').length, 5)
 })
 
 t.test('what an outlet writes into a header is kept short and printable', async t => {
   const { run, site } = await startScene(t, addresses(1))
   site.on('/film', reply(200, { 'content-type': `video/\u009b31m${'x'.repeat(15_000)}` }, 'film'))
-  site.on('/feed.xml', rss(`${site.origin}/film`))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, [`${site.origin}/film`])
   const { rows } = await run.pool.query<{ detail: string }>("select detail from pages where state = 'refused'")
   t.match(rows[0]?.detail, /^video\//)
   t.ok((rows[0]?.detail.length ?? 0) <= 500)
@@ -100,8 +91,7 @@ t.test('what is remembered of a sitemap index does not grow for ever', async t =
   )
   site.on('/sitemap.xml', sitemapIndex(`${site.origin}/part.xml`))
   site.on('/part.xml', sitemap())
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
   const { rows } = await run.pool.query<{ parts: number }>('select count(*)::int as parts from sitemap_parts')
   t.ok((rows[0]?.parts ?? 0) <= 400, String(rows[0]?.parts))
@@ -119,9 +109,7 @@ t.test('a host with the longest and strangest of names stops nobody', async t =>
     'ß.example.',
   ]
   site.on('/p', html('p'))
-  site.on('/feed.xml', rss(...names.map(name => `http://${name}/`), `${site.origin}/p`))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, [...names.map(name => `http://${name}/`), `${site.origin}/p`])
   t.match(await run.page(`${site.origin}/p`), { state: 'stored' })
 })
 
@@ -160,7 +148,7 @@ async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: 
   const feeds: Record<string, string[]> = {}
   for (const [at, site] of sites.entries()) {
     site.on('/feed.xml', rss(`${site.origin}/a`))
-    site.on('/a', (_request, response) => response.writeHead(302, { location: '/b' }).end())
+    site.on('/a', redirect('/b'))
     const outlet = outlets[at] ?? ''
     feeds[outlet] = [...(feeds[outlet] ?? []), `${site.origin}/feed.xml`]
   }

@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestPool } from '../database.ts'
-import { runScript } from '../script.ts'
-import { rss, sitemapIndex } from './crawl.ts'
-import { startSite } from './site.ts'
+import { jsonLines, runScript } from '../script.ts'
+import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
+import { redirect, reply, startSite } from './site.ts'
 
 t.setTimeout(280_000)
 
@@ -21,14 +21,7 @@ const outlets = (...words: string[]) =>
 
 const file = join(t.testdir(), 'outlets.json')
 const write = (...entries: object[]) => writeFile(file, JSON.stringify({ outlets: entries }))
-const A = {
-  name: 'A',
-  domain: 'a.example',
-  country: 'NL',
-  languages: ['nl'],
-  timeZone: 'Europe/Amsterdam',
-  feeds: [`${site.origin}/a.xml`],
-}
+const A = { ...outletOf('a.example', [`${site.origin}/a.xml`]), hosts: undefined }
 const B = { name: 'B', domain: 'b.example', country: 'LU', languages: ['lb', 'fr'], timeZone: 'Europe/Luxembourg' }
 
 t.test('sync works on an empty database, adds nothing of its own, and says what it did', async t => {
@@ -127,8 +120,8 @@ t.test('a feed that two outlets name is warned of by sync, add and check, and li
   t.match((await outlets('check', file)).err, warning)
   t.match((await outlets('sync', file)).err, warning)
   t.match((await outlets('list')).out, /b\.example .*shares \S+\/a\.xml\S* with a\.example/)
-  const [line = ''] = (await outlets('list', '--json')).out.trim().split('\n')
-  t.match(JSON.parse(line), { sharedFeeds: [{ domains: ['a.example', 'b.example'] }] })
+  const [line] = jsonLines((await outlets('list', '--json')).out)
+  t.match(line, { sharedFeeds: [{ domains: ['a.example', 'b.example'] }] })
   await outlets('remove', 'b.example')
   t.notMatch((await outlets('list')).out, /shares/)
   const options = ['--country', 'LU', '--languages', 'lb', '--feed', `${site.origin}/a.xml`]
@@ -149,8 +142,8 @@ t.test('list shows the outlets in trouble first; as JSON one a line', async t =>
   await pool.query("update feeds set failures = 3, last_error = 'the feed answers 500' where url like '%a.xml'")
   const { out } = await outlets('list')
   t.match(out, /^health.*\nfailing\s+a\.example.*the feed answers 500/)
-  const [line = ''] = (await outlets('list', '--json')).out.trim().split('\n')
-  t.match(JSON.parse(line), { domain: 'a.example', health: 'failing', failures: 3 })
+  const [line] = jsonLines((await outlets('list', '--json')).out)
+  t.match(line, { domain: 'a.example', health: 'failing', failures: 3 })
 })
 
 t.test('check tries every feed once, with manners, and reports', async t => {
@@ -180,16 +173,12 @@ t.test('check says of an address that it cannot ask why it cannot', async t => {
 })
 
 t.test('check says as JSON what came back, waits as robots.txt asks, and leaves a silent host in time', async t => {
-  const other = await startSite('127.0.0.2')
-  const silent = await startSite('127.0.0.3')
-  t.teardown(async () => {
-    await other.close()
-    await silent.close()
-  })
+  const [other, silent] = [await startSite('127.0.0.2'), await startSite('127.0.0.3')]
+  t.teardown(() => Promise.all([other.close(), silent.close()]))
   silent.on('/robots.txt', () => {})
   other.on('/robots.txt', 'user-agent: *\ncrawl-delay: 0.6')
   other.on('/new.xml', rss({ link: `${other.origin}/1`, title: 'Een', pubDate: 'Tue, 03 Nov 2026 10:00:00 +0100' }))
-  other.on('/old.xml', (_request, response) => response.writeHead(301, { location: '/new.xml' }).end())
+  other.on('/old.xml', redirect('/new.xml', 301))
   other.on('/empty.xml', rss())
   other.on('/map.xml', sitemapIndex(`${other.origin}/part.xml`))
   await write(
@@ -200,10 +189,7 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
   const { code, out } = await outlets('check', file, '--json')
   t.ok(performance.now() - start < 25_000)
   t.equal(code, 1)
-  const lines = out
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
+  const lines = jsonLines(out)
   const of = (path: string) => lines.find(({ url }) => new URL(url).pathname === path)
   t.equal(lines.length, 4)
   t.match(of('/old.xml'), {
@@ -234,20 +220,16 @@ t.test(
     <LINK REL='Alternate' TYPE='application/rss+xml' title="Nieuws" HREF='nieuws/feed/'></head></html>`,
     )
     moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
-    moved.on('/nieuws/feed/', (_request, response) => response.writeHead(308, { location: '/nieuws/feed' }).end())
+    moved.on('/nieuws/feed/', redirect('/nieuws/feed', 308))
     moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
     moved.on('/there.xml', rss(`${moved.origin}/2`))
-    moved.on('/permanent.xml', (_request, response) => response.writeHead(301, { location: '/there.xml' }).end())
+    moved.on('/permanent.xml', redirect('/there.xml', 301))
     gone.on('/', '<html><head><title>Te koop</title></head></html>')
     mapped.on('/', '<html><head><title>Nieuws</title></head></html>')
     mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nsitemap :/news.xml\nSitemap: ftp://x/`)
-    mapped.on(
-      '/news.xml',
-      `<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>${mapped.origin}/1</loc>
-    <news:news><news:title>Een</news:title></news:news></url></urlset>`,
-    )
-    busy.on('/feed.xml', (_request, response) => response.writeHead(503).end())
-    walled.on('/feed.xml', (_request, response) => response.writeHead(302, { location: `${gone.origin}/` }).end())
+    mapped.on('/news.xml', newsSitemap({ url: `${mapped.origin}/1`, title: 'Een' }))
+    busy.on('/feed.xml', reply(503))
+    walled.on('/feed.xml', redirect(`${gone.origin}/`))
 
     const untried = (one: { host: string; origin: string }, feeds: string[]) => ({
       ...{ ...A, name: one.host, domain: one.host, sections: ['binnenland'], tried: null, note: 'stays' },
@@ -296,15 +278,8 @@ t.test(
     for (const one of sites) t.equal(one.to('/robots.txt').length, 1)
 
     const again = await outlets('check', corrected, '--json')
-    const lines = again.out
-      .trim()
-      .split('\n')
-      .map(text => JSON.parse(text))
-    const works = lines.filter(({ listed, ok }) => listed && ok).map(({ url }) => url)
-    t.same(
-      works.sort(),
-      [`${moved.origin}/nieuws/feed`, `${moved.origin}/there.xml`, `${mapped.origin}/news.xml`].sort(),
-    )
+    const works = jsonLines(again.out).flatMap(({ listed, ok, url }) => (listed && ok ? [url] : []))
+    t.same(new Set(works), new Set([...written[0].feeds, ...written[2].sitemaps]))
     t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
 
     gone.on('/feed.xml', rss(`${gone.origin}/1`))

@@ -2,17 +2,15 @@ import t from 'tap'
 import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { readOwnership } from '../../services/crawler/page.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
-import { html, rss, startScene } from './crawl.ts'
+import { html, outletOf, rss, startScene } from './crawl.ts'
+import { redirect, reply } from './site.ts'
 
 t.setTimeout(120_000)
 
 const { run, sites } = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.3'])
 const [own, guest, other] = [sites[0]!, sites[1]!, sites[2]!]
 
-const outlet = (domain: string, hosts: string[], feeds: string[] = []): Outlet => ({
-  ...{ name: domain, domain, hosts, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-  ...{ feeds, sitemaps: [] },
-})
+const outlet = (domain: string, hosts: string[], feeds: string[] = []) => outletOf(domain, feeds, { hosts })
 const sync = (...outlets: Outlet[]) => syncOutlets(run.pool, outlets)
 
 t.test('a host belongs to the outlet with the longest domain or host that covers it', async t => {
@@ -53,19 +51,15 @@ t.test('a host belongs to the outlet with the longest domain or host that covers
 
 t.test('a feed’s words count for hosts of its outlet alone, and pages of other outlets are theirs', async t => {
   const words = { title: 'Verzonnen', description: 'Verzonnen tekst', pubDate: 'Tue, 24 Nov 2026 10:00:00 GMT' }
-  const refuse = (site: typeof own, path: string) =>
-    site.on(path, (_request, response) => response.writeHead(403).end())
-  const send = (site: typeof own, path: string, location: string) =>
-    site.on(path, (_request, response) => response.writeHead(302, { location }).end())
   own.on('/page', html('own'))
-  refuse(own, '/wall')
+  own.on('/wall', reply(403))
   guest.on('/page', html('guest'))
-  refuse(guest, '/wall')
+  guest.on('/wall', reply(403))
   other.on('/page', html('other'))
-  send(own, '/to-guest', `${guest.origin}/page`)
-  send(own, '/to-guests-wall', `${guest.origin}/wall`)
-  send(own, '/to-other', `${other.origin}/page`)
-  send(guest, '/to-own', `${own.origin}/page`)
+  own.on('/to-guest', redirect(`${guest.origin}/page`))
+  own.on('/to-guests-wall', redirect(`${guest.origin}/wall`))
+  own.on('/to-other', redirect(`${other.origin}/page`))
+  guest.on('/to-own', redirect(`${own.origin}/page`))
   const named = [
     ...['/page', '/wall', '/to-guest', '/to-guests-wall', '/to-other'].map(path => own.origin + path),
     ...['/page', '/wall', '/to-own'].map(path => guest.origin + path),

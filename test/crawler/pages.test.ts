@@ -1,36 +1,26 @@
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
-import { html, startCrawl } from './crawl.ts'
-import { reply, startSite } from './site.ts'
+import { html, startScene } from './crawl.ts'
+import { cutShort, redirect, reply } from './site.ts'
 
 t.setTimeout(280_000)
 
-const site = await startSite()
-const other = await startSite('127.0.0.2')
-const run = await startCrawl({ CRAWL_FROM: 'bot@x.example' })
-t.teardown(async () => {
-  await Promise.all([site.close(), other.close(), run.close()])
-})
-const at = (path: string) => site.origin + path
-const crawl = (...paths: string[]) => run.fetch(site, ...paths)
+const scene = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.7'], { CRAWL_FROM: 'bot@x.example' })
+const { run, site, at } = scene
+const [other, host] = [scene.sites[1]!, scene.sites[2]!]
+const crawl = (...paths: string[]) => run.fetch(site, paths)
+const HTML = { 'content-type': 'text/html' }
 
 t.test('a page is stored with what it was served as, and promised to the normaliser', async t => {
-  site.on(
-    '/a.html',
-    reply(
-      200,
-      { 'content-type': 'text/html; charset=iso-8859-1', 'content-encoding': 'gzip' },
-      gzipSync(Buffer.from(html('caf\u00e9'), 'latin1')),
-    ),
-  )
+  const type = 'text/html; charset=iso-8859-1'
+  const zipped = gzipSync(Buffer.from(html('caf\u00e9'), 'latin1'))
+  site.on('/a.html', reply(200, { 'content-type': type, 'content-encoding': 'gzip' }, zipped))
   await crawl('/a.html?utm_source=rss')
   const page = await run.page(at('/a.html?utm_source=rss'))
   t.match(page, { state: 'stored', status: 200, finalUrl: at('/a.html?utm_source=rss'), attempts: 0, hasBody: true })
-  const { rows } = await run.pool.query<{ content_type: string }>('select content_type from page_sources')
-  t.equal(rows[0]?.content_type, 'text/html; charset=iso-8859-1')
+  t.same((await run.pool.query('select content_type from page_sources')).rows, [{ content_type: type }])
   t.notOk(site.to('/a.html?utm_source=rss')[0]?.headers.cookie)
   t.match(site.seen[0]?.headers['user-agent'], /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/, 'with a contact')
   t.equal(site.seen[0]?.headers.from, 'bot@x.example')
@@ -41,29 +31,22 @@ t.test('headers that state rights are stored with their page, each for itself', 
     ...{ 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] },
     'content-usage': ['train-ai=n', 'search=y'],
   }
-  site.on('/rights.html', reply(200, { ...rights, 'content-type': 'text/html' }, html('Met rechten.')))
+  site.on('/rights.html', reply(200, { ...rights, ...HTML }, html('Met rechten.')))
   await crawl('/rights.html')
   const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
   t.same(rows, [{ rights }])
 })
 
 t.test('a host’s tdmrep.json is read once a day, before its pages, and its rule stands with each', async t => {
-  const host = await startSite('127.0.0.7')
-  t.teardown(() => host.close())
-  host.on(
-    '/.well-known/tdmrep.json',
-    JSON.stringify([
-      { location: '/vrij', 'tdm-reservation': 0 },
-      { location: '/', 'tdm-reservation': 1 },
-    ]),
-  )
-  for (const path of ['/vrij/1', '/a', '/b'])
-    host.on(path, (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html(path)))
-  site.on('/way', (_request, response) => response.writeHead(302, { location: `${host.origin}/b` }).end())
+  const free = { location: '/vrij', 'tdm-reservation': 0 }
+  host.on('/.well-known/tdmrep.json', JSON.stringify([free, { location: '/', 'tdm-reservation': 1 }]))
+  for (const path of ['/vrij/1', '/a', '/b']) host.on(path, html(path))
+  site.on('/way', redirect(`${host.origin}/b`))
   host.on('/robots.txt', 'User-agent: *\nContent-Usage: /vrij train-ai=n')
   await crawl(`${host.origin}/vrij/1`, `${host.origin}/a`, '/way')
   const stored = () =>
     run.pool.query('select final_url, rights from page_sources where final_url like $1 order by 1', [`${host.origin}%`])
+  const rightsOf = async (end: string) => (await stored()).rows.find(row => row.final_url.endsWith(end))?.rights
   const reserved = { 'tdmrep.json': ['1'] }
   t.same((await stored()).rows, [
     { final_url: `${host.origin}/a`, rights: reserved },
@@ -71,11 +54,7 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     { final_url: `${host.origin}/vrij/1`, rights: { 'tdmrep.json': ['0'], 'robots.txt': ['train-ai=n'] } },
   ])
   t.equal(host.to('/.well-known/tdmrep.json').length, 1)
-  t.equal(
-    host.seen.findIndex(({ path }) => path === '/robots.txt'),
-    0,
-    'robots.txt comes first',
-  )
+  t.equal(host.seen[0]?.path, '/robots.txt', 'robots.txt comes first')
   for (const [name, status, text] of [
     ['failure', 500, ''],
     ['refusal', 403, '[]'],
@@ -86,41 +65,25 @@ t.test('a host’s tdmrep.json is read once a day, before its pages, and its rul
     host.on('/.well-known/tdmrep.json', reply(status, {}, text))
     host.on(`/${name}`, html(name))
     await crawl(`${host.origin}/${name}`)
-    t.match(
-      (await stored()).rows.find(row => row.final_url.endsWith(name)),
-      { rights: reserved },
-      `a ${name} keeps the last rules`,
-    )
+    t.same(await rightsOf(name), reserved, `a ${name} keeps the last rules`)
   }
-  site.on('/way-2', (_request, response) => response.writeHead(302, { location: `${host.origin}/e` }).end())
+  site.on('/way-2', redirect(`${host.origin}/e`))
   host.on('/e', html('e'))
   const pace = "update hosts set tdm_until = 'epoch', crawl_delay = $2, free_at = now() where host = $1"
   await run.pool.query(pace, [host.host, 120_000])
   await crawl('/way-2')
-  t.match(
-    (await stored()).rows.find(row => row.final_url.endsWith('/e')),
-    { rights: reserved },
-    'and so does a host that may not be asked yet',
-  )
+  t.same(await rightsOf('/e'), reserved, 'and so does a host that may not be asked yet')
   await run.pool.query(pace, [host.host, null])
   await run.pool.query("update hosts set tdm_until = 'epoch'")
-  host.on('/.well-known/tdmrep.json', reply(404, {}, ''))
+  host.on('/.well-known/tdmrep.json', reply(404))
   host.on('/c', html('c'))
   await crawl(`${host.origin}/c`)
-  t.same(
-    (await stored()).rows.find(row => row.final_url.endsWith('/c')),
-    { final_url: `${host.origin}/c`, rights: null },
-    'and a file that is gone reserves nothing',
-  )
+  t.equal(await rightsOf('/c'), null, 'and a file that is gone reserves nothing')
 })
 
 t.test('what the outlet refuses goes to the normaliser without a body', async t => {
-  for (const status of [401, 402, 403, 451]) {
-    site.on(`/status-${status}`, (_request, response) =>
-      response.writeHead(status, { 'content-type': 'text/html' }).end('wall'),
-    )
-  }
-  site.on('/challenge', (_request, response) => response.writeHead(503, { 'cf-mitigated': 'challenge' }).end())
+  for (const status of [401, 402, 403, 451]) site.on(`/status-${status}`, reply(status, HTML, 'wall'))
+  site.on('/challenge', reply(503, { 'cf-mitigated': 'challenge' }))
   await crawl('/status-401', '/status-402', '/status-403', '/status-451', '/challenge')
   for (const status of [401, 402, 403, 451]) {
     t.match(await run.page(at(`/status-${status}`)), { state: 'stored', status, hasBody: false })
@@ -134,10 +97,10 @@ t.test('what the outlet refuses goes to the normaliser without a body', async t 
 })
 
 t.test('what is gone, or no page, is refused for good', async t => {
-  site.on('/gone', (_request, response) => response.writeHead(410).end())
+  site.on('/gone', reply(410))
   site.on('/file.pdf', reply(200, { 'content-type': 'application/pdf' }, '%PDF-1.7'))
-  site.on('/called-html', reply(200, { 'content-type': 'text/html' }, '%PDF-1.7 …'))
-  site.on('/typeless', (_request, response) => response.end(html('x')))
+  site.on('/called-html', reply(200, HTML, '%PDF-1.7 …'))
+  site.on('/typeless', reply(200, {}, html('x')))
   await crawl('/gone', '/file.pdf', '/called-html', '/typeless', 'http://10.1.2.3/secret')
   t.match(await run.page(at('/gone')), { state: 'refused', reason: 'gone' })
   t.match(await run.page(at('/file.pdf')), { state: 'refused', reason: 'not-html' })
@@ -147,14 +110,8 @@ t.test('what is gone, or no page, is refused for good', async t => {
 })
 
 t.test('a failed page is tried again by itself, later and later, and then is as if nothing had been', async t => {
-  let answer = 500
-  site.on('/flaky', (_request, response) =>
-    response.writeHead(answer, { 'content-type': 'text/html' }).end(html('at last')),
-  )
-  site.on('/cut', (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' })
-    response.write(html('cut'), () => response.destroy())
-  })
+  site.on('/flaky', reply(500, HTML, html('not yet')))
+  site.on('/cut', cutShort(HTML, html('cut').padEnd(1_000)))
   site.on('/slow', () => {})
   await crawl('/flaky', '/cut', '/slow')
   for (const [path, reason] of [
@@ -166,13 +123,11 @@ t.test('a failed page is tried again by itself, later and later, and then is as 
     t.match(page, { state: 'waiting', reason, attempts: 1, hasBody: false }, path)
     t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
   }
-  await run.hurry('pages')
-  await run.workOff()
+  await run.again('pages')
   const again = await run.page(at('/flaky'))
   t.ok(again && again.attempts === 2 && again.wait > 110_000 && again.wait <= 120_000, 'doubled')
-  answer = 200
-  await run.hurry('pages')
-  await run.workOff()
+  site.on('/flaky', html('at last'))
+  await run.again('pages')
   t.match(await run.page(at('/flaky')), { state: 'stored', attempts: 0, reason: null })
 
   await run.pool.query(
@@ -183,15 +138,7 @@ t.test('a failed page is tried again by itself, later and later, and then is as 
 })
 
 t.test('404 of an address that a feed has just named is tried again for a day; 410 is final', async t => {
-  const answers = new Map([
-    ['/early', 404],
-    ['/withdrawn', 404],
-    ['/over', 410],
-  ])
-  for (const path of answers.keys())
-    site.on(path, (_request, response) =>
-      response.writeHead(answers.get(path) ?? 404, { 'content-type': 'text/html' }).end(html('there')),
-    )
+  site.on('/over', reply(410, HTML, html('there')))
   await crawl('/early', '/withdrawn', '/over')
   for (const path of ['/early', '/withdrawn']) {
     const page = await run.page(at(path))
@@ -200,9 +147,8 @@ t.test('404 of an address that a feed has just named is tried again for a day; 4
   }
   t.match(await run.page(at('/over')), { state: 'refused', reason: 'gone' })
   t.equal(site.to('/over').length, 1)
-  answers.set('/early', 200)
-  await run.hurry('pages')
-  await run.workOff()
+  site.on('/early', html('there'))
+  await run.again('pages')
   t.match(await run.page(at('/early')), { state: 'stored', attempts: 0, reason: null })
 
   await run.pool.query(
@@ -215,7 +161,7 @@ t.test('404 of an address that a feed has just named is tried again for a day; 4
     (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn')),
     [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }],
   )
-  answers.set('/withdrawn', 200)
+  site.on('/withdrawn', html('there'))
   const id = (await listPages(run.pool, refused, 9)).find(({ url }) => url === at('/withdrawn'))?.id ?? ''
   t.equal(await retryPages(run.pool, { outlet: null, state: null, numbers: [id.slice('page:'.length)] }), 1)
   await run.workOff()
@@ -223,30 +169,19 @@ t.test('404 of an address that a feed has just named is tried again for a day; 4
 })
 
 t.test('a part of a page, sent unasked for, is not taken for the whole', async t => {
-  let status = 206
-  site.on('/part', (_request, response) =>
-    response
-      .writeHead(status, {
-        'content-type': 'text/html',
-        ...(status === 206 ? { 'content-range': 'bytes 0-9/99' } : {}),
-      })
-      .end(html('part')),
-  )
+  site.on('/part', reply(206, { ...HTML, 'content-range': 'bytes 0-9/99' }, html('part')))
   await crawl('/part')
   t.match(await run.page(at('/part')), { state: 'waiting', reason: 'cut', attempts: 1 })
-  status = 200
-  await run.hurry('pages')
-  await run.workOff()
+  site.on('/part', html('whole'))
+  await run.again('pages')
   t.match(await run.page(at('/part')), { state: 'stored' })
 })
 
 t.test('a page that is compressed without saying so is read all the same', async t => {
   const whole = gzipSync(html('zipped'))
-  const send = (body: Buffer) => (_request: unknown, response: ServerResponse) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end(body)
-  site.on('/zipped', send(whole))
-  site.on('/zipped-cut', send(whole.subarray(0, -12)))
-  site.on('/zipped-bomb', send(gzipSync(Buffer.alloc(20_000_000))))
+  site.on('/zipped', whole)
+  site.on('/zipped-cut', whole.subarray(0, -12))
+  site.on('/zipped-bomb', gzipSync(Buffer.alloc(20_000_000)))
   await crawl('/zipped', '/zipped-cut', '/zipped-bomb')
   const { rows } = await run.pool.query<{ body: Buffer }>(
     'select body from page_sources join pages using (page_no) where url = $1',
@@ -263,16 +198,12 @@ t.test('a page that only the end of the connection ended is whole when it has it
   await crawl('/whole', '/no-end')
   t.match(await run.page(at('/whole')), { state: 'stored' })
   t.match(await run.page(at('/no-end')), { state: 'waiting', reason: 'cut' })
-  for (let tries = 2; tries <= 3; tries += 1) {
-    await run.hurry('pages')
-    await run.workOff()
-  }
+  for (let tries = 2; tries <= 3; tries += 1) await run.again('pages')
   t.match(await run.page(at('/no-end')), { state: 'stored' }, 'some never have one')
 })
 
 t.test('redirects are followed, to other hosts too, and never in a circle or for ever', async t => {
-  const to = (from: string, location: string, on = site) =>
-    on.on(from, (_request, response) => response.writeHead(302, { location }).end())
+  const to = (from: string, location: string) => site.on(from, redirect(location))
   to('/r', `${other.origin}/there#part`)
   other.on('/there', html('there'))
   to('/circle', '/circle2')
@@ -313,9 +244,9 @@ t.test('a redirect is followed where its host wants long pauses: a later visit w
     await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
     response.writeHead(301, { location: '/moved-here' }).end()
   })
-  site.on('/moved-here', async (_request, response) => {
+  site.on('/moved-here', async () => {
     await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
-    response.writeHead(200, { 'content-type': 'text/html' }).end(html('here'))
+    return html('here')
   })
   await crawl('/moved')
   await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
@@ -325,7 +256,7 @@ t.test('a redirect is followed where its host wants long pauses: a later visit w
 })
 
 t.test('Retry-After is obeyed, and holds for the whole host', async t => {
-  site.on('/busy', (_request, response) => response.writeHead(429, { 'retry-after': '2' }).end())
+  site.on('/busy', reply(429, { 'retry-after': '2' }))
   site.on('/next', html('next'))
   await crawl('/busy', '/next')
   const [busy, next] = [site.to('/busy')[0], site.to('/next')[0]]

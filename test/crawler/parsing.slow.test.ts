@@ -2,8 +2,8 @@ import t from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { until } from '../fleet.ts'
 import { watchTurns } from '../turns.ts'
-import { rss, sitemapIndex, startCrawl } from './crawl.ts'
-import { startSite } from './site.ts'
+import { rss, SLOWLY, sitemapIndex, startCrawl } from './crawl.ts'
+import { startSite, tagged } from './site.ts'
 
 /*
  * Feeds that keep their thread, or end it. Each outlet has a host of its own, as in life.
@@ -13,10 +13,7 @@ t.setTimeout(180_000)
 
 const site = await startSite()
 const honest = await startSite('127.0.0.2')
-const run = await startCrawl(
-  { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' },
-  new URL('./misbehaving-parser.ts', import.meta.url),
-)
+const run = await startCrawl(SLOWLY, new URL('./misbehaving-parser.ts', import.meta.url))
 t.teardown(() => Promise.all([site.close(), honest.close(), run.close()]))
 run.crawl.backlogged = true
 
@@ -90,9 +87,8 @@ t.test('a feed that eats memory or ends its thread fails alone', async t => {
 })
 
 t.test('promise 1: a crawler that ends while it parses leaves nothing due at once, and loses nothing', async t => {
-  const answer = (body: string) => (_request: unknown, response: import('node:http').ServerResponse) =>
-    void response.writeHead(200, { 'content-type': 'application/xml', etag: '"1"' }).end(body)
-  site.on('/hang.xml', answer(rss(`${site.origin}/kept`)))
+  const answer = tagged('"1"', rss(`${site.origin}/kept`))
+  site.on('/hang.xml', answer)
   await run.forget()
   await run.outlets({ 'x.example': [`${site.origin}/hang.xml`] })
   const working = run.workOff()
@@ -111,7 +107,7 @@ t.test('promise 1: a crawler that ends while it parses leaves nothing due at onc
   t.match(await feed('/hang.xml'), { failures: 2 }, 'the poll that was broken off counts when the next one fails too')
 
   await run.pool.query("update feeds set url = replace(url, '/hang.xml', '/well.xml')")
-  site.on('/well.xml', answer(rss(`${site.origin}/kept`)))
+  site.on('/well.xml', answer)
   await crashed()
   await run.workOff()
   t.match(await feed('/well.xml'), { failures: 0, error: null, parsing: false, etag: '"1"' })

@@ -1,34 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { html, startScene } from './crawl.ts'
-import { type Handler, reply } from './site.ts'
+import { reply } from './site.ts'
 
 t.setTimeout(120_000)
 
-const scene = await startScene(t, ['127.0.0.1', '127.0.0.2'])
-const { run, site } = scene
-const other = scene.sites[1]!
+const { run, site, sites, at } = await startScene(t, ['127.0.0.1', '127.0.0.2'])
+const other = sites[1]!
 other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
-const at = (path: string) => site.origin + path
-const crawl = (...paths: string[]) => run.fetch(site, ...paths)
+const crawl = (...paths: string[]) => run.fetch(site, paths)
 
-const redirect = (location: string, ...cookies: string[]): Handler =>
-  reply(302, { location, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) })
-const page = (response: ServerResponse, text: string) =>
-  response.writeHead(200, { 'content-type': 'text/html' }).end(html(text))
+const redirect = (location: string, ...cookies: string[]) => reply(302, { location, 'set-cookie': cookies })
 const cookieOf = ({ headers }: Pick<IncomingMessage, 'headers'>) => headers.cookie
 
 t.test('a site that redirects to itself until its cookie comes back is read, and the cookie forgotten', async t => {
+  const cookies = ['seen=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Path=/', 'lang=nl', 'old=1; Max-Age=0']
   for (const path of ['/first', '/second'])
-    site.on(path, (request, response) => {
-      if (request.headers.cookie === 'seen=1; lang=nl') return page(response, 'read')
-      response
-        .writeHead(302, {
-          location: path,
-          'set-cookie': ['seen=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Path=/', 'lang=nl', 'old=1; Max-Age=0'],
-        })
-        .end()
-    })
+    site.on(path, (request, response) =>
+      cookieOf(request) === 'seen=1; lang=nl' ? html('read') : redirect(path, ...cookies)(request, response),
+    )
   await crawl('/first', '/second')
   for (const path of ['/first', '/second']) {
     t.match(await run.page(at(path)), { state: 'stored', status: 200, finalUrl: at(path), hasBody: true })
@@ -54,10 +44,7 @@ t.test('cookies go to the site and the paths that they were set for, and to no o
 t.test('where a cookie does not help, the article is made of the feed; a bare circle is tried again', async t => {
   let tries = 0
   site.on('/never', redirect('/never', 'seen=1'))
-  site.on('/always-another', (_request, response) => {
-    tries += 1
-    response.writeHead(302, { location: '/always-another', 'set-cookie': `n=${tries}` }).end()
-  })
+  site.on('/always-another', (...given) => redirect('/always-another', `n=${++tries}`)(...given))
   site.on('/circle', redirect('/circle'))
   await crawl('/never', '/always-another', '/circle')
   t.match(await run.page(at('/never')), { state: 'stored', hasBody: false })
@@ -86,9 +73,7 @@ t.test('a page without prose that sends its reader on at once is a redirect', as
     '/script': refreshing('0; url=/target', `<script>${'var words of a script; '.repeat(40)}</script>`),
   }
   for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
-  site.on('/header', (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html', refresh: '0; url=/target' }).end('<p>…</p>')
-  })
+  site.on('/header', reply(200, { 'content-type': 'text/html', refresh: '0; url=/target' }, '<p>…</p>'))
   await crawl(...Object.keys(pages), '/header')
   for (const path of [...Object.keys(pages), '/header']) {
     const target = path === '/entities' ? '/target?a=1&b=2' : '/target'

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { type Handler, reply, type Site, startSite } from './site.ts'
+import { cutShort, type Handler, pour, redirect, reply, type Site, startSite } from './site.ts'
 
 t.setTimeout(280_000)
 
@@ -32,18 +33,16 @@ t.test('robots.txt is asked for first, once, and obeyed', async t => {
   t.match(await run.page(at('/prive/b')), { state: 'refused', reason: 'robots' })
   t.match(await run.page(at('/prive/open')), { state: 'stored' })
   t.equal(site.to('/prive/b').length, 0)
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   t.equal(site.to('/robots.txt').length, 1, 'kept in the database')
   await run.pool.query("update hosts set robots_until = now() - interval '1 s'")
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   t.equal(site.to('/robots.txt').length, 2, 'asked for again when it is a day old')
 })
 
 t.test('RFC 9309 §2.3.1.3: without one, everything is allowed', async t => {
   for (const status of [404, 403, 410]) {
-    const { at } = await published(t, (_request, response) => response.writeHead(status).end('Disallow: /'), '/a')
+    const { at } = await published(t, reply(status, {}, 'Disallow: /'), '/a')
     await run.workOff()
     t.match(await run.page(at('/a')), { state: 'stored' }, String(status))
   }
@@ -51,14 +50,11 @@ t.test('RFC 9309 §2.3.1.3: without one, everything is allowed', async t => {
 
 t.test('RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when it does, everything is', async t => {
   for (const [name, robots] of Object.entries({
-    'a server error': (_request, response) => response.writeHead(503).end(),
-    'too many requests': (_request, response) => response.writeHead(429).end(),
-    'a cut answer': (_request, response) => {
-      response.writeHead(200, { 'content-length': '100' })
-      response.write('User-agent: *\nAllow', () => response.destroy())
-    },
-    'no answer at all': request => request.socket.destroy(),
-  } satisfies Record<string, Parameters<Site['on']>[1]>)) {
+    'a server error': reply(503),
+    'too many requests': reply(429),
+    'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
+    'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
+  })) {
     const { site, at } = await published(t, robots, '/a')
     await run.workOff(1_200)
     await run.workOff(30_000, async () => site.seen.length >= 2)
@@ -76,19 +72,11 @@ t.test('RFC 9309 §2.3.1.2: its redirects are followed, to another host in that 
   const other = await startSite('127.0.0.2')
   t.teardown(() => other.close())
   other.on('/robots.txt', 'User-agent: *\nDisallow: /b')
-  const { at } = await published(
-    t,
-    (_request, response) => response.writeHead(301, { location: `${other.origin}/robots.txt` }).end(),
-    ...['/a', '/b'],
-  )
+  const { at } = await published(t, redirect(`${other.origin}/robots.txt`, 301), '/a', '/b')
   await run.workOff()
   t.match(await run.page(at('/a')), { state: 'stored' })
   t.match(await run.page(at('/b')), { state: 'refused', reason: 'robots' })
-  const circle = await published(
-    t,
-    (_request, response) => response.writeHead(302, { location: '/robots.txt' }).end(),
-    '/a',
-  )
+  const circle = await published(t, redirect('/robots.txt'), '/a')
   await run.workOff()
   t.match(await run.page(circle.at('/a')), { state: 'stored' }, 'too many count as none')
 })
@@ -105,8 +93,8 @@ t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
   await run.workOff()
   t.equal(site.seen.length, 5)
   for (const [index, { from }] of site.seen.entries()) {
-    const before = site.seen[index - 1]?.until ?? null
-    if (before !== null) t.ok(from - before >= 399, `${from - before} ms`)
+    const before = site.seen[index - 1]?.until ?? 0
+    t.ok(from - before >= 399, `${from - before} ms`)
   }
 })
 
@@ -114,17 +102,10 @@ t.test('RFC 9309 §2.5: of one that is larger than any page may be, the first 50
   const lines = 'Allow: /archief/aflevering\n'.repeat(420_000)
   const robots = `User-agent: *\nDisallow: /a\n${lines}Disallow: /b\n`
   const answers: Record<string, Handler> = {
-    plain: (_request, response) => response.end(robots),
-    gzip: (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(robots)),
+    plain: reply(200, {}, robots),
+    gzip: reply(200, { 'content-encoding': 'gzip' }, gzipSync(robots)),
     brotli: reply(200, { 'content-encoding': 'br' }, brotliCompressSync(robots)),
-    endless: (_request, response) => {
-      response.write(robots)
-      const pour = () => {
-        while (!response.destroyed && response.write(lines));
-      }
-      response.on('drain', pour)
-      pour()
-    },
+    endless: pour(lines, robots),
   }
   for (const [name, answer] of Object.entries(answers)) {
     const { at } = await published(t, answer, '/a', '/b')

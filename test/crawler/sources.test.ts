@@ -1,13 +1,11 @@
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
-import { html, rss, startScene } from './crawl.ts'
+import { html, startScene } from './crawl.ts'
 
 t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
   const { run, site } = await startScene(t, ['127.0.0.1'])
-  site.on('/feed.xml', rss(...['/done', '/open', '/fresh'].map(path => site.origin + path)))
   for (const path of ['/done', '/open', '/fresh']) site.on(path, html(path))
-  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
-  await run.workOff()
+  await run.fetch(site, ['/done', '/open', '/fresh'])
   await run.pool.query(
     "update pages set state = 'done', finished_at = now() - interval '2 days' where url like '%/done'",
   )
@@ -21,7 +19,6 @@ t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and 
     { url: /open/, state: 'stored', hasBody: true },
   ])
 
-  await run.hurry('feeds')
-  await run.workOff()
+  await run.again('feeds')
   t.equal(site.to('/done').length, 1, 'a URL is taken once')
 })

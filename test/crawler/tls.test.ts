@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type CertificateOptions, type Certified, certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { reply, startSite } from './site.ts'
+import { pour, reply, startSite } from './site.ts'
 
 t.setTimeout(120_000)
 
@@ -89,13 +89,7 @@ t.test('an incomplete chain that cannot be completed says so, and is tried once 
     ['it needs TLS', lonely, 'https://127.0.0.9/tls.crt'],
   ]
   authority.on('/text.crt', 'no certificate')
-  authority.on('/endless.crt', (_request, response) => {
-    response.on('error', () => {})
-    const more = () => {
-      if (!response.destroyed) response.write('x'.repeat(10_000), () => setImmediate(more))
-    }
-    more()
-  })
+  authority.on('/endless.crt', pour('x'.repeat(10_000)))
   for (const [name, issuer, issuerAt] of issuers) {
     const site = await krant(t, leaf({ issuer, ...(issuerAt === undefined ? {} : { issuerAt }) }), [], {}, '127.0.0.3')
     t.match(await crawlOf(site.origin), { error: /does not send all certificates/, pages: [] }, name)

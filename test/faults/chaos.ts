@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { freePort, makeKey, runScript, type ServiceName, syncCatalogue, until } from '../fleet.ts'
+import { makeKey, runScript, type ServiceName, syncCatalogue, until } from '../fleet.ts'
 import { createFindings, createOutages, RECOVERY_MS } from './findings.ts'
 import type { Scene } from './injection/faults.ts'
 import { type DoneFault, injectFaults, type KindName, planFaults } from './injection/plan.ts'
@@ -74,7 +74,7 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   const family = await createFamily(folder)
   const cleanUp: (() => Promise<unknown>)[] = [async () => family.disband()]
   try {
-    const site = await startSite(seed, await freePort(), HOST_DELAY_MS)
+    const site = await startSite(seed, HOST_DELAY_MS)
     cleanUp.push(() => site.close())
     const machine = await startMachine(folder, family, options.redis)
     cleanUp.push(() => machine.stop())

@@ -7,9 +7,8 @@ import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { ask } from '../database.ts'
-import { createFleet, freePort, QUICK_CRAWL, until } from '../fleet.ts'
+import { createFleet, QUICK_CRAWL, until } from '../fleet.ts'
 import { superuserUrl } from '../servers.ts'
-import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
 t.setTimeout(240_000)
@@ -49,7 +48,7 @@ t.test(
     const url = servers.addresses.DATABASE_URL ?? ''
     const superuser = await superuserUrl(dataDir.path, url)
     await migrate(url)
-    const site = await startSite(1, await freePort())
+    const site = await startSite(1)
     const fleet = createFleet({ DATABASE_URL: url, ...QUICK_CRAWL })
     t.teardown(async () => {
       await fleet.stop()
@@ -65,12 +64,10 @@ t.test(
       const { bavail, bsize } = await statfs(folder)
       await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch(() => {})
     }
-    const [outlet] = SITE_OUTLETS
-    if (!outlet) throw new Error('The site has no outlets.')
     await fleet.sync(site.catalogue)
     await fleet.start('crawler')
     await fleet.start('normaliser')
-    site.print(5, outlet)
+    site.print(5)
     await until(async () => (await articles()) === 5, 60_000)
 
     let printed = 5
@@ -92,7 +89,7 @@ t.test(
           )
         }
       }
-      site.print(40, outlet)
+      site.print(40)
       printed += 40
       await new Promise(resolve => setTimeout(resolve, 12_000))
       t.comment(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { rss } from '../crawler/crawl.ts'
-import { type Handler, startSite } from '../crawler/site.ts'
+import { outletOf, rss } from '../crawler/crawl.ts'
+import { begin, type Handler, startSite } from '../crawler/site.ts'
 import { listen } from '../fleet.ts'
 import { articlePage } from '../normaliser/stored.ts'
 
@@ -38,31 +38,23 @@ export async function startSites(greed: Greed): Promise<Sites> {
   for (let outlet = 0; outlet < HONEST; outlet += 1)
     honest.push(
       await startOutlet(closing, `honest${outlet}`, [`127.20.0.${outlet + 1}`], ARTICLES, number =>
-        page(articlePage(`Raad ${outlet} spreekt over plan ${number}`, `plan ${number} van gemeente ${outlet}`)),
+        articlePage(`Raad ${outlet} spreekt over plan ${number}`, `plan ${number} van gemeente ${outlet}`),
       ),
     )
   const big = (number: number) =>
-    page(`<!doctype html><html><head><title>Groot ${number}</title></head><body><p>${noise}</p></body></html>`)
-  const endless: Handler = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).write('<!doctype html><p>')
-  }
+    `<!doctype html><html><head><title>Groot ${number}</title></head><body><p>${noise}</p></body></html>`
   const four = [4, 5, 6, 7].map(last => `127.22.0.${last}`)
   return {
     honest,
     greedy: [
       await startTarpits(closing, greed.tarpits),
       await startOutlet(closing, 'big', ['127.22.0.2'], greed.big, big),
-      await startOutlet(closing, 'bomb', ['127.22.0.3'], greed.bombs, number => page(bomb(number))),
-      await startOutlet(closing, 'endless', four, greed.endless / 4, () => endless),
+      await startOutlet(closing, 'bomb', ['127.22.0.3'], greed.bombs, bomb),
+      await startOutlet(closing, 'endless', four, greed.endless / 4, (_number, ...given) => begin(...given)),
     ],
     close: async () => void (await Promise.all(closing.map(close => close()))),
   }
 }
-
-const page =
-  (html: string): Handler =>
-  (_request, response) =>
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
 
 /** An outlet with a feed that names so many pages on each address. */
 async function startOutlet(
@@ -70,7 +62,7 @@ async function startOutlet(
   name: string,
   addresses: string[],
   count: number,
-  answer: (number: number) => Handler,
+  answer: (number: number, ...given: Parameters<Handler>) => unknown,
 ): Promise<object> {
   const sites = await Promise.all(addresses.map(address => startSite(address)))
   const links: string[] = []
@@ -78,12 +70,12 @@ async function startOutlet(
     closing.push(site.close)
     for (let number = 0; number < count; number += 1) {
       // Made when it is asked for: all of them at once would not fit into memory.
-      site.on(`/nieuws/${number}`, (request, response) => answer(number)(request, response))
+      site.on(`/nieuws/${number}`, (...given) => answer(number, ...given))
       links.push(`${site.origin}/nieuws/${number}`)
     }
   }
   sites[0]?.on('/feed.xml', rss(...links))
-  return outletOf(name, `${sites[0]?.origin}/feed.xml`)
+  return outletOf(`${name}.example`, [`${sites[0]?.origin}/feed.xml`])
 }
 
 /** A listener for each host, which never answers: a feed can name as many hosts as it likes. */
@@ -98,7 +90,7 @@ async function startTarpits(closing: Closing, count: number): Promise<object> {
   const site = await startSite('127.22.0.1')
   closing.push(site.close)
   site.on('/feed.xml', rss(...links))
-  return outletOf('tarpit', `${site.origin}/feed.xml`)
+  return outletOf('tarpit.example', [`${site.origin}/feed.xml`])
 }
 
 /** Structured data that names a list of authors thousands of times, in 160 kB. */
@@ -114,8 +106,3 @@ function bomb(number: number): string {
   const script = `<script type="application/ld+json">${JSON.stringify({ '@graph': data })}</script>`
   return articlePage(`Bericht ${number}`, `bericht ${number}`).replace('</head>', `${script}</head>`)
 }
-
-const outletOf = (name: string, feed: string) => ({
-  ...{ name, domain: `${name}.example`, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-  ...{ feeds: [feed], sitemaps: [], hosts: [new URL(feed).host] },
-})

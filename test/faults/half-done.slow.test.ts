@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { freePort, type Member, QUICK_CRAWL, startFleet, until } from '../fleet.ts'
+import { type Member, QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
@@ -9,7 +9,7 @@ import { startSite } from './site/site.ts'
  * steps of the way of an article; there it is killed or paused.
  */
 
-const site = await startSite(1, await freePort())
+const site = await startSite(1)
 t.teardown(() => site.close())
 const { database, fleet } = await startFleet(t, QUICK_CRAWL)
 const holder = new pg.Client({ connectionString: database.url })

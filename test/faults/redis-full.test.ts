@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { freePort, QUICK_CRAWL, startFleet, until } from '../fleet.ts'
+import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
-import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
 t.setTimeout(240_000)
@@ -17,21 +16,19 @@ t.test(
       execFileSync('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', memory], {
         env: { ...process.env, REDISCLI_AUTH: new URL(url).password },
       })
-    const site = await startSite(1, await freePort())
+    const site = await startSite(1)
     t.teardown(() => Promise.all([site.close(), redis.stop()]))
     const { database, fleet } = await startFleet(t, { REDIS_URL: url, ...QUICK_CRAWL })
-    const [outlet] = SITE_OUTLETS
-    if (!outlet) throw new Error('The site has no outlets.')
     await fleet.sync(site.catalogue)
     const articles = () => database.count('articles')
 
     await fleet.start('crawler')
     await fleet.start('normaliser')
-    site.print(5, outlet)
+    site.print(5)
     await until(async () => (await articles()) === 5, 90_000)
 
     limit('1mb')
-    site.print(20, outlet)
+    site.print(20)
     await new Promise(resolve => setTimeout(resolve, 8_000))
     const before = await articles()
     t.ok(before < 25, `${before} of 25 articles while nothing can be queued`)

@@ -1,4 +1,4 @@
-import { rss } from '../../crawler/crawl.ts'
+import { outletOf, rss } from '../../crawler/crawl.ts'
 import { startSite } from '../../crawler/site.ts'
 import { articlePage } from '../../normaliser/stored.ts'
 
@@ -27,22 +27,16 @@ export async function startFloodSite(hosts: number): Promise<FloodSite> {
     for (const feed of [0, 1]) {
       const numbers = Array.from({ length: FEED_LENGTH }, (_, at) => feed * FEED_LENGTH + at)
       for (const number of numbers)
-        site.on(`/nieuws/${number}`, (_request, response) =>
-          response
-            .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-            .end(articlePage(titleOf(number), `plan ${number} van gemeente ${host}`)),
-        )
+        site.on(`/nieuws/${number}`, () => articlePage(titleOf(number), `plan ${number} van gemeente ${host}`))
       const items = numbers.map(number => ({ title: titleOf(number), link: `${site.origin}/nieuws/${number}` }))
       site.on(`/feed-${feed}.xml`, rss(...items))
     }
   }
   return {
     catalogue: {
-      outlets: sites.map((site, host) => ({
-        ...{ name: `Gemeente ${host}`, domain: `g${host}.example`, country: 'NL', languages: ['nl'] },
-        ...{ timeZone: 'Europe/Amsterdam', hosts: [site.host], sitemaps: [] },
-        feeds: [0, 1].map(feed => `${site.origin}/feed-${feed}.xml`),
-      })),
+      outlets: sites.map(({ origin }, host) =>
+        outletOf(`g${host}.example`, [`${origin}/feed-0.xml`, `${origin}/feed-1.xml`]),
+      ),
     },
     fetched: () =>
       sites.reduce((sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length, 0),

@@ -1,4 +1,5 @@
 import { escapeMarkup } from '../../../infra/outlets/sample/server.ts'
+import { newsSitemap, rss } from '../../crawler/crawl.ts'
 import type { SiteArticle } from './article.ts'
 import type { SiteFeed } from './outlets.ts'
 
@@ -32,9 +33,25 @@ ${paragraphs.map(paragraph => `<p>${escapeMarkup(paragraph)}</p>`).join('\n')}
 
 /** Writes a feed, newest first. */
 export function writeFeed(feed: SiteFeed, origin: string, articles: readonly SiteArticle[]): string {
-  const newestFirst = articles.toReversed()
-  if (feed.format === 'rss') return rss(feed, origin, newestFirst)
-  return feed.format === 'atom' ? atom(feed, origin, newestFirst) : sitemap(feed, origin, newestFirst)
+  const newestFirst = articles.toReversed().map(article => ({ ...article, url: linkOf(feed, origin, article) }))
+  switch (feed.format) {
+    case 'rss':
+      return rss(
+        ...newestFirst.map(({ title, url, number, paragraphs, dated, publishedAt }) => ({
+          ...{ title, link: url, guid: String(number), description: paragraphs[0] ?? '' },
+          ...(dated && { pubDate: publishedAt.toUTCString() }),
+        })),
+      )
+    case 'atom':
+      return atom(feed, origin, newestFirst)
+    case 'sitemap':
+      return newsSitemap(
+        ...newestFirst.map(({ title, url, outlet, dated, publishedAt }) => ({
+          ...{ url, title, language: outlet.language },
+          ...(dated && { published: publishedAt.toISOString() }),
+        })),
+      )
+  }
 }
 
 function linkOf(feed: SiteFeed, origin: string, article: SiteArticle): string {
@@ -43,26 +60,13 @@ function linkOf(feed: SiteFeed, origin: string, article: SiteArticle): string {
     tracked: `${article.path}?utm_source=feed&utm_medium=rss`,
     short: article.shortPath,
   }[feed.links]
-  return escapeMarkup(origin + path)
+  return origin + path
 }
 
-function rss(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
-  const items = articles.map(
-    article => `<item><title>${escapeMarkup(article.title)}</title><link>${linkOf(feed, origin, article)}</link>
-<guid isPermaLink="false">${article.number}</guid><description>${escapeMarkup(article.paragraphs[0] ?? '')}</description>
-${article.dated ? `<pubDate>${article.publishedAt.toUTCString()}</pubDate>` : ''}</item>`,
-  )
-  return `<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0"><channel><title>Feed</title><link>${origin}/</link><description>News</description>
-${items.join('\n')}
-</channel></rss>
-`
-}
-
-function atom(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
+function atom(feed: SiteFeed, origin: string, articles: (SiteArticle & { url: string })[]): string {
   const entries = articles.map(article => {
     const at = article.publishedAt.toISOString()
-    return `<entry><title>${escapeMarkup(article.title)}</title><id>tag:${article.number}</id><link href="${linkOf(feed, origin, article)}"/>
+    return `<entry><title>${escapeMarkup(article.title)}</title><id>tag:${article.number}</id><link href="${escapeMarkup(article.url)}"/>
 ${article.dated ? `<published>${at}</published><updated>${at}</updated>` : ''}
 ${article.authors.map(name => `<author><name>${escapeMarkup(name)}</name></author>`).join('')}
 <summary>${escapeMarkup(article.paragraphs[0] ?? '')}</summary></entry>`
@@ -71,19 +75,5 @@ ${article.authors.map(name => `<author><name>${escapeMarkup(name)}</name></autho
 <feed xmlns="http://www.w3.org/2005/Atom"><title>Feed</title><id>${origin}${feed.path}</id>
 ${entries.join('\n')}
 </feed>
-`
-}
-
-function sitemap(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
-  const urls = articles.map(
-    article => `<url><loc>${linkOf(feed, origin, article)}</loc><news:news>
-<news:publication><news:name>${escapeMarkup(article.outlet.name)}</news:name><news:language>${article.outlet.language}</news:language></news:publication>
-${article.dated ? `<news:publication_date>${article.publishedAt.toISOString()}</news:publication_date>` : ''}
-<news:title>${escapeMarkup(article.title)}</news:title></news:news></url>`,
-  )
-  return `<?xml version="1.0" encoding="utf-8"?>
-<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">
-${urls.join('\n')}
-</urlset>
 `
 }

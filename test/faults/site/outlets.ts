@@ -68,24 +68,12 @@ function outlet(
   return { name, domain, country, language, timeZone, address: `127.2.0.${number}`, feeds }
 }
 
-export const originOf = (outlet: SiteOutlet, port: number): string => `http://${outlet.address}:${port}`
-
-/** The catalogue, as `npm run outlets -- sync` reads it. */
-export function catalogueOf(outlets: readonly SiteOutlet[], port: number): { outlets: Outlet[] } {
-  const addresses = (outlet: SiteOutlet, sitemaps: boolean) =>
-    outlet.feeds
-      .filter(({ format }) => (format === 'sitemap') === sitemaps)
-      .map(({ path }) => originOf(outlet, port) + path)
+/** The outlet in a catalogue. */
+export function entryOf({ feeds, language, address, ...outlet }: SiteOutlet, origin: string): Outlet {
+  const addresses = (sitemaps: boolean) =>
+    feeds.filter(({ format }) => (format === 'sitemap') === sitemaps).map(({ path }) => origin + path)
   return {
-    outlets: outlets.map(outlet => ({
-      name: outlet.name,
-      domain: outlet.domain,
-      hosts: [outlet.address],
-      country: outlet.country,
-      languages: [outlet.language],
-      timeZone: outlet.timeZone,
-      feeds: addresses(outlet, false),
-      sitemaps: addresses(outlet, true),
-    })),
+    ...{ ...outlet, languages: [language], hosts: [address] },
+    ...{ feeds: addresses(false), sitemaps: addresses(true) },
   }
 }

@@ -1,26 +1,38 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { closeServer, listen } from '../../fleet.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+import {
+  breachesOf,
+  cutShort,
+  type Handler,
+  redirect,
+  reply,
+  startSite as startHost,
+  timeOf,
+  type Site as WebSite,
+} from '../../crawler/site.ts'
 import { createRandom, type Random } from '../random.ts'
 import { composeArticle, type Mood, type SiteArticle } from './article.ts'
 import { writeFeed, writePage } from './documents.ts'
-import { catalogueOf, originOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets.ts'
-import { createReply, type Manners, type Reply, watchManners } from './reply.ts'
+import { entryOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets.ts'
 
 /**
  * A site that keeps publishing. What it has published is the truth that the system is measured by.
  */
 export interface Site {
   articles: readonly SiteArticle[]
-  catalogue: ReturnType<typeof catalogueOf>
+  /** As `npm run outlets -- sync` reads it. */
+  catalogue: { outlets: Outlet[] }
   /** The canonical address of an article. */
   urlOf(article: SiteArticle): string
-  /** Publishes so many articles now, all at one outlet, on pages that answer at once. */
-  print(count: number, outlet: SiteOutlet): void
+  /**
+   * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer at
+   * once.
+   */
+  print(count: number, outlet?: SiteOutlet): void
   /** Begins to publish, about `rate` articles a second, with bursts. */
   publish(rate: number): void
   /** Ends publishing. */
   rest(): void
-  /** The requests for an article and their answers, to help find a lost one. */
+  /** The requests for an article, to help find a lost one. */
   visitsOf(article: SiteArticle): string[]
   /** Requests that came too soon after another, in sentences. */
   breaches(): string[]
@@ -39,122 +51,94 @@ const FEED_LENGTH = 400
  * @param pause ms that a crawler owes to a host between two requests
  * @param outlets where each outlet is served
  */
-export async function startSite(
-  seed: number,
-  port: number,
-  pause = 0,
-  outlets: readonly SiteOutlet[] = SITE_OUTLETS,
-): Promise<Site> {
+export async function startSite(seed: number, pause = 0, outlets: readonly SiteOutlet[] = SITE_OUTLETS): Promise<Site> {
   const random = createRandom(seed, 'site')
   const articles: SiteArticle[] = []
-  const visits = new Map<string, string[]>()
-  const watches: Manners[] = []
-  const servers = await Promise.all(outlets.map(outlet => serve(outlet)))
+  const hosts = new Map<SiteOutlet, WebSite>()
+  for (const outlet of outlets) {
+    const host = await startHost(outlet.address)
+    const published = () => articles.filter(article => article.outlet === outlet)
+    host.on('/robots.txt', 'User-agent: *\nAllow: /\n')
+    for (const feed of outlet.feeds) host.on(feed.path, feedAnswer(feed, host.origin, published, random))
+    hosts.set(outlet, host)
+  }
+  const hostOf = ({ outlet }: SiteArticle) => hosts.get(outlet)!
   let timer: NodeJS.Timeout | undefined
 
-  async function serve(outlet: SiteOutlet): Promise<Server> {
-    const published = () => articles.filter(article => article.outlet === outlet)
-    const feeds = new Map(
-      outlet.feeds.map(feed => [feed.path, feedAnswer(feed, originOf(outlet, port), published, random)]),
-    )
-    const manners = watchManners(outlet.address, pause)
-    watches.push(manners)
-    const server = createServer((request, response) => {
-      const reply = createReply(response, manners.watch(request.url ?? '/', response))
-      const path = request.url?.split('?')[0] ?? '/'
-      const feed = feeds.get(path)
-      if (path === '/robots.txt') return reply.send(200, { 'content-type': 'text/plain' }, 'User-agent: *\nAllow: /\n')
-      if (feed) return feed(request, reply)
-      const article = published().find(
-        ({ path: own, shortPath }) => path === own || path === shortPath || path === `${own}.nieuw`,
-      )
-      if (!article) return reply.send(404)
-      const log = visits.get(urlOf(article)) ?? []
-      visits.set(urlOf(article), log)
-      const before = log.filter(line => line.includes(` ${path} `)).length
-      log.push(
-        `${new Date().toISOString()} ${path} ${answerPage(article, path, before, originOf(outlet, port), reply)}`,
-      )
-    })
-    await listen(server, outlet.address, port)
-    return server
+  function add(outlet: SiteOutlet, more: Partial<SiteArticle> = {}): void {
+    const article = { ...composeArticle(random, outlet, articles.length + 1, new Date()), ...more }
+    serveArticle(article, hostOf(article))
+    articles.push(article)
   }
-
-  const urlOf = (article: SiteArticle) => originOf(article.outlet, port) + article.path
-
-  const add = (outlet: SiteOutlet) => composeArticle(random, outlet, articles.length + 1, new Date())
 
   return {
     articles,
-    catalogue: catalogueOf(outlets, port),
-    urlOf,
-    print(count, outlet) {
-      for (let n = 0; n < count; n++) articles.push({ ...add(outlet), mood: 'well' })
+    catalogue: { outlets: [...hosts].map(([outlet, { origin }]) => entryOf(outlet, origin)) },
+    urlOf: article => hostOf(article).origin + article.path,
+    print(count, outlet = outlets[0]!) {
+      for (let n = 0; n < count; n++) add(outlet, { mood: 'well' })
     },
     publish(rate) {
       const next = () => {
         const burst = random.chance(0.05) ? 8 : 1
-        for (let n = 0; n < burst; n++) {
-          articles.push(add(random.pick(outlets)))
-        }
+        for (let n = 0; n < burst; n++) add(random.pick(outlets))
         // On average 1.35 articles a tick.
         timer = setTimeout(next, random.between(0, (2 * 1_350) / rate))
       }
       next()
     },
     rest: () => clearTimeout(timer),
-    visitsOf: article => visits.get(urlOf(article)) ?? [],
-    breaches: () => watches.flatMap(({ breaches }) => breaches),
+    visitsOf(article) {
+      const visits = hostOf(article).seen.filter(
+        ({ path }) => path === article.shortPath || path.startsWith(article.path),
+      )
+      return visits.map(({ path, from, answered }) => `${timeOf(from)} ${path}${answered ? '' : ' without an answer'}`)
+    },
+    breaches: () => [...hosts.values()].flatMap(host => breachesOf(host, pause)),
     async close() {
       clearTimeout(timer)
-      await Promise.all(servers.map(closeServer))
+      await Promise.all([...hosts.values()].map(host => host.close()))
     },
   }
 }
 
-/**
- * Answers for a page by its mood; returns what it does. `before`: requests for the same path so
- * far.
- */
-function answerPage(article: SiteArticle, path: string, before: number, origin: string, reply: Reply): string {
-  const { mood } = article
-  if (path === article.shortPath || (mood === 'moved' && path === article.path)) {
-    const to = path === article.shortPath ? article.path : `${article.path}.nieuw`
-    reply.redirect(origin + to)
-    return `302 ${to}`
+/** The page of an article by its mood, and the ways that lead there. */
+function serveArticle(article: SiteArticle, { on, origin }: WebSite): void {
+  const { mood, path, shortPath } = article
+  const whole: Handler = (...given) => {
+    const body = Buffer.from(writePage(article, origin))
+    reply(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length }, body)(...given)
   }
-  const body = Buffer.from(writePage(article, origin))
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length }
-  const fails: Partial<Record<Mood, () => void>> = {
-    errorOnce: () => reply.send(500),
-    resetOnce: () => reply.breakOff(),
-    cutOnce: () => reply.cutShort(headers, body),
-    silentOnce: () => setTimeout(() => reply.breakOff(), SILENCE_MS).unref(),
+  const moods: Partial<Record<Mood, Handler>> = {
+    slow: (...given) => setTimeout(whole, SLOWNESS_MS, ...given),
+    refused: reply(403, { 'content-type': 'text/html' }, '<p>Forbidden</p>'),
+    errorOnce: reply(500),
+    resetOnce: (_request, response) => response.destroy(),
+    cutOnce: cutShort({ 'content-type': 'text/html; charset=utf-8' }, writePage(article, origin)),
+    silentOnce: (_request, response) => setTimeout(() => response.destroy(), SILENCE_MS).unref(),
   }
-  const fail = before === 0 ? fails[mood] : undefined
-  if (fail) fail()
-  else if (mood === 'refused') reply.send(403, { 'content-type': 'text/html' }, '<p>Forbidden</p>')
-  else if (mood === 'slow') setTimeout(() => reply.send(200, headers, body), SLOWNESS_MS)
-  else reply.send(200, headers, body)
-  return fail || mood === 'refused' || mood === 'slow' ? mood : 'well'
+  const first = moods[mood] ?? whole
+  const later = mood.endsWith('Once') ? whole : first
+  let asked = 0
+  const page = mood === 'moved' ? `${path}.nieuw` : path
+  on(page, (...given) => (asked++ === 0 ? first : later)(...given))
+  if (page !== path) on(path, redirect(origin + page))
+  on(shortPath, redirect(origin + path))
 }
 
 /** A feed with an ETag: the number of articles that it has known. */
-function feedAnswer(feed: SiteFeed, origin: string, published: () => SiteArticle[], random: Random) {
+function feedAnswer(feed: SiteFeed, origin: string, published: () => SiteArticle[], random: Random): Handler {
   let taken = 0
-  return (request: IncomingMessage, reply: Reply): void => {
+  return (request, response) => {
     const all = published()
     const presented = Number(/"v(\d+)"/.exec(request.headers['if-none-match'] ?? '')?.[1] ?? 0)
     if (feed.forgetful) taken = Math.max(taken, presented)
     const etag = `"v${all.length}"`
-    if (presented === all.length && all.length > 0) {
-      reply.send(304, { etag })
-      return
-    }
+    if (presented === all.length && all.length > 0) return reply(304, { etag })(request, response)
     const body = Buffer.from(writeFeed(feed, origin, all.slice(Math.max(taken, all.length - FEED_LENGTH))))
     const headers = { 'content-type': 'application/xml; charset=utf-8', 'content-length': body.length, etag }
-    if (!random.chance(FAILING_POLLS)) reply.send(200, headers, body)
-    else if (random.chance(0.5)) reply.cutShort(headers, body)
-    else reply.send(500)
+    const fails = () => (random.chance(0.5) ? cutShort(headers, body) : reply(500))
+    const answer = random.chance(FAILING_POLLS) ? fails() : reply(200, headers, body)
+    answer(request, response)
   }
 }

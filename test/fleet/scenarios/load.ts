@@ -8,7 +8,7 @@ import { startReaders } from '../../faults/readers/readers.ts'
 import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
 import { type Site, startSite } from '../../faults/site/site.ts'
 import { judge } from '../../faults/verdict/judge.ts'
-import { freePort, makeKey, syncCatalogue, until } from '../../fleet.ts'
+import { makeKey, syncCatalogue, until } from '../../fleet.ts'
 import { startImporter } from '../clients/importer.ts'
 import { startKeyHolder } from '../clients/keys.ts'
 import { type Marker, startMarker } from '../clients/marker.ts'
@@ -105,5 +105,5 @@ export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load>
 async function openSite(seed: number, box: Box): Promise<Site> {
   const outlets = []
   for (const outlet of SITE_OUTLETS) outlets.push({ ...outlet, address: await box.network.runnerAddress() })
-  return startSite(seed, await freePort(), HOST_DELAY_MS, outlets)
+  return startSite(seed, HOST_DELAY_MS, outlets)
 }

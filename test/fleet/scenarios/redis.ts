@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestDatabase, type TestDatabase } from '../../database.ts'
 import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
 import { startSite } from '../../faults/site/site.ts'
-import { createFleet, type Fleet, freePort, QUICK_CRAWL, until } from '../../fleet.ts'
+import { createFleet, type Fleet, QUICK_CRAWL, until } from '../../fleet.ts'
 import { type Loss, since, strike } from '../hosts/host.ts'
 import { masterOf, type RedisMember, startRedis } from '../parts/redis.ts'
 import type { Scenario, Stage } from './scenario.ts'
@@ -59,7 +59,7 @@ async function survive(stage: Stage, losses: readonly Loss[], secured: boolean):
 
 /** A site that publishes all the time, and services that crawl it. */
 async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: TestDatabase) {
-  const site = await startSite(1, await freePort())
+  const site = await startSite(1)
   await fleet.sync(site.catalogue)
   for (const service of ['crawler', 'crawler', 'normaliser', 'normaliser'] as const) await fleet.start(service)
   let [stopping, printed, longest] = [false, 0, 0]
@@ -67,8 +67,7 @@ async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: T
 
   async function publish(): Promise<void> {
     for (let n = 0; !stopping; n++) {
-      const outlet = SITE_OUTLETS[n % SITE_OUTLETS.length]
-      if (outlet) site.print(1, outlet)
+      site.print(1, SITE_OUTLETS[n % SITE_OUTLETS.length])
       printed += 1
       await sleep(PRINT_MS)
     }
@@ -81,9 +80,7 @@ async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: T
     }
   }
 
-  const [first] = SITE_OUTLETS
-  if (!first) throw new Error('The site has no outlets.')
-  site.print(3, first)
+  site.print(3)
   printed += 3
   await until(async () => (await articles()) === printed, PATIENCE_MS, fleet.logs)
   const working = [publish(), watch()]
