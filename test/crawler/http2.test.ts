@@ -4,18 +4,18 @@ import { brotliCompressSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { createTrust } from '../../services/crawler/fetch/certificates.ts'
 import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { listen } from '../fleet.ts'
 import { certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
+import { requests } from './requests.ts'
 
 t.setTimeout(120_000)
 
 const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
 const own = certify({ name: 'krant.example', issuer: root, hosts: ['127.0.0.1'] })
 const trust = createTrust([root.certificate])
-const connect = guardedConnector(addressRule(['127.0.0.0/8'], ['443']), 5_000, trust)
+const { get, failing } = requests(guardedConnector(addressRule(['127.0.0.0/8'], ['443']), 5_000, trust), 20_000)
 
 type Serve = (stream: ServerHttp2Stream, path: string) => void
 
@@ -35,19 +35,6 @@ async function speak(t: Test, serve: Serve): Promise<string> {
   })
   return `https://127.0.0.1:${await listen(server)}`
 }
-
-const get = (url: string, timeout = 20_000, connector = connect): Promise<FetchedResponse> =>
-  request(new URL(url), { 'user-agent': 'test' }, connector, {
-    ...{ timeout, maxBytes: 100_000 },
-    signal: new AbortController().signal,
-    wanted: () => true,
-  })
-
-const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
-  answer.then(
-    ({ status, body }) => `${status} with ${body.length} bytes`,
-    (error: unknown) => (error instanceof RequestFailure ? error.kind : error),
-  )
 
 t.test('HTTP/2 is spoken with servers that prefer it, and read like any other answer', async t => {
   const origin = await speak(t, (stream, path) => {
@@ -118,7 +105,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
     stream.respond({ ':status': 200, 'content-length': '100' })
     stream.end('half')
   })
-  t.match(await failing(get(origin)), /^(cut|connection|protocol)$/, 'shorter than its Content-Length')
+  t.match(await failing(origin), /^(cut|connection|protocol)$/, 'shorter than its Content-Length')
 })
 
 t.test('a body with trailers behind it is read to its end', async t => {
@@ -141,7 +128,7 @@ t.test('no more is read than the limit, whatever it is', async t => {
     }
     more()
   })
-  t.equal(await failing(get(body)), 'too-large', 'a body')
+  t.equal(await failing(body), 'too-large', 'a body')
   const interim = await speak(t, stream => {
     const timer = setInterval(() => {
       if (stream.destroyed || stream.closed) return clearInterval(timer)
@@ -149,11 +136,11 @@ t.test('no more is read than the limit, whatever it is', async t => {
     }, 1)
     stream.on('close', () => clearInterval(timer))
   })
-  t.match(await failing(get(interim, 60_000)), /^(too-large|protocol|connection)$/, 'interim answers')
+  t.match(await failing(interim, { timeout: 60_000 }), /^(too-large|protocol|connection)$/, 'interim answers')
   const long = await speak(t, stream =>
     stream.respond({ ':status': 200, 'x-long': 'x'.repeat(80_000) }, { endStream: true }),
   )
-  t.match(await failing(get(long)), /^(protocol|connection)$/, 'a header of 80 kB')
+  t.match(await failing(long), /^(protocol|connection)$/, 'a header of 80 kB')
 })
 
 t.test('a body in frames of a byte is given up, and one in small frames read', async t => {
@@ -166,7 +153,7 @@ t.test('a body in frames of a byte is given up, and one in small frames read', a
     }
     write(frames)
   })
-  t.equal(await failing(get(`${origin}/bytes`)), 'protocol')
+  t.equal(await failing(`${origin}/bytes`), 'protocol')
   t.equal((await get(`${origin}/small`)).body.length, 80_000)
 })
 

@@ -10,10 +10,9 @@ import {
 } from 'node:zlib'
 import t from 'tap'
 import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
-import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { freePort, listen } from '../fleet.ts'
-import { reply, startSite } from './site.ts'
+import { requests } from './requests.ts'
+import { drip, pour, reply, startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']
 /** The default takes seconds for zeros. */
@@ -22,27 +21,8 @@ const GZIP_HEADER = gzipSync('').subarray(0, 10)
 const TEXT = 'een artikel '.repeat(500)
 const site = await startSite()
 t.teardown(() => site.close())
-const connect = guardedConnector(addressRule(['127.0.0.0/8'], PORTS), 1_000)
-const closed = guardedConnector(addressRule([], PORTS), 1_000)
-
-function get(
-  url: string,
-  options: { connect?: typeof connect; timeout?: number; maxBytes?: number; wanted?: () => boolean } = {},
-): Promise<FetchedResponse> {
-  return request(new URL(url), { 'user-agent': 'test' }, options.connect ?? connect, {
-    timeout: options.timeout ?? 2_000,
-    maxBytes: options.maxBytes ?? 100_000,
-    signal: new AbortController().signal,
-    wanted: options.wanted ?? (() => true),
-  })
-}
-
-/** The kind of failure that a request ends in. */
-const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
-  answer.then(
-    ({ status }) => status,
-    (error: unknown) => (error instanceof RequestFailure ? error.kind : error),
-  )
+const { get, failing } = requests(guardedConnector(addressRule(['127.0.0.0/8'], PORTS), 1_000), 2_000)
+const closed = requests(guardedConnector(addressRule([], PORTS), 1_000), 2_000)
 
 /**
  * A server that writes these bytes to each client and then ends, or resets, the connection.
@@ -78,9 +58,8 @@ t.test('every coding that is asked for is undone', async t => {
     ['utf-8', Buffer.from(TEXT)],
   ]
   for (const [coding, body] of codings) {
-    site.on('/coded', (_request, response) => response.writeHead(200, { 'content-encoding': coding }).end(body))
-    const answer = await get(`${site.origin}/coded`)
-    t.equal(answer.body.toString(), TEXT, coding)
+    site.on('/coded', reply(200, { 'content-encoding': coding }, body))
+    t.equal((await get(`${site.origin}/coded`)).body.toString(), TEXT, coding)
   }
 })
 
@@ -96,7 +75,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
   ]
   for (const [name, bytes, ending] of cut) {
     const { url } = await raw(bytes, ending)
-    t.match(await failing(get(url)), /^(cut|connection|protocol)$/, name)
+    t.match(await failing(url), /^(cut|connection|protocol)$/, name)
   }
   for (const [coding, body] of [
     ['gzip', gzipSync(TEXT)],
@@ -105,7 +84,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
     ['zstd', zstdCompressSync(TEXT)],
   ] as const) {
     site.on('/half', reply(200, { 'content-encoding': coding }, body.subarray(0, body.length - 5)))
-    t.equal(await failing(get(`${site.origin}/half`)), 'cut', `half of ${coding}`)
+    t.equal(await failing(`${site.origin}/half`), 'cut', `half of ${coding}`)
   }
 })
 
@@ -117,7 +96,7 @@ t.test('a body that only the end of the connection ends is known as such', async
 })
 
 t.test('no more is read than the limit, before and after decompression', async t => {
-  site.on('/long', (_request, response) => response.end('x'.repeat(100_001)))
+  site.on('/long', 'x'.repeat(100_001))
   const zeros = Buffer.alloc(50_000_000)
   const bombs = {
     gzip: gzipSync(zeros),
@@ -128,21 +107,15 @@ t.test('no more is read than the limit, before and after decompression', async t
   for (const [coding, bomb] of Object.entries(bombs)) {
     t.ok(bomb.length < 100_000, `${coding}: ${bomb.length} bytes`)
     site.on(`/bomb-${coding}`, reply(200, { 'content-encoding': coding }, bomb))
-    t.equal(await failing(get(`${site.origin}/bomb-${coding}`)), 'too-large', coding)
+    t.equal(await failing(`${site.origin}/bomb-${coding}`), 'too-large', coding)
   }
   site.on('/bomb-of-bombs', reply(200, { 'content-encoding': 'br, zstd' }, zstdCompressSync(bombs.br)))
-  site.on('/endless', (_request, response) => {
-    response.on('error', () => {})
-    const more = () => {
-      if (!response.destroyed) response.write('x'.repeat(10_000), () => setImmediate(more))
-    }
-    more()
-  })
+  site.on('/endless', pour('x'.repeat(10_000)))
   // Empty blocks: megabytes of gzip without a byte of text, and the rest of the member.
   const empty = Buffer.concat([GZIP_HEADER, Buffer.alloc(5_000_000, Buffer.from([0, 0, 0, 255, 255]))])
   site.on('/bomb-of-nothing', reply(200, { 'content-encoding': 'gzip, gzip' }, gzipSync(empty)))
   for (const path of ['/long', '/bomb-of-bombs', '/bomb-of-nothing', '/endless'])
-    t.equal(await failing(get(site.origin + path)), 'too-large', path)
+    t.equal(await failing(site.origin + path), 'too-large', path)
 })
 
 t.test('a body in chunks of a byte costs little memory, and one in small chunks is read', async t => {
@@ -152,7 +125,7 @@ t.test('a body in chunks of a byte costs little memory, and one in small chunks 
   const bytes = await raw(answer(chunks(1, 500_000)), 'stay')
   const before = process.memoryUsage().rss
   // Chunks that wait for the reader are joined: a slow reader has the whole body.
-  const end = await failing(get(bytes.url, { maxBytes: 1_000_000, timeout: 20_000 }))
+  const end = await failing(bytes.url, { maxBytes: 1_000_000, timeout: 20_000 })
   t.ok(end === 'too-large' || end === 200, `${end}`)
   t.ok(process.memoryUsage().rss - before < 100_000_000, 'a buffer for each would take hundreds of megabytes')
   bytes.server.close()
@@ -176,7 +149,7 @@ t.test('what goes on for ever beside the body is not read for ever', async t => 
       socket.once('data', () => socket.write(start, write))
     })
     const port = await listen(server)
-    t.equal(await failing(get(`http://127.0.0.1:${port}/`, { timeout: 60_000 })), 'too-large', name)
+    t.equal(await failing(`http://127.0.0.1:${port}/`, { timeout: 60_000 }), 'too-large', name)
     server.close()
   }
 })
@@ -186,46 +159,43 @@ t.test('RFC 9659: a zstd body that asks for a window over 8 MB is refused', asyn
   const stream = createZstdCompress({ params })
   stream.end(Buffer.alloc(1_000, 'x'))
   const body = Buffer.concat(await stream.toArray())
-  site.on('/window', (_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end(body))
-  t.equal(await failing(get(`${site.origin}/window`)), 'cut')
+  site.on('/window', reply(200, { 'content-encoding': 'zstd' }, body))
+  t.equal(await failing(`${site.origin}/window`), 'cut')
 })
 
 t.test('a header longer than 64 kB is no answer', async t => {
   const { url } = await raw(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 'stay')
-  t.equal(await failing(get(url)), 'protocol')
+  t.equal(await failing(url), 'protocol')
 })
 
 t.test('a server that is slow in any way is left in time', async t => {
   site.on('/mute', () => {})
-  site.on('/drip', (_request, response) => {
-    const timer = setInterval(() => response.write('x'), 50)
-    response.on('close', () => clearInterval(timer))
-  })
+  site.on('/drip', drip)
   const { url } = await raw('HTTP/1.1 200 OK\r\nx-slow: ', 'stay')
   for (const slow of [`${site.origin}/mute`, `${site.origin}/drip`, url]) {
     const start = performance.now()
-    t.equal(await failing(get(slow, { timeout: 400 })), 'time-out', slow)
+    t.equal(await failing(slow, { timeout: 400 }), 'time-out', slow)
     t.ok(performance.now() - start < 1_500)
   }
 })
 
 t.test('failures say what they are', async t => {
-  t.equal(await failing(get(`http://127.0.0.1:${await freePort()}/`)), 'connection')
-  t.equal(await failing(get('http://does-not-exist.invalid/')), 'name')
+  t.equal(await failing(`http://127.0.0.1:${await freePort()}/`), 'connection')
+  t.equal(await failing('http://does-not-exist.invalid/'), 'name')
   const { url } = await raw('SSH-2.0-OpenSSH_9.2\r\n')
-  t.equal(await failing(get(url)), 'protocol')
+  t.equal(await failing(url), 'protocol')
 })
 
 t.test('private addresses are refused, written in whatever way, and open only where the operator says', async t => {
   const { port } = site
   const written = '127.0.0.1 localhost 0.0.0.0 127.1 2130706433 0x7f000001 [::1] [::ffff:127.0.0.1] [::]'
   for (const host of written.split(' ')) {
-    t.equal(await failing(get(`http://${host}:${port}/`, { connect: closed })), 'private-address', host)
+    t.equal(await closed.failing(`http://${host}:${port}/`), 'private-address', host)
   }
   const others = `10.0.0.1 172.16.3.4 192.168.1.1 169.254.169.254 100.64.0.1 168.63.129.16 [::ffff:168.63.129.16] 224.0.0.1 198.18.0.1
     [fe80::1] [fd00::1] [64:ff9b::7f00:1] [2002:7f00:1::] [::7f00:1] [::127.0.0.1] [::ffff:0:7f00:1] [2001:0:1:2::1] [4000::1] [1::1]`
   for (const host of others.split(/\s+/)) {
-    t.equal(await failing(get(`http://${host}/`)), 'private-address', `${host}, not in 127.0.0.0/8`)
+    t.equal(await failing(`http://${host}/`), 'private-address', `${host}, not in 127.0.0.0/8`)
   }
   site.on('/', 'open')
   t.equal((await get(`${site.origin}/`)).body.toString(), 'open')
@@ -260,15 +230,15 @@ t.test(
 
 t.test('public addresses are asked on the ports of the web only, opened ranges on every one', async t => {
   for (const port of [1, 22, 25, 3306, 5432, 6379, 8081, 65535]) {
-    t.equal(await failing(get(`http://93.184.216.34:${port}/`)), 'port', String(port))
-    t.equal(await failing(get(`http://[2606:2800:220:1::1]:${port}/`)), 'port', String(port))
+    t.equal(await failing(`http://93.184.216.34:${port}/`), 'port', String(port))
+    t.equal(await failing(`http://[2606:2800:220:1::1]:${port}/`), 'port', String(port))
   }
   const rule = addressRule([], PORTS)
   t.same(
     [80, 443, 8080, 8443, 8081].map(port => rule.isPublicPort(port)),
     [true, true, true, true, false],
   )
-  t.equal(await failing(get(`http://10.0.0.1:22/`)), 'private-address', 'a closed address is none on any port')
+  t.equal(await failing(`http://10.0.0.1:22/`), 'private-address', 'a closed address is none on any port')
   for (const port of ['0', '65536', 'http', '1-2', '-1']) {
     t.throws(() => addressRule([], [port]), { name: 'ConfigError', message: /CRAWL_PORTS/ })
   }
@@ -280,6 +250,6 @@ t.test('public addresses are asked on the ports of the web only, opened ranges o
 
 t.test('a request that is no longer wanted when the connection stands is not made', async t => {
   site.on('/late', 'x')
-  t.equal(await failing(get(`${site.origin}/late`, { wanted: () => false })), 'aborted')
+  t.equal(await failing(`${site.origin}/late`, { wanted: () => false }), 'aborted')
   t.equal(site.to('/late').length, 0)
 })
