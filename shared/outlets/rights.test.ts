@@ -8,16 +8,20 @@ interface Page {
   metas?: Record<string, string[]>
   /** What robots.txt states of uses. */
   robots?: string[]
-  hasUnshown?: boolean
   isLicensed?: boolean
+}
+
+function read(stated: Partial<Parameters<typeof readRights>[0]>, tdm = 'refuse') {
+  const nothing = { headers: null, metas: new Map(), licences: [], hasUnshown: false, isLicensed: false }
+  return readRights({ ...nothing, ...stated }, { agent: 'perscopebot', tdm }, NOW)
 }
 
 /** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
 function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
-  const { headers = {}, metas = {}, robots = [], hasUnshown = false, isLicensed = false } = page
+  const { headers = {}, metas = {}, robots = [], isLicensed = false } = page
   const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
-  const stated = { headers: kept, metas: new Map(Object.entries(metas)), licences: [], hasUnshown, isLicensed }
-  const { refusedBy, snippet, archive, wordsAloneBy } = readRights(stated, { agent: 'perscopebot', tdm }, NOW)
+  const stated = { headers: kept, metas: new Map(Object.entries(metas)), isLicensed }
+  const { refusedBy, snippet, archive, wordsAloneBy } = read(stated, tdm)
   return [
     ...(refusedBy === null ? [] : ['refused']),
     ...(snippet === null ? [] : [`snippet ${snippet}`]),
@@ -135,11 +139,7 @@ t.test('of several signals the strictest holds, wherever they stand', async t =>
 t.test('what was seen is told with its source, each once', async t => {
   const headers: RightsHeaders = { 'x-robots-tag': ['noindex, NOINDEX', 'max-snippet:50', 'nofollow'] }
   const metas = new Map([['robots', ['noindex, unavailable_after: 2030-01-01']]])
-  const rights = readRights(
-    { headers, metas, licences: [], hasUnshown: true, isLicensed: false },
-    { agent: 'perscopebot', tdm: 'refuse' },
-    NOW,
-  )
+  const rights = read({ headers, metas, hasUnshown: true })
   t.same(rights.refusedBy, { signal: 'noindex', source: 'header' })
   t.same(rights.seen, [
     { signal: 'noindex', source: 'header' },
@@ -248,9 +248,8 @@ t.test('uses that an outlet does not allow, in robots.txt or a header: the stric
   t.equal(outcomeOf({ headers: headers('search=y'), robots: ['search=n'] }), 'refused')
   t.equal(outcomeOf({ headers: headers('search=y', 'search=n') }), 'refused')
   t.equal(outcomeOf({ metas: { 'content-usage': ['search=n'] } }), '', 'no place of the specification')
-  const stated = { headers: { [ROBOTS_FILE]: ['ai-train=no', 'https://x.example/l.xml'] }, metas: new Map() }
-  const rest = { licences: ['/licence'], hasUnshown: false, isLicensed: false }
-  t.same(readRights({ ...stated, ...rest }, { agent: 'perscopebot', tdm: 'refuse' }, NOW).seen, [
+  const robots = { [ROBOTS_FILE]: ['ai-train=no', 'https://x.example/l.xml'] }
+  t.same(read({ headers: robots, licences: ['/licence'] }).seen, [
     { signal: 'train-ai=n', source: ROBOTS_FILE },
     { signal: 'licence:https://x.example/l.xml', source: ROBOTS_FILE },
     { signal: 'licence:/licence', source: 'link' },
@@ -259,8 +258,7 @@ t.test('uses that an outlet does not allow, in robots.txt or a header: the stric
 
 t.test('a reservation is told with its policy, and one that was taken back as well', async t => {
   const headers = { [TDM_FILE]: ['0'], 'tdm-reservation': ['1'], 'tdm-policy': ['https://x.example/p'] }
-  const stated = { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed: false }
-  t.same(readRights(stated, { agent: 'perscopebot', tdm: 'refuse' }, NOW).seen, [
+  t.same(read({ headers }).seen, [
     { signal: 'tdm-reservation:0', source: TDM_FILE },
     { signal: 'tdm-reservation:1', source: 'header' },
     { signal: 'tdm-policy:https://x.example/p', source: 'header' },

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
-import { productToken } from '../../../shared/outlets/rights.ts'
 import { introduction } from './connector.ts'
 import { isAllowed, readRobots, statedOf } from './robots.ts'
 
@@ -35,7 +34,6 @@ Disallow: /again`
   )
   t.equal(readRobots(robots, 'perscopebot').crawlDelay, 2_500)
   t.equal(readRobots(robots, 'someone').crawlDelay, null)
-  t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
 })
 
 t.test('RFC 9309 §2.2.4: only a rule ends the names of a group', async t => {
@@ -179,20 +177,6 @@ t.test('where rules need more work than one page is worth, it is not fetched', a
 t.test('a pattern longer than any address matches by its wildcards only', async t => {
   t.equal(may(`user-agent: *\ndisallow: /${'*'.repeat(3_000)}prive`, '/a/prive'), false)
   t.equal(may(`user-agent: *\nallow: /a\ndisallow: /${'a'.repeat(3_000)}`, '/a'), true)
-})
-
-/** Public reports on readers of robots.txt, tried on 25 November 2026; none went wrong here. */
-const REPORTS: [source: string, robots: string, path: string, allowed: boolean][] = [
-  ['xroche/httrack#1695', 'User-agent: perscopebot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b', '/b', true],
-  ['rejifald/movar#434, groups', 'User-agent: *\nUser-agent: Googlebot\nDisallow: /a', '/a', false],
-  ['rejifald/movar#434, wildcards', 'User-agent: *\nDisallow: /*.json$', '/data.json', false],
-  ['us/crw#542', 'User-agent: *\nDisallow: /hide?', '/hide?id=1', false],
-  ['yasserg/crawler4j#107', 'User-agent: *\nDisallow: /*.print?', '/brug.2406.print?x', false],
-  ['yasserg/crawler4j#107, no more', 'User-agent: *\nDisallow: /*.print$', '/brug.print?x', true],
-  ['janreges/siteone-crawler#64', 'User-agent: *\nAllow: /\n\nUser-agent: Media\nDisallow: /', '/a', true],
-]
-t.test('reports of others', async t => {
-  for (const [source, robots, path, allowed] of REPORTS) t.equal(may(robots, path), allowed, source)
 })
 
 t.test('our verdicts are those of robots-parser', async () => {

@@ -183,26 +183,6 @@ t.test('a sitemap by language: other languages of an address are named too, afte
   t.end()
 })
 
-t.test('a news sitemap, a plain one and an index', async t => {
-  const news = parseFeed(
-    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>https://krant.example/a</loc><image:image><image:title>no</image:title></image:image><news:news><news:publication><news:name>Krant</news:name><news:language>fr</news:language></news:publication><news:publication_date>2026-11-21T08:00:00Z</news:publication_date><news:title>Titre</news:title></news:news></url></urlset>`,
-    BASE,
-  )
-  t.match(news, {
-    format: 'news sitemap',
-    entries: [{ link: 'https://krant.example/a', title: 'Titre', published: '2026-11-21T08:00:00Z', language: 'fr' }],
-  })
-  const plain = parseFeed(
-    '<urlset><url><loc>https://krant.example/a</loc><lastmod>2026-11-21</lastmod></url></urlset>',
-    BASE,
-  )
-  t.match(plain, { format: 'sitemap', entries: [{ published: null, modified: '2026-11-21' }] })
-  t.match(parseFeed('<sitemapindex><sitemap><loc>https://krant.example/1.xml</loc></sitemap></sitemapindex>', BASE), {
-    format: 'sitemap index',
-    parts: [{ url: 'https://krant.example/1.xml', modified: null }],
-  })
-})
-
 const MEGABYTE = 1_000_000
 const hostile: Record<string, string> = {
   'a billion laughs': `<!DOCTYPE rss [<!ENTITY a "${'x'.repeat(100)}">${'bcdefghij'.replace(/./g, (c, at: number) => `<!ENTITY ${c} "${`&${'abcdefghij'[at]};`.repeat(10)}">`)}]><rss><channel><item><title>&j;</title><link>https://krant.example/a</link></item></channel></rss>`,

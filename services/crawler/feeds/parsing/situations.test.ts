@@ -183,40 +183,11 @@ t.test('a desk in author does not hide who wrote (gluttony#6, rss-atom-bundle#86
   t.same(authors(`<atom:author><atom:name>De Dagkoerier</atom:name></atom:author>${creator}`), ['Bo De Wit'])
 })
 
-/*
- * More reports, tried on 25 November 2026: document, what its entries must be, and what the reader
- * of the report made of it. None of them went wrong here; what parse.test.ts has is left out.
- */
-const atom = (entry: string) => `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>${entry}</feed>`
-const link = (inside: string, attributes = '') => rss(`<title>Brug dicht</title>${inside}`, attributes)
-const ARTICLE = 'https://dagkoerier.example/2026/11/brug'
-const REPORTS: [source: string, wrong: string, document: string, right: string[]][] = [
-  [
-    'feedbin/support#338',
-    'the base of the entry is dropped',
-    atom('<entry xml:base="2026/11/"><title>t</title><link href="brug"/></entry>'),
-    [ARTICLE],
-  ],
-  ['relikd/baRSS#1', 'no link', link(`<guid isPermaLink="true">${ARTICLE}</guid>`), [ARTICLE]],
-  [
-    'RssBandit/RssBandit#1243',
-    'the id is taken for the address',
-    link(`<link>${ARTICLE}</link><guid ispermalink="false">tag:dagkoerier.example,3338:news</guid>`),
-    [ARTICLE],
-  ],
-  [
-    'Ranchero-Software/NetNewsWire#1012',
-    'the number is taken for a path',
-    link(`<link>\n<![CDATA[\n  ${ARTICLE}\n ]]>\n</link><guid><![CDATA[ 1568222173893 ]]></guid>`),
-    [ARTICLE],
-  ],
-  [
-    'danmactough/node-feedparser#72',
-    'a comment comes first',
-    `<?xml version="1.0"?>\n<!-- made by a tool -->\n${link(`<link>${ARTICLE}</link>`)}`,
-    [ARTICLE],
-  ],
-]
-for (const [source, wrong, document, right] of REPORTS) {
-  t.test(`${source} (${wrong})`, async t => t.same(urls(document), right))
-}
+// More reports, tried on 25 November 2026: none of them went wrong here.
+t.test('a link counts whatever stands around it (RssBandit#1243, NetNewsWire#1012, node-feedparser#72)', async t => {
+  const url = 'https://dagkoerier.example/2026/11/brug'
+  const item = (fields: string) => rss(`<title>Brug dicht</title>${fields}`)
+  t.same(urls(item(`<link>${url}</link><guid ispermalink="false">tag:dagkoerier.example,3338:news</guid>`)), [url])
+  t.same(urls(item(`<link>\n<![CDATA[\n  ${url}\n ]]>\n</link><guid><![CDATA[ 1568222173893 ]]></guid>`)), [url])
+  t.same(urls(`<?xml version="1.0"?>\n<!-- made by a tool -->\n${item(`<link>${url}</link>`)}`), [url])
+})
