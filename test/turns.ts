@@ -17,3 +17,12 @@ export function watchTurns(): () => number {
     return longest / 1_000
   }
 }
+
+/** ms of processor time from now on: a busy machine does not lengthen it. */
+export function stopwatch(): () => number {
+  const start = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1_000
+  }
+}

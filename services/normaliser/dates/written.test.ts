@@ -1,4 +1,5 @@
 import t from 'tap'
+import { stopwatch } from '../../../test/turns.ts'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
 /** `2026-11-03 14:05:00.000 +60`: a date as it was read, `-` for parts that are missing. */
@@ -163,17 +164,11 @@ t.test('American order where the page says that it is American', async t => {
 })
 
 t.test('hostile texts take no time', async t => {
-  const start = process.cpuUsage()
-  for (const text of [
-    '1 '.repeat(50_000),
-    '1.'.repeat(50_000),
-    'a'.repeat(100_000),
-    '3 november '.repeat(10_000),
-    '2026-'.repeat(20_000),
-  ]) {
+  const took = stopwatch()
+  for (const part of ['1 ', '1.', 'a', '3 november ', '2026-']) {
+    const text = part.repeat(100_000 / part.length)
     findDates(text)
     readDate(text)
   }
-  const { user, system } = process.cpuUsage(start)
-  t.ok(user + system < 3_000_000, `${Math.round((user + system) / 1000)} ms`)
+  t.ok(took() < 3_000, `${took()} ms`)
 })

@@ -1,5 +1,6 @@
 import { parseHTML } from 'linkedom'
 import t from 'tap'
+import { stopwatch } from '../../../test/turns.ts'
 import { boundMarkup, MAX_DEPTH, MAX_MARKUP, MAX_TAGS } from './bounds.ts'
 
 const DEEP = 100_000
@@ -71,12 +72,3 @@ t.test('an attribute or tag that never ends costs no time', async t => {
 t.test('drawings are removed', async t => {
   t.equal(boundMarkup('<p>a<svg><path d="M0"/><g/></svg>b</p>').replaceAll(' ', ''), '<p>ab</p>')
 })
-
-/** ms of processor time from now on: a busy machine does not lengthen it. */
-function stopwatch(): () => number {
-  const start = process.cpuUsage()
-  return () => {
-    const { user, system } = process.cpuUsage(start)
-    return (user + system) / 1_000
-  }
-}
