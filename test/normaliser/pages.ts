@@ -1,3 +1,5 @@
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
 
 /** Pages of an invented outlet, as the normaliser receives them. */
@@ -22,3 +24,8 @@ export function storedPage(body: string | null, given: Partial<StoredPage> = {})
     ...{ fetchedAt: new Date('2026-11-20T12:00:00Z'), entry: null, outlet: OUTLET, ...given },
   }
 }
+
+/** Data as pages hold them for search engines. */
+export const jsonLd = (data: unknown) => `<script type="application/ld+json">${JSON.stringify(data)}</script>`
+
+export const metaOf = (html: string, url = URL) => readMetadata(parsePage(html), url)

@@ -1,39 +1,44 @@
 import t from 'tap'
-import { feedEntry } from '../../../test/normaliser/pages.ts'
-import { parsePage } from '../markup/tree.ts'
-import { readMetadata } from '../metadata/metadata.ts'
+import { feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
 import { dateChoice } from './published.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const URL_ = 'https://www.dagkoerier.example/artikel/brug-dicht'
+const HEADLINE = 'Brug over de Maas dicht voor al het verkeer'
+const PROSE = `<p>${'De brug blijft tot het voorjaar dicht, zegt de gemeente. '.repeat(4)}</p>`
 
 interface Said {
   head?: string
-  jsonLd?: object
+  data?: object
+  /** Before the headline, and behind it. */
+  above?: string
   body?: string
   feed?: string
   url?: string
   text?: string
   timeZone?: string
+  lang?: string
 }
 
 function published(said: Said): string | null {
-  const jsonLd =
-    said.jsonLd === undefined ? '' : `<script type="application/ld+json">${JSON.stringify(said.jsonLd)}</script>`
-  const html = `<html lang="nl"><head><title>Brug over de Maas dicht</title>${said.head ?? ''}${jsonLd}</head>
-    <body><h1>Brug over de Maas dicht</h1>${said.body ?? ''}</body></html>`
-  const entry = said.feed === undefined ? null : feedEntry({ published: said.feed })
-  const outlet = { timeZone: said.timeZone ?? 'Europe/Amsterdam' }
-  const found = dateChoice(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)
-  return found?.value.toISOString() ?? null
+  const { head = '', data, above = '', body = '', feed, url = URL_, timeZone = 'Europe/Amsterdam', lang = 'nl' } = said
+  const stated = data === undefined ? '' : jsonLd(data)
+  const html = `<html lang="${lang}"><head><title>${HEADLINE}</title>${head}${stated}</head>
+    <body>${above}<h1>${HEADLINE}</h1>${body}</body></html>`
+  const entry = feed === undefined ? null : feedEntry({ published: feed })
+  return dateChoice(metaOf(html, url), entry, { timeZone }, said.text ?? '', NOW)?.value.toISOString() ?? null
 }
+
+/** The day that a page without structured data shows for its article. */
+const dayOf = (said: Said) => published(said)?.slice(0, 10) ?? null
+const behind = (markup: string) => dayOf({ body: markup + PROSE })
 
 const article = (datePublished: string, more: object = {}) => ({ '@type': 'NewsArticle', datePublished, ...more })
 const meta = (name: string, content: string) => `<meta property="${name}" content="${content}">`
 
 t.test('decision 36: structured data, meta tags, feed, page, in that order of trust', async t => {
   const said = {
-    jsonLd: article('2026-11-01T10:00:00+01:00'),
+    data: article('2026-11-01T10:00:00+01:00'),
     head: meta('article:published_time', '2026-11-02T10:00:00+01:00'),
     feed: 'Tue, 03 Nov 2026 10:00:00 +0100',
     body: '<time datetime="2026-11-04T10:00:00+01:00">4 november 2026 10:00</time>',
@@ -47,7 +52,7 @@ t.test('decision 36: structured data, meta tags, feed, page, in that order of tr
 })
 
 t.test('decision 36: without an offset, the outlet’s clocks count', async t => {
-  const at = (written: string, timeZone: string) => published({ jsonLd: article(written), timeZone })
+  const at = (written: string, timeZone: string) => published({ data: article(written), timeZone })
   t.equal(at('2026-07-15T14:05:00', 'Europe/Brussels'), '2026-07-15T12:05:00.000Z')
   t.equal(published({ body: '<p>Gepubliceerd op 3 november 2026 om 14.05 uur</p>' }), '2026-11-03T13:05:00.000Z')
   t.equal(published({ feed: '3 november 2026 14:05', timeZone: 'Europe/London' }), '2026-11-03T14:05:00.000Z')
@@ -65,45 +70,27 @@ t.test('decision 36: impossible dates are ignored: more than a day ahead, before
     'gisteren',
     '',
   ]) {
-    t.equal(published({ jsonLd: article(bad) }), null, bad)
-    t.equal(published({ jsonLd: article(bad), feed }), '2026-11-03T09:00:00.000Z', bad)
+    t.equal(published({ data: article(bad) }), null, bad)
+    t.equal(published({ data: article(bad), feed }), '2026-11-03T09:00:00.000Z', bad)
   }
-  t.equal(
-    published({ jsonLd: article('2026-11-22T12:00:00Z') }),
-    '2026-11-22T12:00:00.000Z',
-    'up to 24 hours ahead is a clock that goes wrong',
-  )
-  t.equal(published({ jsonLd: article('1990-01-01T00:00:00Z') }), '1990-01-01T00:00:00.000Z')
+  // Up to 24 hours ahead is a clock that goes wrong.
+  for (const good of ['2026-11-22T12:00:00.000Z', '1990-01-01T00:00:00.000Z', '2026-11-03T13:05:06.789Z'])
+    t.equal(published({ data: article(good) }), good)
 })
 
 t.test('decision 36: a change of the article is not its publication', async t => {
-  t.equal(published({ jsonLd: { '@type': 'NewsArticle', dateModified: '2026-11-01T10:00:00Z' } }), null)
-  t.equal(
-    published({
-      head: meta('article:modified_time', '2026-11-01T10:00:00Z') + meta('og:updated_time', '2026-11-01T10:00:00Z'),
-    }),
-    null,
-  )
+  t.equal(published({ data: { '@type': 'NewsArticle', dateModified: '2026-11-01T10:00:00Z' } }), null)
+  for (const name of ['article:modified_time', 'og:updated_time', 'dateModified'])
+    t.equal(published({ head: meta(name, '2026-11-01T10:00:00Z') }), null, name)
   t.equal(published({ body: '<p>Bijgewerkt: 3 november 2026, 14:05</p>' }), null)
-  t.equal(
-    published({ body: '<p>3 november 2026, 14:05 | bijgewerkt 4 november 2026, 9:00</p>' }),
-    '2026-11-03T13:05:00.000Z',
-  )
+  const both = '<p>3 november 2026, 14:05 | bijgewerkt 4 november 2026, 9:00</p>'
+  t.equal(published({ body: both }), '2026-11-03T13:05:00.000Z')
 })
 
 t.test('a day without a time takes its time from the next source of that day, else it is 00:00 UTC', async t => {
-  t.equal(
-    published({ jsonLd: article('2026-11-03'), feed: 'Tue, 03 Nov 2026 10:00:00 +0100' }),
-    '2026-11-03T09:00:00.000Z',
-  )
-  t.equal(
-    published({ jsonLd: article('2026-11-03'), feed: 'Wed, 04 Nov 2026 10:00:00 +0100' }),
-    '2026-11-03T00:00:00.000Z',
-  )
-})
-
-t.test('milliseconds are kept', async t => {
-  t.equal(published({ jsonLd: article('2026-11-03T14:05:06.789+01:00') }), '2026-11-03T13:05:06.789Z')
+  const data = article('2026-11-03')
+  t.equal(published({ data, feed: 'Tue, 03 Nov 2026 10:00:00 +0100' }), '2026-11-03T09:00:00.000Z')
+  t.equal(published({ data, feed: 'Wed, 04 Nov 2026 10:00:00 +0100' }), '2026-11-03T00:00:00.000Z')
 })
 
 t.test('the page’s own dateline is the one near the headline, not another article’s or the text’s', async t => {
@@ -123,14 +110,7 @@ t.test('decision 36: never now: the masthead’s date of today is no article’s
     '<div class="topbar">zaterdag 21 november 2026</div>',
     '<div class="date-today"><time datetime="2026-11-21">21 november</time></div>',
   ]
-  for (const head of heads) {
-    const html = `<html><head><title>Brug over de Maas dicht</title></head><body>${head}<main><h1>Brug over de Maas dicht</h1><p>Tekst</p></main></body></html>`
-    t.equal(
-      dateChoice(readMetadata(parsePage(html), URL_), null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value ?? null,
-      null,
-      head,
-    )
-  }
+  for (const above of heads) t.equal(published({ above, body: '<p>Tekst</p>' }), null, above)
 })
 
 t.test('the dateline counts before a meta tag that says only "date"', async t => {
@@ -150,10 +130,10 @@ t.test('a page that names its title in the address only has its dateline behind 
     <p>${'De brug over de Maas is dicht. '.repeat(20)}</p></main></body></html>`
   const url = 'https://dagkoerier.example/brug-over-de-maas-weken-dicht-12345.html'
   const read = (heading: string) => {
-    const meta = readMetadata(parsePage(page(heading)), url)
+    const meta = metaOf(page(heading), url)
     return [
       meta.titles.headline,
-      (dateChoice(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value ?? null)?.toISOString(),
+      dateChoice(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value.toISOString(),
     ]
   }
   t.same(read('Brug over de Maas – weken dicht!'), ['Brug over de Maas – weken dicht!', '2026-11-03T00:00:00.000Z'])
@@ -162,7 +142,7 @@ t.test('a page that names its title in the address only has its dateline behind 
 
 t.test('of two clocks that show one time the one that is not late counts; another time is another date', async t => {
   const both = (structured: string, tag: string) =>
-    published({ jsonLd: article(structured), head: meta('article:published_time', tag) })
+    published({ data: article(structured), head: meta('article:published_time', tag) })
   t.equal(both('2026-11-03T14:05:06Z', '2026-11-03T13:05:06+00:00'), '2026-11-03T13:05:06.000Z')
   t.equal(both('2026-11-03T13:05:06Z', '2026-11-03T14:05:06+00:00'), '2026-11-03T13:05:06.000Z')
   t.equal(both('2026-11-03T14:05:00Z', '2026-11-03T14:05:00+01:00'), '2026-11-03T13:05:00.000Z')
@@ -170,4 +150,79 @@ t.test('of two clocks that show one time the one that is not late counts; anothe
   t.equal(both('2026-11-03T14:05:00Z', '2026-11-03T13:05:00Z'), '2026-11-03T14:05:00.000Z')
   t.equal(both('2026-11-03T14:05:06Z', '2026-11-03T13:05:07Z'), '2026-11-03T14:05:06.000Z')
   t.equal(both('2026-11-03T23:05:06Z', '2026-11-03T08:05:06Z'), '2026-11-03T23:05:06.000Z')
+})
+
+t.test('a label in the line before a date tells its meaning', async t => {
+  t.equal(behind('<dl><dt>Bijgewerkt</dt><dd>4 november 2026</dd></dl>'), null)
+  for (const label of ['Gepubliceerd', 'Publié le', 'Veröffentlicht', 'Publiziert am', 'Verëffentlecht', 'Posted']) {
+    const listed = `<ul><li>Laatst gewijzigd</li><li>4 november 2026</li><li>${label}</li><li>3 november 2026</li></ul>`
+    t.equal(behind(listed), '2026-11-03', label)
+  }
+  t.equal(behind('<p>Gepubliceerd in Maastricht</p><p>3 november 2026</p>'), '2026-11-03')
+})
+
+t.test('words before a marked date count as well as its class name', async t => {
+  t.equal(behind('<p>Bijgewerkt: <time datetime="2026-11-04T09:00:00Z">4 november</time></p>'), null)
+  const both =
+    '<p>Mis à jour le <time datetime="2026-11-04T09:00Z">4 novembre</time>, publié le <time datetime="2026-11-03T09:00Z">3 novembre</time></p>'
+  t.equal(behind(both), '2026-11-03')
+})
+
+t.test('a date that calls itself the publication comes before one that does not', async t => {
+  t.equal(behind('<p><time>2 januari 2026</time></p><p>Gepubliceerd: 3 november 2025</p>'), '2025-11-03')
+})
+
+t.test('the time of a change that a theme hides in the byline is not the dateline', async t => {
+  const hidden =
+    '<div class="post-meta">Jan Smit <span class="updated">2026-11-07T10:10:52+01:00</span> <span>3 november 2026</span></div>'
+  t.equal(behind(hidden), '2026-11-03')
+  const hatom = '<div>door Jan Smit, <time class="updated">3 november 2026</time></div>'
+  t.equal(behind(hatom), '2026-11-03', 'hAtom knows no other class')
+})
+
+t.test('the date of a quotation is not the article’s', async t => {
+  const lead = '<p>Kort.</p>'.repeat(4)
+  t.equal(behind(`${lead}<blockquote>Posted by Jan Smit on Monday, November 2, 2026</blockquote>`), null)
+  t.equal(behind('<div>— Jan Smit (@jansmit) 2 november 2026</div>'), null)
+  t.equal(behind('<p>Soldaten op wacht bij de oude brug (Maastricht, 6-12-2010)</p>'), null)
+  t.equal(behind('<p>Foto: Jan Smit, 6-12-2010</p>'), null)
+})
+
+t.test('a box named for its byline is the article’s, with any other words in its name', async t => {
+  t.equal(dayOf({ above: '<div class="teaser_text_meta">Jan Smit / 03.11.2026 / 09:30</div>' }), '2026-11-03')
+  const teaser = '<div class="teaser"><h3>Een ander bericht</h3><p>9 november 2026</p></div>'
+  t.equal(behind(PROSE.repeat(3) + teaser), null)
+})
+
+t.test('where the page tells the headline once more, the date beside it counts', async t => {
+  const box = (inner: string) => dayOf({ body: `${PROSE.repeat(15)}<aside>${inner}</aside>` })
+  t.equal(box(`<p>${HEADLINE}</p><p>Wat er gebeurt.</p><p>3 november 2026</p>`), '2026-11-03')
+  t.equal(box(`<p>${HEADLINE} 3-11-2026 - 10:24</p>`), '2026-11-03')
+  t.equal(box('<p>Een heel ander bericht over de Maas</p><p>9 november 2026</p>'), null)
+  const dateFirst = `<p>3 november 2026</p><p>${HEADLINE}</p><p>2 november 2026</p><p>Een ander bericht over iets</p>`
+  t.not(box(dateFirst), '2026-11-02', 'a list whose dates stand before what they date')
+})
+
+t.test('a line of a date and nothing else may stand further off', async t => {
+  const far = (line: string) => behind(`${'<p>Kort.</p>'.repeat(20)}<div>${line}</div>`)
+  t.equal(far('op dinsdag 3 november 2026 om 10:30 uur (reageer)'), '2026-11-03')
+  t.equal(far('am Dienstag, 03.11.2026 - 10:30'), '2026-11-03')
+  t.equal(far('mardi 3 novembre 2026 à 10h30'), '2026-11-03')
+  t.equal(far('Op 3 november 2026 ging de brug dicht'), null)
+  t.equal(far('Dit bericht werd gepubliceerd op 3 november 2026 door Jan Smit'), '2026-11-03')
+  const opening = 'De aannemer, die al jaren aan bruggen over de Maas werkt en van wie vorig jaar een boek verscheen op'
+  t.equal(
+    far(`${opening} 3 november 2025, zegt dat er geen haast bij is en dat niemand zich zorgen hoeft te maken.`),
+    null,
+  )
+})
+
+t.test('3/4/2026 is read in the order that the page’s other dates show, else day first', async t => {
+  const byline = '<p>03/04/2026</p>'
+  const elsewhere = (date: string, lang = 'nl') =>
+    dayOf({ lang, body: `${byline}${PROSE}<div>Agenda ${date} en verder</div>` })
+  t.equal(behind(byline), '2026-04-03')
+  t.equal(elsewhere('11/23/2025'), '2026-03-04')
+  t.equal(elsewhere('23/11/2025', 'en-US'), '2026-04-03')
+  t.equal(elsewhere('niets', 'en-US'), '2026-03-04')
 })
