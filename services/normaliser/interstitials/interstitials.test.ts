@@ -1,9 +1,92 @@
 import t from 'tap'
-import { ANNOUNCED, INTERSTITIAL_EXAMPLES, interstitialOf } from '../../../test/normaliser/interstitials.ts'
+import {
+  ANNOUNCED,
+  ANNOUNCED_AT,
+  INTERSTITIAL_EXAMPLES,
+  interstitialOf,
+} from '../../../test/normaliser/interstitials.ts'
+import { feedEntry, jsonLd, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
+import { composeArticle } from '../article.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readPageText } from '../text/page-text.ts'
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
+
+/*
+ * Interstitials, and good pages with another title in the feed. The page's own statements decide.
+ */
+
+const NOW = new Date('2026-11-20T12:00:00Z')
+const OPEN_GRAPH = `<meta property="og:type" content="article"><meta property="article:published_time" content="2026-11-17T08:30:00Z">`
+const CANONICAL = `<link rel="canonical" href="${ANNOUNCED_AT}">`
+const data = (headline: string, more: object = {}) =>
+  jsonLd({ '@type': 'NewsArticle', headline, datePublished: '2026-11-17T08:30:00Z', author: 'Jan Peeters', ...more })
+
+const article = (title: string, text: string | readonly string[], head = '') =>
+  `<html><head><title>${title}</title>${head}</head><body><article><h1>${title}</h1>${[text]
+    .flat()
+    .map(paragraph => `<p>${paragraph}</p>`)
+    .join('')}</article></body></html>`
+
+const REPORT = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
+
+const compose = (html: string, title: string) =>
+  composeArticle(
+    storedPage(html, {
+      url: `${ANNOUNCED_AT}?utm_source=rss`,
+      entry: feedEntry({ url: ANNOUNCED_AT, title }),
+      outlet: { ...OUTLET, languages: ['nl', 'fr', 'de', 'lb', 'en'] },
+    }),
+    NOW,
+  )
+
+const GOLDEN: [language: string, title: string, text: string][] = [
+  [
+    'nl',
+    'Brug over de Schelde blijft dicht',
+    'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. Dat meldt het agentschap dinsdag.',
+  ],
+  [
+    'fr',
+    'Le pont sur l’Escaut reste fermé',
+    'Le pont sur l’Escaut à Tamise restera fermé aux camions jusqu’à vendredi au moins, a annoncé l’agence mardi soir.',
+  ],
+  [
+    'de',
+    'Brücke über die Schelde bleibt gesperrt',
+    'Die Brücke über die Schelde bei Temse bleibt mindestens bis Freitag für Lastwagen gesperrt, teilte die Behörde mit.',
+  ],
+  [
+    'lb',
+    'D’Bréck iwwer d’Schelde bleift zou',
+    'D’Bréck iwwer d’Schelde zu Temse bleift op d’mannst bis e Freideg fir Camionen zou, huet d’Agence en Dënschdeg matgedeelt.',
+  ],
+  [
+    'en',
+    'Bridge over the Scheldt stays closed',
+    'The bridge over the Scheldt at Temse will stay closed to lorries until Friday at least, the agency said on Tuesday.',
+  ],
+]
+/** As feeds call any article; null: not at all. */
+const FEED_TITLES = ['Liveblog', 'Kabinet overweegt hogere accijns', '12:41', '…']
+const UNRELATED = { feedTitle: 'Liveblog' }
+
+for (const [language, title, text] of GOLDEN) {
+  t.test(`a short article (${language}) is whole with any title in its feed, and without any markup`, async t => {
+    for (const feedTitle of FEED_TITLES) {
+      const composition = await compose(article(title, text, OPEN_GRAPH + data(title) + CANONICAL), feedTitle)
+      if (composition.kind !== 'article') throw new Error(`${feedTitle}: ${composition.detail}`)
+      const { interstitial, article: made } = composition
+      t.same(
+        [interstitial, made.title, made.body, made.publishedAt, made.authors, made.url],
+        [null, title, text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], ANNOUNCED_AT],
+        feedTitle,
+      )
+    }
+    for (const feedTitle of [...FEED_TITLES, null])
+      t.equal(interstitialOf(article(title, text), { feedTitle }), null, `${feedTitle}`)
+  })
+}
 
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
   for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
@@ -12,9 +95,6 @@ t.test('a paywall stub is one by its words too, when its data say nothing', asyn
     t.notOk(opening.paragraphs.join('\n').includes(says), name)
   }
 })
-
-const article = (title: string, ...paragraphs: string[]) =>
-  `<html><head><title>${title}</title></head><body><article><h1>${title}</h1>${paragraphs.map(text => `<p>${text}</p>`).join('')}</article></body></html>`
 
 t.test('news about cookies, faults, subscriptions and agreements is no wall', async t => {
   const fine = 'legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming van bezoekers.'
@@ -31,20 +111,12 @@ t.test('news about cookies, faults, subscriptions and agreements is no wall', as
     ['Loi sur le consentement', 'Les députés ont voté la loi sur le consentement, après deux ans de débats.'],
     ['Der Landtag stimmt zu', 'Die Abgeordneten gaben ihre Zustimmung zum Gesetz über den Datenschutz.'],
   ] as const)
-    t.equal(interstitialOf(article(title, ...paragraphs), { feedTitle: title }), null, title)
+    t.equal(interstitialOf(article(title, paragraphs), { feedTitle: title }), null, title)
 })
 
 t.test('a bot defence that also works on ordinary pages makes no wall of them', async t => {
-  const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
-  t.equal(
-    interstitialOf(
-      html.replace(
-        '</body>',
-        '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script></body>',
-      ),
-    ),
-    null,
-  )
+  const defence = '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script>'
+  t.equal(interstitialOf(REPORT.replace('</body>', `${defence}</body>`)), null)
 })
 
 t.test('a page with hardly a link and no word of the feed’s title is a bot defence in any words', async t => {
@@ -57,23 +129,14 @@ t.test('a page with hardly a link and no word of the feed’s title is a bot def
 })
 
 t.test('a redirect to another address of the article is no wall', async t => {
-  const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
-  t.equal(interstitialOf(html, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
-  t.equal(interstitialOf(html, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
+  t.equal(interstitialOf(REPORT, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
+  t.equal(interstitialOf(REPORT, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
 })
 
 t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {
   const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '.repeat(8).trim()
-  const page = readPageText(
-    parsePage(
-      article(
-        ANNOUNCED,
-        opening,
-        'Lees verder met een abonnement',
-        'Word abonnee en lees onbeperkt voor € 2,50 per week.',
-      ),
-    ),
-  )
+  const offer = ['Lees verder met een abonnement', 'Word abonnee en lees onbeperkt voor € 2,50 per week.']
+  const page = readPageText(parsePage(article(ANNOUNCED, [opening, ...offer])))
   t.same(openingOf(page, false), { paragraphs: [opening], walled: true })
 })
 
@@ -90,7 +153,7 @@ t.test('a whole text under a paywall flag is whole', async t => {
   const paragraphs = Array.from({ length: 12 }, (_, at) =>
     `Alinea ${at} van een heel artikel. ${'Er staat genoeg in om te lezen. '.repeat(8)}`.trim(),
   )
-  const opening = openingOf(readPageText(parsePage(article(ANNOUNCED, ...paragraphs))), false)
+  const opening = openingOf(readPageText(parsePage(article(ANNOUNCED, paragraphs))), false)
   t.equal(opening.walled, false)
   t.equal(opening.paragraphs.length, 12)
 })
@@ -106,4 +169,79 @@ t.test('one text in other spaces, signs and capitals has one fingerprint; short 
   t.notSame(fingerprint(numbered('8842')), fingerprint(numbered('77-1a')), 'numbers tell reports apart')
   t.same(fingerprint(numbered('8842'), false), fingerprint(numbered('77-1a'), false), 'where no word is the title’s')
   t.same(fingerprint('Even geduld: 1432', false, true), fingerprint('Even geduld: 1433', false, true))
+})
+
+t.test('a headline may begin as an error page’s does', async t => {
+  const headlines = [
+    '500 banen weg bij staalfabriek in Gent',
+    '404 blessés dans un accident de train',
+    '403 Stimmen für das neue Gesetz',
+    'Fout in software legt betaalverkeer plat',
+    'Onderhoud aan de brug begint maandag',
+    'Wartung der Schleuse dauert bis Mai',
+    'Oeps: minister leest verkeerde toespraak voor',
+    'Ein Fehler mit Folgen',
+    'Une erreur qui coûte cher',
+    'Not found in translation: a novel',
+  ]
+  const text = 'De gemeente maakte dinsdag bekend wat er is gebeurd en wat dat kost. '.repeat(5)
+  for (const title of headlines) {
+    t.equal(interstitialOf(article(title, text), UNRELATED), null, title)
+    t.equal(interstitialOf(article(title, text), { feedTitle: null }), null, title)
+    t.equal(interstitialOf(article(title, text.repeat(6)), UNRELATED), null, title)
+  }
+})
+
+t.test('a dated article outweighs a headline that fails and sentences of an error', async t => {
+  const title = 'Fout op de site'
+  const text = 'De website is niet bereikbaar. De pagina is verwijderd.'
+  const of = (head: string) => interstitialOf(article(title, text, head), UNRELATED)
+  t.equal(of(''), 'error page')
+  t.equal(of('<meta property="og:type" content="article">'), 'error page', 'a type without a date')
+  t.equal(of(OPEN_GRAPH), null)
+  t.equal(of(data(title)), null)
+  const elsewhere = data('Iets anders', { url: 'https://www.dagkoerier.example/ander' })
+  t.equal(of(elsewhere), 'error page', 'data of another article')
+})
+
+t.test('a dated article is no challenge, though its headline begins like one’s', async t => {
+  for (const title of [
+    'Vérification des comptes : la commune épinglée',
+    'Blocked for hours on the motorway',
+    'Un instant de grâce',
+  ]) {
+    const html = article(title, 'La commune a dépensé trop, selon la cour.', OPEN_GRAPH)
+    for (const feedTitle of ['Liveblog', null]) t.equal(interstitialOf(html, { feedTitle }), null, title)
+  }
+})
+
+t.test('a dated article about cookies is no cookie wall, though the feed says "Liveblog"', async t => {
+  const title = 'Boete voor cookies zonder toestemming'
+  const text = 'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
+  const under = (headline: string) => interstitialOf(article(headline, text, OPEN_GRAPH), UNRELATED)
+  t.equal(under(title), null)
+  t.equal(
+    under('Brug over de Schelde dicht'),
+    'cookie wall',
+    'on the page of an article about something else it is one',
+  )
+})
+
+t.test('an outlet that is called as consent pages are may redirect within itself', async t => {
+  const at = (host: string) => `https://${host}/nieuws/2026/brug-schelde-dicht`
+  t.equal(interstitialOf(REPORT, { url: at('privacy-first.example'), finalUrl: at('www.privacy-first.example') }), null)
+  t.equal(interstitialOf(REPORT, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
+})
+
+t.test('a page that says that all may read it is no paywall', async t => {
+  const text = 'De wedstrijden zijn voortaan alleen voor abonnees te zien, meldt de zender dinsdag.'
+  const html = article('Sport verdwijnt van de buis', text, data('Sport', { isAccessibleForFree: true }))
+  t.match(await compose(html, 'Column'), { interstitial: null, article: { body: text } })
+})
+
+t.test('an article that is gone is told by the section to which it leads', async t => {
+  const html = article('Binnenland', 'Het laatste nieuws uit het land, elke dag.')
+  const section = 'https://www.dagkoerier.example/binnenland'
+  t.equal(interstitialOf(html, { ...UNRELATED, finalUrl: section }), 'error page')
+  t.equal(interstitialOf(html, UNRELATED), null, 'at its own address it may be the article')
 })
