@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import fc from 'fast-check'
 import t from 'tap'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { detectLanguage } from './detection.ts'
@@ -61,11 +60,8 @@ t.test('decision 34: other languages are refused, similar ones too', async t => 
       .replace(/\s+/g, ' ')
       .slice(1000)
     for (const body of [text.slice(0, 200), text.slice(200, 400), text.slice(0, 2000)]) {
-      t.equal(
-        await detectLanguage({ title: '', body, outletLanguages: LANGUAGES }),
-        null,
-        `${code} ${body.slice(0, 40)}`,
-      )
+      const detected = await detectLanguage({ title: '', body, outletLanguages: LANGUAGES })
+      t.equal(detected, null, `${code} ${body.slice(0, 40)}`)
     }
   }
 })
@@ -93,21 +89,4 @@ t.test('decision 34: foreign words, a long quotation and capitals do not hide th
   t.equal(await ask(`${quotation} ${bodies.nl} ${bodies.nl} ${bodies.nl} ${bodies.nl}`, 'Schip vaart tegen brug'), 'nl')
   t.equal(await ask(bodies.nl.toUpperCase()), 'nl')
   t.equal(await ask(`${bodies.nl} https://www.example.com/the-quick-brown-fox info@example.com`), 'nl')
-})
-
-t.test('any text gets an answer', async t => {
-  const texts = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 300 }),
-    fc.lorem(),
-    fc.constant('\u0000'),
-    fc.constant('a'.repeat(100_000)),
-  )
-  await fc.assert(
-    fc.asyncProperty(texts, texts, async (title, body) => {
-      const answer = await detectLanguage({ title, body, outletLanguages: ['nl'] })
-      return answer === null || LANGUAGES.includes(answer)
-    }),
-    { numRuns: 200 },
-  )
-  t.pass()
 })

@@ -10,13 +10,8 @@ t.test('HTML of a feed becomes paragraphs without captions, links to other artic
   )
 })
 
-t.test('plain text and entities of a summary', async t => {
-  t.equal(feedText('De dijk wordt hoger &amp; breder.'), 'De dijk wordt hoger & breder.')
-  t.equal(feedText('Als x < y, dan is y > x.'), 'Als x < y, dan is y > x.')
-})
-
-t.test('an end that only says that there is more is cut off', async t => {
-  t.equal(feedText('De dijk wordt hoger en breder […]'), 'De dijk wordt hoger en breder')
+t.test('an end that only says that there is more is cut off, of plain text too', async t => {
+  t.equal(feedText('De dijk wordt hoger &amp; breder […]'), 'De dijk wordt hoger & breder')
   t.equal(feedText('<p>La digue sera plus haute. Lire la suite</p>'), 'La digue sera plus haute.')
   t.equal(feedText('Der Deich wird höher. Weiterlesen …'), 'Der Deich wird höher.')
 })

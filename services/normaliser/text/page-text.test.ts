@@ -104,23 +104,6 @@ t.test('a short report of two sentences is a text', async t => {
   )
 })
 
-t.test('a page without text has none, and no page makes it throw', async t => {
-  for (const html of [
-    '',
-    '<',
-    '<html>',
-    '<frameset><frame></frameset>',
-    '<body><p></p>',
-    '<p>',
-    '\u0000',
-    '<svg><p>x',
-    '<table><div>',
-    '</p></body></html><p>',
-  ]) {
-    t.same(readPageText(parsePage(html)).paragraphs.length <= 1, true, html)
-  }
-})
-
 t.test('boxes that announce another article, a video or a sound are no text; a list of such boxes is', async t => {
   const teaser = (title: string, text: string) =>
     `<div class="c1"><h2><a href="/media/${title.length}">${title}</a></h2><div><p>${text}</p></div></div>`
