@@ -1,22 +1,16 @@
 import t from 'tap'
-import { feedEntry } from '../../test/normaliser/pages.ts'
+import { feedEntry, jsonLd, metaOf } from '../../test/normaliser/pages.ts'
 import { authorChoice } from './authors/authors.ts'
 import { dateChoice } from './dates/published.ts'
-import { parsePage } from './markup/tree.ts'
-import { readMetadata } from './metadata/metadata.ts'
 import { titleChoice } from './metadata/title.ts'
 
 const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', timeZone: 'Europe/Amsterdam' }
 const NOW = new Date('2026-11-22T12:00:00Z')
 const ENTRY = feedEntry({ title: 'Brug dicht', authors: ['Jan Smit'], published: '2026-11-03T14:05:00+01:00' })
-const metaOf = (html: string) => readMetadata(parsePage(html), 'https://dagkoerier.example/a')
-const jsonLd = (more: object) =>
-  `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', ...more })}</script>`
+const stating = (more: object) => metaOf(jsonLd({ '@type': 'NewsArticle', ...more }))
 
 t.test('a field that two sources state is confirmed; one that a single source states is stated', async t => {
-  const meta = metaOf(
-    jsonLd({ headline: 'Brug dicht', datePublished: '2026-11-03T14:05:00+01:00', author: 'Jan Smit' }),
-  )
+  const meta = stating({ headline: 'Brug dicht', datePublished: '2026-11-03T14:05:00+01:00', author: 'Jan Smit' })
   for (const [entry, sure] of [
     [ENTRY, 'confirmed'],
     [null, 'stated'],
@@ -29,7 +23,7 @@ t.test('a field that two sources state is confirmed; one that a single source st
 })
 
 t.test('another day, other people or another title confirm nothing', async t => {
-  const meta = metaOf(jsonLd({ headline: 'Tunnel open', datePublished: '2026-11-05', author: 'Piet de Vries' }))
+  const meta = stating({ headline: 'Tunnel open', datePublished: '2026-11-05', author: 'Piet de Vries' })
   const origin = { source: 'json-ld', sure: 'stated' }
   t.same(titleChoice(meta, ENTRY, OUTLET)?.origin, origin)
   t.same(dateChoice(meta, ENTRY, OUTLET, '', NOW)?.origin, origin)
@@ -44,7 +38,7 @@ t.test('the words and the look of a page are guesses', async t => {
 })
 
 t.test('a day keeps its source when another source gives the hour', async t => {
-  const meta = metaOf(jsonLd({ datePublished: '2026-11-03' }))
+  const meta = stating({ datePublished: '2026-11-03' })
   const choice = dateChoice(meta, ENTRY, OUTLET, '', NOW)
   t.same(choice, { value: new Date('2026-11-03T13:05:00Z'), origin: { source: 'json-ld', sure: 'confirmed' } })
 })

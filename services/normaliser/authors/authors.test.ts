@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { feedEntry } from '../../../test/normaliser/pages.ts'
-import { parsePage } from '../markup/tree.ts'
-import { readMetadata } from '../metadata/metadata.ts'
+import { feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
+import { stopwatch } from '../../../test/turns.ts'
 import { authorChoice } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
 
@@ -121,33 +120,32 @@ for (const [name, table] of Object.entries(statements)) {
   })
 }
 
+const HEADLINE = 'Brug over de Maas dicht'
+
 interface Said {
-  jsonLd?: unknown
+  data?: unknown
   head?: string
   body?: string
   feed?: string[]
 }
 
-function authors({ jsonLd, head = '', body = '', feed }: Said): string[] {
-  const data =
-    jsonLd === undefined
-      ? ''
-      : `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', headline: 'Brug over de Maas dicht', author: jsonLd })}</script>`
-  const html = `<html><head><title>Brug over de Maas dicht</title>${head}${data}</head><body><h1>Brug over de Maas dicht</h1>${body}</body></html>`
+function authors({ data, head = '', body = '', feed }: Said): string[] {
+  const stated = data === undefined ? '' : jsonLd({ '@type': 'NewsArticle', headline: HEADLINE, author: data })
+  const html = `<html><head><title>${HEADLINE}</title>${head}${stated}</head><body><h1>${HEADLINE}</h1>${body}</body></html>`
   const entry = feed === undefined ? null : feedEntry({ authors: feed })
-  return authorChoice(readMetadata(parsePage(html), 'https://www.dagkoerier.example/a'), entry, outlet)?.value ?? []
+  return authorChoice(metaOf(html), entry, outlet)?.value ?? []
 }
 
 t.test('decision 35: the first source that names a person counts', async t => {
   const named = {
-    jsonLd: { name: 'Anna Data' },
+    data: { name: 'Anna Data' },
     head: '<meta name="author" content="Bob Meta">',
     feed: ['Cas Feed'],
     body: '<p>Door Dirk Pagina</p>',
   }
   t.same(authors(named), ['Anna Data'])
-  t.same(authors({ ...named, jsonLd: { '@type': 'Organization', name: 'Mediagroep Zuid' } }), ['Bob Meta'])
-  t.same(authors({ ...named, jsonLd: 'Redactie' }), ['Bob Meta'])
+  t.same(authors({ ...named, data: { '@type': 'Organization', name: 'Mediagroep Zuid' } }), ['Bob Meta'])
+  t.same(authors({ ...named, data: 'Redactie' }), ['Bob Meta'])
   t.same(authors({ feed: named.feed, body: named.body }), ['Cas Feed'])
   t.same(authors({ feed: ['onze nieuwsredactie'], body: named.body }), ['Dirk Pagina'])
   t.same(authors({ body: named.body }), ['Dirk Pagina'])
@@ -190,43 +188,23 @@ t.test('decision 35: the account that posted is the author only if readers see i
     '@id': 'https://www.dagkoerier.example/#/schema/person/1a2b',
     name: 'Wim Beheer',
   }
-  t.same(authors({ jsonLd: account, head: '<meta name="author" content="Wim Beheer">' }), [])
-  t.same(authors({ jsonLd: account, body: '<p>Wim Beheer</p>' }), ['Wim Beheer'])
-  t.same(authors({ jsonLd: account, body: '<p>Door Jan Smit</p><p>Wim Beheer</p>' }), ['Jan Smit'])
+  t.same(authors({ data: account, head: '<meta name="author" content="Wim Beheer">' }), [])
+  t.same(authors({ data: account, body: '<p>Wim Beheer</p>' }), ['Wim Beheer'])
+  t.same(authors({ data: account, body: '<p>Door Jan Smit</p><p>Wim Beheer</p>' }), ['Jan Smit'])
 })
 
 t.test('decision 35: order is kept, nobody comes twice', async t => {
-  t.same(authors({ jsonLd: ['Zoë Bakker', 'Anna Weber', 'zoë bakker'] }), ['Zoë Bakker', 'Anna Weber'])
+  t.same(authors({ data: ['Zoë Bakker', 'Anna Weber', 'zoë bakker'] }), ['Zoë Bakker', 'Anna Weber'])
   t.same(
-    authors({ jsonLd: 'Jan Smit', head: '<meta name="author" content="Jan Smit, Anna Weber">' }),
+    authors({ data: 'Jan Smit', head: '<meta name="author" content="Jan Smit, Anna Weber">' }),
     ['Jan Smit', 'Anna Weber'],
     'the fuller statement',
   )
 })
 
 t.test('of any byline, names come out short, single-lined and once', async () => {
-  const word = fc.constantFrom(
-    'Jan',
-    'Smit',
-    'en',
-    'door',
-    ',',
-    '/',
-    '(',
-    ')',
-    'ANP',
-    'redactie',
-    '&amp;',
-    '<b>',
-    '@',
-    '3.11.2026',
-    'van',
-    'den',
-    '\n',
-    ':',
-    '-',
-    '’s',
-  )
+  const said = Object.values(statements).flatMap(table => table.map(([statement]) => statement))
+  const word = fc.constantFrom('\n', '@', ...said.flatMap(statement => statement.split(/ (?![^<]*>)/)))
   fc.assert(
     fc.property(
       fc.oneof(
@@ -241,32 +219,14 @@ t.test('of any byline, names come out short, single-lined and once', async () =>
 })
 
 t.test('hostile bylines take no time', async t => {
-  const start = process.cpuUsage()
-  for (const text of [
-    'Jan '.repeat(100_000),
-    ','.repeat(100_000),
-    '('.repeat(100_000),
-    'door '.repeat(50_000),
-    'a.b@'.repeat(50_000),
-    '<'.repeat(100_000),
-  ])
-    peopleIn(text, own)
-  const { user, system } = process.cpuUsage(start)
-  t.ok(user + system < 3_000_000, `${Math.round((user + system) / 1000)} ms`)
+  const took = stopwatch()
+  for (const part of ['Jan ', ',', '(', 'door ', 'a.b@', '<']) peopleIn(part.repeat(100_000), own)
+  t.ok(took() < 3_000, `${took()} ms`)
 })
 
 t.test('a name without a label counts beside the date under the headline', async t => {
   const page = (...lines: string[]) =>
-    authorChoice(
-      readMetadata(
-        parsePage(
-          `<title>Brug dicht</title><h1>Brug dicht</h1>${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>`,
-        ),
-        'https://dagkoerier.example/a',
-      ),
-      null,
-      outlet,
-    )?.value ?? []
+    authors({ body: `${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>` })
   t.same(page('Anna Weber', '3 november 2026'), ['Anna Weber'])
   t.same(page('Jan van den Berg', '3-11-2026 14:05'), ['Jan van den Berg'])
   t.same(page('Anna Weber – 3. November 2026'), ['Anna Weber'])
