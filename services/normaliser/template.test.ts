@@ -1,5 +1,5 @@
 import t from 'tap'
-import { EMPTY_TEMPLATE, furnitureCount, learn, lessonOf, partedBy, type Template } from './template.ts'
+import { EMPTY_TEMPLATE, learn, lessonOf, partedBy, type Template } from './template.ts'
 
 const OFFER = 'Lees elke dag het nieuws uit uw eigen streek, nu een maand lang voor één euro.'
 const page = (n: number, ...more: string[]) => [
@@ -13,12 +13,6 @@ const taughtBy = (texts: string[][], template: Template = EMPTY_TEMPLATE) =>
   texts.reduce((learned, text) => learn(learned, lessonOf(text)), template)
 const pages = (count: number, from: number, ...more: string[]) =>
   Array.from({ length: count }, (_, n) => page(from + n, ...more))
-
-t.test('a line that many pages hold is furniture, and is left out of the next text', async t => {
-  const template = taughtBy(pages(12, 0, OFFER))
-  t.same(partedBy(template, page(99, OFFER)), { own: page(99), furniture: [OFFER] })
-  t.equal(furnitureCount(template), 1)
-})
 
 t.test('a line that some pages repeat stays: a wire text, a series', async t => {
   const template = taughtBy([...pages(4, 0, OFFER), ...pages(16, 10)])

@@ -47,12 +47,15 @@ export async function storePages(
   return numbers
 }
 
+/** The last sentence of every page. */
+export const REPEATED = 'De oppositie vindt dat het college veel te lang wacht en dreigt met een motie.'
+
 /** An article's page with some sentences about its number. */
 export function articlePage(title: string, about: string): string {
   const sentences = [
     `Over ${about} is dinsdag in de gemeenteraad urenlang gesproken, zonder dat er een besluit viel.`,
     `De wethouder zei dat ${about} voor het einde van het jaar terugkomt op de agenda.`,
-    'De oppositie vindt dat het college veel te lang wacht en dreigt met een motie.',
+    REPEATED,
   ]
   return `<!doctype html><html lang="nl"><head><title>${title}</title></head><body><article><h1>${title}</h1>${sentences
     .map(text => `<p>${text}</p>`)
