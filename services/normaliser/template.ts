@@ -45,7 +45,7 @@ function isFurniture({ pages, lines }: Template, digest: string): boolean {
 }
 
 /** How many lines are furniture now. */
-export function furnitureCount(template: Template): number {
+function furnitureCount(template: Template): number {
   if (template.pages < FEWEST_PAGES) return 0
   return Object.keys(template.lines).filter(digest => isFurniture(template, digest)).length
 }
