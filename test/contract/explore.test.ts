@@ -97,7 +97,6 @@ t.test('counts are held to the plan as a search is', async t => {
   t.same((await counts('by=country', narrow.secret)).data, [['BE', 1]])
   t.match((await counts('by=country&country=NL', narrow.secret)).json, { code: 'country_not_included' })
   t.match((await counts('by=day&published_after=2025-12-31', narrow.secret)).json, { code: 'history_not_included' })
-  t.equal((await api.ask(null, '/explore/counts?by=day')).status, 401)
 })
 
 t.test('what cannot be counted is refused with a sentence for each parameter', async t => {
@@ -133,7 +132,6 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
   t.equal((await ask({ headers: { 'If-None-Match': etag } })).status, 304)
   const head = await ask({ method: 'HEAD' })
   t.match([head.status, head.text, head.headers.get('etag')], [200, '', etag])
-  t.equal((await ask({ method: 'POST' })).status, 405)
   t.equal(
     (await api.ask(limited.secret, '/explore/suggestions?field=author&q=jan')).headers.get('x-quota-remaining'),
     '2',
@@ -147,7 +145,7 @@ t.test('counts cost one of the minute and of the month, and answer conditional r
 })
 
 const isCoverage = ajv.compile(COVERAGE_SCHEMA)
-const coverage = (query: string, key: string | null = secret) => api.ask(key, `/explore/coverage?${query}`)
+const coverage = (query: string, key = secret) => api.ask(key, `/explore/coverage?${query}`)
 
 const [FIRST, SECOND, THIRD] = [dayAgo(5), dayAgo(4), dayAgo(3)]
 const FIGURES = 'day, polls, sitemaps, requests, feeds, second, named, indexed, alone, reasons, refused, lost'
@@ -204,8 +202,6 @@ t.test('coverage is held to the plan, and costs one of the minute alone', async 
   t.match(whole.json.data, [{ outlet: { domain: 'echo.example' }, named: 0 }], 'the first day is not whole')
   t.equal(whole.headers.get('x-quota-remaining'), '5')
   t.same((await ask('outlet=dagkoerier')).json.data, [])
-  t.equal((await coverage('', null)).status, 401)
-  t.equal((await api.ask(secret, '/explore/coverage', { method: 'POST' })).status, 405)
   t.match((await coverage('published_after=2024-01-01')).json, {
     errors: { published_after: [/366 days at most/] },
   })
@@ -310,8 +306,4 @@ t.test('issue 37.3: places of phrases, stop words, titles alone, and what a plan
   const { secret: other } = await api.issue({ countries: ['LU'] })
   t.same((await ask('q=bus&search_in=title_body', other)).data, [])
   t.equal((await ask('q=bus&cursor=x')).code, 'invalid_request')
-})
-
-t.test('/docs shows the OpenAPI document of these operations', async t => {
-  t.match((await api.ask(null, '/docs')).text, /explore\/openapi\.json/)
 })

@@ -22,7 +22,10 @@ const KNOWN = { 'if-none-match': '*' }
 const LOCKED = { 'x-forwarded-for': '192.0.2.10' }
 const PREFLIGHT = { 'access-control-request-method': 'GET', 'x-forwarded-for': '192.0.2.11' }
 
-/** One request for each kind of answer, in this order: some use up what the next one finds. */
+/**
+ * One request for each kind of answer, in this order: some use up what the next one finds. The
+ * counters (decision 4) tell what each costs (decision 5).
+ */
 const ANSWERS: Asked[] = [
   { title: 'a page', key: 'plain' },
   { title: 'a page, by HEAD', key: 'plain', method: 'HEAD' },
