@@ -56,9 +56,3 @@ t.test("decision 35: an author's id is the same for the same name at the same ou
   t.not(one?.authors[0]?.id, three?.authors[0]?.id)
   t.not(one?.authors[0]?.id, one?.authors[1]?.id)
 })
-
-t.test('decision 38: the version is in the path, and there is one', async t => {
-  for (const path of ['/articles', '/v0/articles', '/v2/articles', '/v1.0/articles']) {
-    t.equal((await api.ask(secret, path)).status, 404)
-  }
-})
