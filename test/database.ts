@@ -75,6 +75,14 @@ export async function holdLock(pool: Pool, sql: string, values: unknown[] = []):
   }
 }
 
+/** How many connections to the database of a pool wait for a lock. */
+export async function lockWaits(pool: Pool): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rowCount ?? 0
+}
+
 /** Migrates the template of a server, unless another test has: it knows one schema alone. */
 async function makeTemplate(server: string): Promise<void> {
   await onServer(server, async client => {

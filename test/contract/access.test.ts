@@ -1,5 +1,5 @@
 import t from 'tap'
-import { revokeKey, rotateKey, updateKey } from '../../shared/plans/keys.ts'
+import { updateKey } from '../../shared/plans/keys.ts'
 import { holdLock } from '../database.ts'
 import { startTestApi } from './api.ts'
 
@@ -12,18 +12,9 @@ const from = (address: string, authorization?: string, path = '/v1/articles') =>
     headers: { 'X-Forwarded-For': address, ...(authorization === undefined ? {} : { Authorization: authorization }) },
   })
 
-t.test('decision 1: no key is missing_token, 401, with a challenge that names no error', async t => {
-  for (const authorization of [undefined, '', 'Bearer', 'bearer', 'Bearer ']) {
-    const { status, headers, json } = await from('192.0.2.1', authorization)
-    t.equal(status, 401, `Authorization: ${authorization}`)
-    t.equal(json.code, 'missing_token')
-    t.equal(json.status, 'error')
-    t.equal(headers.get('www-authenticate'), 'Bearer realm="perscope"')
-  }
-})
-
-t.test('decision 1: a key that is not valid is invalid_token, 401, and the challenge says so', async t => {
-  const wrong = [
+const REFUSED = {
+  missing_token: [undefined, '', 'Bearer', 'bearer', 'Bearer '],
+  invalid_token: [
     'Bearer x',
     `Bearer ${secret}x`,
     `Basic ${secret}`,
@@ -31,14 +22,18 @@ t.test('decision 1: a key that is not valid is invalid_token, 401, and the chall
     secret,
     'Bearer "x"',
     `Token ${secret}`,
-  ]
-  for (const [index, authorization] of wrong.entries()) {
-    const { status, headers, json } = await from(`192.0.2.${10 + index}`, authorization)
-    t.equal(status, 401, authorization.replaceAll(secret, 'KEY'))
-    t.equal(json.code, 'invalid_token')
-    t.equal(headers.get('www-authenticate'), 'Bearer realm="perscope", error="invalid_token"')
-  }
-})
+  ],
+}
+for (const [code, sent] of Object.entries(REFUSED)) {
+  t.test(`decision 1: ${code} is 401, and its challenge names no other error`, async t => {
+    const challenge = `Bearer realm="perscope"${code === 'invalid_token' ? ', error="invalid_token"' : ''}`
+    for (const [index, authorization] of sent.entries()) {
+      const { status, headers, json } = await from(`192.0.2.${10 + index}`, authorization)
+      t.match([status, json], [401, { status: 'error', code }], authorization?.replaceAll(secret, 'KEY') ?? 'none')
+      t.equal(headers.get('www-authenticate'), challenge)
+    }
+  })
+}
 
 t.test('RFC 7235: the scheme is read in any case', async t => {
   t.equal((await from('192.0.2.30', `bEARER  ${secret}`)).status, 200)
@@ -134,14 +129,6 @@ t.test('issue 18.12: hundreds of wrong keys at once from one address leave conne
   t.equal(statuses.filter(status => status === 429).length, 91)
 })
 
-t.test('requests without a key, hundreds at once from one address, leave connections for others', async t => {
-  const release = await holdLock(api.pool, 'lock table auth_failures in access exclusive mode')
-  const attempts = Array.from({ length: 100 }, () => from('198.51.100.12'))
-  for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.13', `Bearer ${secret}`)).status, 200)
-  await release()
-  for (const { status } of await Promise.all(attempts)) t.equal(status, 401)
-})
-
 t.test('decision 3: without TRUST_PROXY nobody names their own address', async t => {
   const direct = await api.another({ TRUST_PROXY: '', AUTH_LOCK_FAILURES: '3' })
   const statuses: number[] = []
@@ -152,47 +139,6 @@ t.test('decision 3: without TRUST_PROXY nobody names their own address', async t
     statuses.push(response.status)
   }
   t.strictSame(statuses, [401, 401, 401, 429])
-})
-
-t.test('decision 21: a revoked, rotated or changed key counts in every process at once', async t => {
-  const other = await api.another()
-  const { key, secret: old } = await api.issue({ rate: 50 })
-  const both = async (secret: string) =>
-    Promise.all(
-      [api.base, other.base].map(async base => {
-        const response = await fetch(`${base}/v1/articles`, {
-          headers: { Authorization: `Bearer ${secret}`, 'X-Forwarded-For': '198.51.100.7' },
-        })
-        return [response.status, response.headers.get('x-ratelimit-limit')]
-      }),
-    )
-  t.strictSame(await both(old), [
-    [200, '50'],
-    [200, '50'],
-  ])
-  await updateKey(api.pool, key.id, { plan: { rate: 70 } })
-  t.strictSame(await both(old), [
-    [200, '70'],
-    [200, '70'],
-  ])
-  const rotated = await rotateKey(api.pool, key.id)
-  t.strictSame(
-    await both(rotated!.secret),
-    [
-      [200, '70'],
-      [200, '70'],
-    ],
-    'a new key works at once',
-  )
-  t.strictSame(await both(old), [
-    [401, null],
-    [401, null],
-  ])
-  await revokeKey(api.pool, key.id)
-  t.strictSame(await both(rotated!.secret), [
-    [401, null],
-    [401, null],
-  ])
 })
 
 t.test('decision 5: keys are stored as hashes only', async t => {

@@ -122,41 +122,7 @@ t.test('only JSON, and uncompressed', async t => {
   t.equal(latin.status, 422)
 })
 
-t.test('without a key nothing is made, listed or shown', async t => {
-  for (const [method, path] of [
-    ['GET', '/explore/feeds'],
-    ['POST', '/explore/feeds'],
-    ['DELETE', '/explore/feeds/feed_0'],
-    ['GET', '/explore/feeds.opml'],
-    ['GET', '/explore/nothing'],
-    ['GET', '/feeds'],
-    ['GET', '/feeds/psf_x'],
-    ['POST', '/feeds/psf_x.rss'],
-  ] as const) {
-    const { status, json } = await api.ask(null, path, { method })
-    t.equal(status, 401, `${method} ${path}`)
-    t.equal(json.code, 'missing_token')
-  }
-})
-
-t.test('other methods are 405, with those that are served', async t => {
-  const { secret } = await api.issue()
-  for (const [method, path, allowed] of [
-    ['PUT', '/explore/feeds', 'GET, HEAD, POST'],
-    ['POST', '/explore/feeds.opml', 'GET, HEAD'],
-    ['GET', '/explore/feeds/feed_0', 'DELETE'],
-    ['OPTIONS', '/explore/feeds', 'GET, HEAD, POST'],
-    ['POST', '/feeds/psf_x.rss', 'GET, HEAD'],
-  ] as const) {
-    const { status, headers, json } = await api.ask(secret, path, { method })
-    t.equal(status, 405, path)
-    t.equal(headers.get('allow'), allowed)
-    t.equal(json.code, 'method_not_allowed')
-  }
-  t.equal((await api.ask(secret, '/explore/nothing')).status, 404)
-})
-
-t.test('operations take no parameters, so no filter is ignored in silence', async t => {
+t.test('operations and addresses take no parameters, so no filter is ignored in silence', async t => {
   const { secret } = await api.issue()
   const { json: feed } = await make(secret, { search: 'q=brug' })
   for (const [method, path] of [
@@ -164,6 +130,7 @@ t.test('operations take no parameters, so no filter is ignored in silence', asyn
     ['POST', '/explore/feeds'],
     ['GET', '/explore/feeds.opml'],
     ['DELETE', `/explore/feeds/${feed.id}`],
+    ['GET', pathOf(feed.url)],
   ] as const) {
     const { status, json } = await api.ask(secret, `${path}?title=Bridges&q`, { method })
     t.equal(status, 422, `${method} ${path}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
-import { holdLock } from '../database.ts'
+import { holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ask, PLAN } from './api.ts'
@@ -28,15 +28,6 @@ async function holdSets(): Promise<() => Promise<void>> {
   return release
 }
 
-/** Connections of APIs that wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rowCount } = await world.pool.query(
-    `select from pg_stat_activity
-     where datname = current_database() and application_name like 'perscope api #%' and wait_event_type = 'Lock'`,
-  )
-  return rowCount ?? 0
-}
-
 t.test('issue 18.11: slow searches of one key leave connections for all others', async t => {
   await world.fleet.start('api')
   const base = world.fleet.base()
@@ -46,7 +37,7 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
 
   const release = await holdSets()
   const searches = Array.from({ length: 30 }, (_, n) => ask(base + slowPath(n), slow.secret))
-  await until(async () => (await waiting()) >= 2, 60_000)
+  await until(async () => (await lockWaits(world.pool)) >= 2, 60_000)
   for (let round = 0; round < 5; round++) {
     for (const path of quick) {
       const start = performance.now()
@@ -58,7 +49,7 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
       t.ok(performance.now() - start < 12_000, `${path}: ${Math.round(performance.now() - start)} ms`)
     }
   }
-  t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
+  t.ok((await lockWaits(world.pool)) < world.config.DATABASE_POOL / 2)
   await release()
   t.strictSame([...new Set((await Promise.all(searches)).map(({ status }) => status))], [200], 'none was refused')
 })
@@ -89,34 +80,25 @@ t.test('issue 22.9: questions that wait for the model hold up no other search of
   t.ok(beside > 0, 'searches were answered while four questions were with the model')
 })
 
-for (const table of ['rate_windows', 'quota_months']) {
-  t.test(`issue 18.11: a key whose row in ${table} is busy leaves connections for all others`, async t => {
+for (const [what, lock, path] of [
+  ['whose minute is busy', 'select from rate_windows where key_id = $1 for update', '/v1/articles'],
+  ['whose month is busy', 'select from quota_months where key_id = $1 for update', '/v1/articles'],
+  ['that asks for much coverage', 'lock table outlet_days in access exclusive mode', '/explore/coverage'],
+] as const) {
+  t.test(`issue 18.11: a key ${what} leaves connections for all others`, async t => {
     const base = world.fleet.base()
     const [busy, other] = [await issue(1_000), await issue(1_000)]
     for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
-    const release = await holdLock(world.pool, `select from ${table} where key_id = $1 for update`, [busy.key.id])
-    const requests = Array.from({ length: 30 }, () => ask(`${base}/v1/articles`, busy.secret))
+    const release = await holdLock(world.pool, lock, lock.includes('$1') ? [busy.key.id] : [])
+    const requests = Array.from({ length: 30 }, () => ask(base + path, busy.secret))
     // One statement counts all that came together.
-    await until(async () => (await waiting()) >= 1, 60_000)
+    await until(async () => (await lockWaits(world.pool)) >= 1, 60_000)
     for (let i = 0; i < 5; i++) t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
-    t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
+    t.ok((await lockWaits(world.pool)) < world.config.DATABASE_POOL / 2)
     await release()
     t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
   })
 }
-
-t.test('a key that asks for much coverage at once leaves connections for all others', async t => {
-  const base = world.fleet.base()
-  const [busy, other] = [await issue(null), await issue(null)]
-  for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
-  const release = await holdLock(world.pool, 'lock table outlet_days in access exclusive mode')
-  const requests = Array.from({ length: 30 }, () => ask(`${base}/explore/coverage`, busy.secret))
-  await until(async () => (await waiting()) >= 1, 60_000)
-  t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
-  t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
-  await release()
-  t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
-})
 
 t.test('issue 18.11: who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
   const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })

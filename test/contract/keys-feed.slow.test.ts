@@ -2,7 +2,7 @@ import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
-import { startTestApi } from './api.ts'
+import { PLAN, startTestApi } from './api.ts'
 
 t.setTimeout(280_000)
 
@@ -10,7 +10,6 @@ const api = await startTestApi(t)
 await api.index([{ title: 'De brug is dicht' }])
 
 const keys = (...args: string[]) => runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
-const PLAN = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 1_000, quota: null }
 const issue = async (name: string) => (await createKey(api.pool, name, PLAN)).key
 const read = (url: string) => api.ask(null, new URL(url).pathname)
 
