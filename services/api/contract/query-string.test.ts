@@ -3,17 +3,9 @@ import t from 'tap'
 import { readQueryString, type WrittenParameter } from './query-string.ts'
 
 const cases: [about: string, raw: string, written: WrittenParameter[]][] = [
-  ['nothing', '', []],
   ['a name alone has an empty value', 'q', [{ name: 'q', value: '' }]],
   ['the first = separates', 'q=a=b', [{ name: 'q', value: 'a=b' }]],
-  ['+ is a space', 'q=a+b', [{ name: 'q', value: 'a b' }]],
-  ['percent-encoded UTF-8', 'q=%C3%A9%F0%9F%98%80', [{ name: 'q', value: 'é😀' }]],
   ['raw UTF-8, as Node hands it on', 'q=\u00c3\u00a9', [{ name: 'q', value: 'é' }]],
-  [
-    'order and repetition stay',
-    'a=1&b=2&a=3',
-    ['a1', 'b2', 'a3'].map(([name, value]) => ({ name: name!, value: value! })),
-  ],
 ]
 
 for (const [about, raw, written] of cases) {
@@ -42,7 +34,7 @@ for (const [about, raw, name] of unreadable) {
   })
 }
 
-t.test('decision 9: whatever is encoded comes back', async t => {
+t.test('decision 9: whatever is encoded comes back, in its order', async t => {
   const names = fc
     .string({ unit: 'grapheme', minLength: 1 })
     .filter(name => !name.includes('\0') && name.isWellFormed())

@@ -79,7 +79,6 @@ t.test('what is null is left out, and a feed without articles stays the same', a
   t.equal(item.content_html, '', 'JSON Feed requires it')
   for (const name of ['date_published', 'author']) t.notOk(name in item, name)
   t.match(parseAtomFeed(feed('atom', []).text), { updated: '1970-01-01T00:00:00.000Z' })
-  t.equal(feed('atom', []).text, feed('atom', []).text)
 })
 
 t.test('whatever texts hold, both formats parse and give them back', async t => {
