@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createFeed, type FeedWithToken } from '../../shared/plans/search-feeds.ts'
 import { createTestPool } from '../database.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
+import { sendRaw } from './raw.ts'
 
 t.setTimeout(240_000)
 
@@ -42,7 +42,8 @@ t.test('the token of a feed is in no log line, metric or error', async t => {
       answers.push([...response.headers].join('\n'), await response.text())
     }
     // As it stands, unlike fetch, which tidies the address up.
-    answers.push(await raw(`${fleet.base()}/x/../feeds/${token}.rss`))
+    const head = `GET /x/../feeds/${token}.rss HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+    answers.push((await sendRaw(fleet.base(), head)).text)
   }
   await until(() => (api.log().match(/"msg":"request"/g) ?? []).length >= answers.length / 2, 60_000)
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
@@ -61,14 +62,3 @@ t.test('the token of a feed is in no log line, metric or error', async t => {
     'but the id of the feed is',
   )
 })
-
-/** One request by curl, which sends the path as it stands. */
-const raw = (url: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn('curl', ['-s', '-i', '--path-as-is', url], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let text = ''
-    child.stdout.on('data', part => {
-      text += part
-    })
-    child.once('error', reject).once('close', () => resolve(text))
-  })

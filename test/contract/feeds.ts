@@ -2,11 +2,9 @@ import type { Test } from 'tap'
 import { type Answered, startTestApi } from './api.ts'
 
 /** An API with a few articles, and how the explorer and feed readers use its feeds. */
-export async function startFeedApi(test: Pick<Test, 'teardown'>, env: Record<string, string> = {}) {
-  const api = await startTestApi(test, {
-    ...{ SERVICE_NAME: 'Nieuws & Co', AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' },
-    ...env,
-  })
+export async function startFeedApi(test: Pick<Test, 'teardown'>) {
+  const env = { SERVICE_NAME: 'Nieuws & Co', AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' }
+  const api = await startTestApi(test, env)
   await api.index([
     { title: 'Brug "A" & <B> geopend', authors: ['Anna de Wit'] },
     { title: 'De brug is dicht' },

@@ -1,5 +1,3 @@
-import { get } from 'node:http'
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
@@ -13,32 +11,12 @@ await api.index(
   })),
 )
 
-interface Raw {
-  status: number | undefined
-  encoding: string | undefined
-  etag: string | undefined
-  length: string | undefined
-  text: string
-}
-
-const DECODERS: Record<string, (bytes: Buffer) => Buffer> = {
-  br: brotliDecompressSync,
-  gzip: gunzipSync,
-  deflate: inflateSync,
-}
-
-function read(path: string, encoding: string, more: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
-  const headers = { Authorization: `Bearer ${secret}`, 'Accept-Encoding': encoding, ...more }
-  return new Promise((resolve, reject) => {
-    get(`${api.base}${path}`, { method, headers }, async response => {
-      const parts: Buffer[] = []
-      for await (const part of response) parts.push(part)
-      const { etag, 'content-encoding': coding, 'content-length': length } = response.headers
-      const bytes = Buffer.concat(parts)
-      const text = (bytes.length === 0 ? bytes : (DECODERS[coding ?? '']?.(bytes) ?? bytes)).toString()
-      resolve({ status: response.statusCode, encoding: coding, etag, length, text })
-    }).on('error', reject)
-  })
+/** An answer in a coding, and its text without it. */
+async function read(path: string, coding: string, more: Record<string, string> = {}, method = 'GET') {
+  const asked = { method, headers: { 'Accept-Encoding': coding, ...more } }
+  const { status, headers, text } = await api.ask(secret, path, asked)
+  const [encoding, length] = [headers.get('content-encoding'), headers.get('content-length')]
+  return { status, encoding, etag: headers.get('etag'), length, text }
 }
 
 const PATHS = ['/v1/articles?q=brug', '/v1/articles.rss?q=brug', '/v1/articles?q=brug&per_page=5']
@@ -46,14 +24,14 @@ const PATHS = ['/v1/articles?q=brug', '/v1/articles.rss?q=brug', '/v1/articles?q
 t.test('decision 8: every coding holds the same answer under the same ETag, made anew and kept', async t => {
   for (const path of PATHS) {
     const plain = await read(path, 'identity')
-    t.match(plain, { status: 200, encoding: undefined, length: String(Buffer.byteLength(plain.text)) })
+    t.match(plain, { status: 200, encoding: null, length: String(Buffer.byteLength(plain.text)) })
     for (const coding of ['br', 'gzip']) {
       const all = await Promise.all(Array.from({ length: 20 }, () => read(path, coding)))
       for (const answer of [...all, await read(path, coding)]) {
-        t.strictSame(answer, { ...plain, encoding: coding, length: undefined }, `${coding} of ${path}`)
+        t.strictSame(answer, { ...plain, encoding: coding, length: null }, `${coding} of ${path}`)
       }
       const head = await read(path, coding, {}, 'HEAD')
-      t.strictSame(head, { status: 200, etag: plain.etag, encoding: undefined, length: undefined, text: '' })
+      t.strictSame(head, { status: 200, etag: plain.etag, encoding: null, length: null, text: '' })
       t.match(await read(path, coding, { 'If-None-Match': plain.etag ?? '' }), { status: 304, text: '' })
     }
   }
@@ -62,7 +40,7 @@ t.test('decision 8: every coding holds the same answer under the same ETag, made
 t.test('a file is compressed once, for all who ask', async t => {
   for (const path of ['/docs/swagger-ui.js', '/v1/openapi.json']) {
     const plain = await read(path, 'identity')
-    t.match(plain, { status: 200, encoding: undefined, length: String(Buffer.byteLength(plain.text)) })
+    t.match(plain, { status: 200, encoding: null, length: String(Buffer.byteLength(plain.text)) })
     t.strictSame(await read(path, 'deflate'), plain, 'a coding that is not kept')
     for (const coding of ['br', 'gzip']) {
       const answer = await read(path, coding)
@@ -123,8 +101,6 @@ t.test('decision 8: If-None-Match', async t => {
     t.equal(status, 304, match)
     t.equal(text, '')
     t.equal(headers.get('etag'), tag)
-    t.equal(headers.get('cache-control'), 'private, no-cache')
-    t.ok(headers.has('vary') && headers.has('x-request-id') && headers.has('x-ratelimit-remaining'))
   }
   for (const match of ['"other"', opaque.slice(1, -1), '']) {
     t.equal(
