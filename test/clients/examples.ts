@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import type { Test } from 'tap'
 import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
 import { type CodeLanguage, codeOf } from '../../web/explorer/take/code.ts'
+import type { TestApi } from '../contract/api.ts'
 
 /** The code blocks of a document in one language, each a program, without its indentation. */
 export function blocksOf(path: string, fence: string): string[] {
@@ -23,3 +25,25 @@ export const codesOf = (base: string, language: CodeLanguage): string[] =>
     { ...NEW_SEARCH, q: '"de trein"', mode: 'boolean' as const, countries: ['BE' as const], hasAuthor: false },
     { ...NEW_SEARCH, q: 'trein', languages: ['nl' as const, 'fr' as const], outlet: `De Dag`, order: 'asc' as const },
   ].map(search => codeOf(search, base, language))
+
+/**
+ * Runs programs, each as a test of its own. Those of a README that poll must go on where they were.
+ *
+ * @param run returns what a program prints
+ */
+export async function runExamples(
+  t: Test,
+  api: TestApi,
+  examples: { file: string; code: string }[],
+  run: (file: string) => Promise<string>,
+): Promise<void> {
+  for (const { file, code } of examples) {
+    await t.test(file, async t => {
+      t.not((await run(file)).trim(), '', code)
+    })
+  }
+  const { file } = examples.find(({ code }) => /\.poll\(/.test(code))!
+  t.equal(await run(file), '', 'the state of a poll says what it has')
+  await api.index([{ title: 'Nieuw sinds de laatste keer' }])
+  t.match(await run(file), /^\S+ Nieuw sinds de laatste keer\n$/)
+}

@@ -17,28 +17,19 @@ away = list_articles.sync(client=client, q="trein", search=SearchMode.SEMANTIC)
 # No model is configured here: the search is understood, and out of order.
 assert isinstance(away, Error) and away.code.value == "semantic_search_unavailable", away
 
-page = list_articles.sync(
-    client=client,
-    q="trein",
-    search_in=SearchIn.TITLE_BODY,
-    country=[Country.NL, Country.BE],
-    published_after=datetime.date(2026, 1, 1),
-    ingested_after=datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),
-    per_page=2,
-)
+asked = {
+    "q": "trein",
+    "search_in": SearchIn.TITLE_BODY,
+    "country": [Country.NL, Country.BE],
+    "published_after": datetime.date(2026, 1, 1),
+    "ingested_after": datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),
+    "per_page": 2,
+}
+page = list_articles.sync(client=client, **asked)
 assert isinstance(page, Page) and len(page.articles) == 2, page
 # One type for a country, in questions and in answers.
 assert all(type(article.country) is Country for article in page.articles), page
-following = list_articles.sync(
-    client=client,
-    q="trein",
-    search_in=SearchIn.TITLE_BODY,
-    country=[Country.NL, Country.BE],
-    published_after=datetime.date(2026, 1, 1),
-    ingested_after=datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),
-    per_page=2,
-    cursor=page.next_cursor,
-)
+following = list_articles.sync(client=client, **asked, cursor=page.next_cursor)
 assert isinstance(following, Page) and len(following.articles) == 1, following
 
 # The same over a road that adds fields: they are kept beside the others.

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { PACKAGES } from '../../clients/build.ts'
 import { startTestApi } from '../contract/api.ts'
-import { blocksOf, codesOf, examplesOf, installationOf } from './examples.ts'
+import { blocksOf, codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
 import { openRoad } from './road.ts'
 
@@ -53,22 +53,9 @@ t.test('issues 21.6 and 37.9: printed programs pass a strict type checker', { sk
   t.match(stdout, /^Success/)
 })
 
-t.test('issue 21.6: the examples of its README and of the explorer run', { skip }, async t => {
-  for (const { file, code } of examples) {
-    await t.test(file, async t => {
-      const { stdout } = await run(python, [file], { cwd: folder, env })
-      t.not(stdout.trim(), '', code)
-    })
-  }
-})
-
-t.test('issue 21.6: a poll from the README goes on where it was', { skip }, async t => {
-  const { file } = examples.find(({ code }) => /\.poll\(/.test(code))!
-  const poll = async () => (await run(python, [file], { cwd: folder, env })).stdout
-  t.equal(await poll(), '', 'its state says what it has')
-  await api.index([{ title: 'Nieuw sinds de laatste keer' }])
-  t.match(await poll(), /^\S+ Nieuw sinds de laatste keer\n$/)
-})
+t.test('issue 21.6: the examples of its README and of the explorer run', { skip }, t =>
+  runExamples(t, api, examples, async file => (await run(python, [file], { cwd: folder, env })).stdout),
+)
 
 t.test('issue 21.6: waits, errors, polls and added fields, on a road that breaks', { skip }, async t => {
   const road = await openRoad(api.base)

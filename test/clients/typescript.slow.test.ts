@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { listen } from '../fleet.ts'
-import { codesOf, examplesOf, installationOf } from './examples.ts'
+import { browserPath, launch } from '../web/browser.ts'
+import { codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
 
 /* The TypeScript package as the running API serves it, in an empty project. */
@@ -56,28 +55,13 @@ t.test('issue 21.6: the examples of its README and of the explorer compile, stri
   t.equal(stdout, '')
 })
 
-t.test('issue 21.6: the examples of its README and of the explorer run', async t => {
-  for (const { file, code } of examples) {
-    await t.test(file, async t => {
-      const { stdout } = await run(process.execPath, [file], { cwd: project, env })
-      t.not(stdout.trim(), '', code)
-    })
-  }
-})
+t.test('issue 21.6: the examples of its README and of the explorer run', t =>
+  runExamples(t, api, examples, async file => (await run(process.execPath, [file], { cwd: project, env })).stdout),
+)
 
-t.test('issue 21.6: a poll from the README goes on where it was', async t => {
-  const { file } = examples.find(({ code }) => /\.poll\(/.test(code))!
-  const poll = async () => (await run(process.execPath, [file], { cwd: project, env })).stdout
-  t.equal(await poll(), '', 'its state says what it has')
-  await api.index([{ title: 'Nieuw sinds de laatste keer' }])
-  t.match(await poll(), /^\S+ Nieuw sinds de laatste keer\n$/)
-})
-
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-t.test('issue 21.6: it works in a browser', { skip: !executablePath && 'no chromium on this machine' }, async t => {
-  if (executablePath === undefined) return
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
+t.test('issue 21.6: it works in a browser', { skip: !browserPath && 'no chromium on this machine' }, async t => {
+  if (browserPath === undefined) return
+  const browser = await launch(t)
   const page = await browser.newPage()
   await page.goto(origin)
   const found: unknown = await page.evaluate(`(async () => {
