@@ -43,8 +43,8 @@ await appendFile(join(data, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n')
 const primary = keep(await machine.start(data))
 await migrate(primary.url)
 await primary.query("select pg_create_physical_replication_slot('second')")
-await machine.backUp(primary)
-await machine.restore(join(root, 'standby'))
+await machine.archive.backUp(primary.url)
+await machine.archive.restore(join(root, 'standby'))
 const connection = `host=127.0.0.1 port=${new URL(primary.url).port} user=perscope application_name=second`
 await appendFile(
   join(root, 'standby', 'postgresql.auto.conf'),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ask } from '../../database.ts'
 import { until } from '../../fleet.ts'
+import type { Archive } from '../../recovery/archive.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host, Program } from '../hosts/host.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
@@ -17,14 +18,6 @@ const ANSWER_MS = 2_000
 /** Accounts of Postgres; the passwords are the run's own. */
 export const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWIND: 'rewinder' } as const
 export const PASSWORD = 'of-the-run'
-
-/** Where the members archive their log. */
-export interface ArchivePlace {
-  /** Below it lie `wal` and `base`. */
-  folder: string
-  /** `archive-wal`, where the account of Postgres can read it. */
-  program: string
-}
 
 /** One Postgres that Patroni runs. */
 export interface PatroniMember {
@@ -67,7 +60,7 @@ export async function startPatroni(
   programs: PatroniPrograms,
   hosts: readonly Host[],
   etcd: readonly EtcdMember[],
-  archive: ArchivePlace,
+  archive: Archive,
   advertised: (host: Host) => string = host => host.address,
 ): Promise<PatroniMember[]> {
   const members: PatroniMember[] = []
@@ -98,7 +91,7 @@ async function startMember(
   programs: PatroniPrograms,
   host: Host,
   etcd: readonly EtcdMember[],
-  archive: ArchivePlace,
+  archive: Archive,
   advertised: string,
 ): Promise<PatroniMember> {
   const { owner } = programs

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { appendFile, chown, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { ask } from '../../database.ts'
 import { runScript, until } from '../../fleet.ts'
+import { endRecovery, recoverTo, untilAtMoment } from '../../recovery/archive.ts'
 import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { startPostgresProxy } from '../parts/haproxy.ts'
@@ -21,7 +20,6 @@ import { DATABASE, makeDatabase } from '../parts/perscope.ts'
 import { type PatroniPrograms, patroniPrograms } from '../programs/patroni.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
-const run = promisify(execFile)
 const LIMIT_MS = 60_000
 
 /** The steps of docs/several-machines.md, "Recovery under Patroni", with two members. */
@@ -123,28 +121,15 @@ async function recover(
   moment: string,
 ): Promise<void> {
   const { data, host } = member
-  const bases = join(archive.folder, 'base')
-  const newest =
-    (await readdir(bases))
-      .filter(name => name.endsWith('Z'))
-      .sort()
-      .at(-1) ?? ''
   await rm(data, { recursive: true })
-  const account = owner ? { uid: owner.uid, gid: owner.gid } : {}
-  await run('cp', ['-r', join(bases, newest), data], { ...account, cwd: '/' })
-  const lines = await readFile(operatorsFile('postgres/recover.conf'), 'utf8')
-  const filled = lines.replace('/var/lib/perscope-archive', archive.folder).replace("'TIME'", `'${moment}'`)
-  await appendFile(join(data, 'postgresql.auto.conf'), filled)
-  await run('touch', [join(data, 'recovery.signal')], { ...account, cwd: '/' })
+  await archive.restore(data)
+  await recoverTo(moment, data, archive)
   const args = ['-D', data, '-c', `listen_addresses=${host.address}`]
   const env = { PERSCOPE_ARCHIVE: archive.folder, PERSCOPE_ARCHIVE_WAL: archive.program }
   await host.start({ name: 'recovering', command: join(postgres, 'postgres'), args, owner, env })
-  const isPaused = async () =>
-    (await askAs(member, 'select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused'
-  await until(isPaused, LIMIT_MS, () => `The recovery does not reach its moment; see the log of ${host.name}.`)
+  await untilAtMoment(sql => askAs(member, sql))
   say('The server is at the moment.')
-  await askAs(member, 'select pg_wal_replay_resume()')
-  await until(async () => (await askAs(member, 'select pg_is_in_recovery() as is'))[0]?.is === false, LIMIT_MS)
+  await endRecovery(sql => askAs(member, sql))
 }
 
 async function removeLines({ data }: PatroniMember, { owner }: PatroniPrograms): Promise<void> {
