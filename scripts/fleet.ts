@@ -9,11 +9,10 @@ await runCommand(
     name: 'fleet',
     about:
       'Builds several hosts on this machine as network namespaces, runs the parts of a fleet on them, loses hosts and links, and reports what clients noticed.',
-    usage: ['--scenario NAME [--seconds N] [--seed S] [--loopback] [--keep] [--json]', '--list'],
+    usage: ['--scenario NAME [--seed S] [--loopback] [--keep] [--json]', '--list'],
     options: {
       scenario: { type: 'string', value: 'NAME', about: 'the scenario to run' },
       list: { type: 'boolean', about: 'lists the scenarios' },
-      seconds: { type: 'string', value: 'N', about: 'seconds of load, where the scenario has any' },
       seed: { type: 'string', value: 'S', about: 'a seed fixes what is published and asked (default 1)' },
       loopback: { type: 'boolean', about: 'makes the hosts addresses 127.x.y.n, also where namespaces are allowed' },
       keep: { type: 'boolean', about: 'keeps data and logs of the run also when it found nothing' },
@@ -32,7 +31,6 @@ await runCommand(
     }
     const verdict = await runScenario(scenario, {
       seed: wholeNumber('seed', options.seed, MOST) ?? 1,
-      seconds: wholeNumber('seconds', options.seconds, MOST),
       patience: 1,
       loopback: options.loopback === true,
       keep: options.keep === true,

@@ -20,7 +20,6 @@ const SIZES = { cap: 10_000, memory: { segment: 64n, words: 500 }, first: 100, p
 export const archive: Scenario = {
   name: 'archive',
   about: 'Three hosts with the archive index: one is killed, paused and cut off, and no answer is wrong.',
-  seconds: null,
   needsNamespaces: false,
   async run(stage) {
     const { box, say, seed, signal } = stage

@@ -9,7 +9,6 @@ const LIMIT_MS = 60_000
 export const etcd: Scenario = {
   name: 'etcd',
   about: 'Three hosts with etcd: the leader is killed, paused and cut off, and writes go on.',
-  seconds: null,
   needsNamespaces: false,
   async run(stage) {
     const { box, say } = stage

@@ -26,7 +26,6 @@ const LIMIT_MS = 60_000
 export const postgresRecovery: Scenario = {
   name: 'postgres-recovery',
   about: 'Two hosts with Postgres: the primary is switched over, a table is dropped, and the archive leads back.',
-  seconds: null,
   needsNamespaces: false,
   async run(stage) {
     const { box, say } = stage

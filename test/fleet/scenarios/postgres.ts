@@ -39,7 +39,6 @@ type Loss = HostLoss | 'cut off from its like' | 'switched over'
 export const postgres: Scenario = {
   name: 'postgres',
   about: 'Three hosts with Postgres: the primary is killed under all services, and nothing is lost.',
-  seconds: null,
   needsNamespaces: false,
   run: stage => survive(stage, ['killed']),
 }
@@ -48,7 +47,6 @@ export const postgresLong: Scenario = {
   name: 'postgres-long',
   about:
     'Three hosts with Postgres, 200 ms from each other: they are replaced one after another, then the primary is paused, cut off and killed in turn; then a host of services is killed.',
-  seconds: null,
   needsNamespaces: true,
   run: stage => survive(stage, LONG, DISTANCE_MS),
 }

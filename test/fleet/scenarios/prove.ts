@@ -9,10 +9,7 @@ import type { Scenario } from './scenario.ts'
  *
  * @param limit ms that all of it may take on a busy machine
  */
-export function proveScenario(
-  scenario: Scenario,
-  options: { limit: number; seconds?: number; seed?: number; loopback?: boolean },
-): void {
+export function proveScenario(scenario: Scenario, options: { limit: number; loopback?: boolean }): void {
   t.setTimeout(2 * options.limit)
   t.test(scenario.about, { timeout: options.limit }, async t => {
     const ending = new AbortController()
@@ -21,8 +18,7 @@ export function proveScenario(
     let verdict: FleetVerdict
     try {
       verdict = await runScenario(scenario, {
-        seed: options.seed ?? 1,
-        seconds: options.seconds ?? null,
+        seed: 1,
         patience: 3,
         loopback: options.loopback === true,
         keep: false,

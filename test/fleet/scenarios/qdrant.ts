@@ -27,7 +27,6 @@ const MOST = 480
 export const qdrant: Scenario = {
   name: 'qdrant',
   about: 'Three hosts with Qdrant: one is killed while all ask and fill, then two.',
-  seconds: null,
   needsNamespaces: false,
   run: stage => survive(stage, 1),
 }
@@ -35,7 +34,6 @@ export const qdrant: Scenario = {
 export const qdrantLong: Scenario = {
   name: 'qdrant-long',
   about: 'Three hosts with Qdrant: each is killed while all ask and fill, twice, then two at once.',
-  seconds: null,
   needsNamespaces: false,
   run: stage => survive(stage, 6),
 }

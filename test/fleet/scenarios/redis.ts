@@ -17,7 +17,6 @@ const LOOK_MS = 100
 export const redis: Scenario = {
   name: 'redis',
   about: 'Three hosts with Redis and Sentinel over TLS: the master is killed and paused under crawlers.',
-  seconds: null,
   needsNamespaces: false,
   run: stage => survive(stage, ['killed', 'paused'], true),
 }
@@ -25,7 +24,6 @@ export const redis: Scenario = {
 export const redisLong: Scenario = {
   name: 'redis-long',
   about: 'Three hosts with Redis and Sentinel: the master is killed, paused and cut off under crawlers, twice.',
-  seconds: null,
   needsNamespaces: true,
   run: stage => survive(stage, ['killed', 'paused', 'cut off', 'killed', 'paused', 'cut off'], false),
 }

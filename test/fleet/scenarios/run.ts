@@ -7,8 +7,6 @@ import type { Scenario } from './scenario.ts'
 
 export interface RunOptions {
   seed: number
-  /** Seconds of load; null: what the scenario has by itself. */
-  seconds: number | null
   /** A factor for promised times, on a machine that may be busy. */
   patience: number
   /** Hosts are addresses of loopback also where namespaces are allowed. */
@@ -60,7 +58,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     }
     const running = scenario.run({
       ...{ box, seed, findings, signal, patience: options.patience },
-      seconds: options.seconds ?? scenario.seconds ?? 0,
       figure(name, value) {
         figures[name] = value
         say(`  ${name}: ${value}`)

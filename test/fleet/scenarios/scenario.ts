@@ -6,8 +6,6 @@ export interface Scenario {
   name: string
   /** One sentence for `--list`. */
   about: string
-  /** Seconds of load that it has unless it is told another number; null: it takes what it takes. */
-  seconds: number | null
   /** Whether it cuts hosts off, which addresses of loopback cannot. */
   needsNamespaces: boolean
   run(stage: Stage): Promise<void>
@@ -17,7 +15,6 @@ export interface Scenario {
 export interface Stage {
   box: Box
   seed: number
-  seconds: number
   /** A factor for promised times: 1 by hand; more in tests, because their machine may be busy. */
   patience: number
   /** Broken promises. Each is one sentence; a run without any has passed. */
