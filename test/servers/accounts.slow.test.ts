@@ -3,26 +3,19 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { isFree } from '../../infra/embedded/data-directory.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { ACCOUNTS } from '../../shared/process/rights.ts'
 import { createFleet, heard, until } from '../fleet.ts'
-import { descendants, runServers, temporaryFolder } from './running.ts'
+import { CHECKOUT, descendants, rootOnly, runServers, temporaryFolder } from './running.ts'
 
 t.setTimeout(280_000)
-
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-const asRoot = process.getuid?.() === 0
 
 const folder = temporaryFolder(t)
 const dataDir = join(folder, 'data')
 const servers = runServers(dataDir)
-t.teardown(async () => {
-  process.kill(servers.pid, 'SIGTERM')
-  await servers.ended
-})
+t.teardown(servers.stop)
 const addresses = await servers.addresses()
 const { DATABASE_URL = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = addresses
 await migrate(DATABASE_URL)
@@ -101,7 +94,7 @@ t.test('services find the keys with DATA_DIR and the addresses alone', async t =
   t.pass('the article went through model and vector store')
 })
 
-t.test('as root every part has an account of its own', { skip: asRoot ? false : 'this needs root' }, async t => {
+t.test('as root every part has an account of its own', rootOnly, async t => {
   const [crawler] = await service(t, {}, [join(CHECKOUT, 'services/crawler/main.ts')])
   const pids = {
     services: crawler.pid,
@@ -120,42 +113,30 @@ t.test('as root every part has an account of its own', { skip: asRoot ? false : 
   t.equal(new Set(users).size, 4, 'no two are the same')
 })
 
-t.test(
-  'as root in a checkout that is closed to others, a service says so and runs',
-  {
-    skip: asRoot ? false : 'this needs root',
-  },
-  async t => {
-    const closed = mkdtempSync(join(tmpdir(), 'perscope-closed-'))
-    t.teardown(() => rmSync(closed, { recursive: true, force: true }))
-    for (const name of ['services', 'search', 'shared', 'infra', 'node_modules', 'package.json']) {
-      symlinkSync(join(CHECKOUT, name), join(closed, name))
-    }
-    const main = join(closed, 'services/crawler/main.ts')
-    const options = ['--preserve-symlinks', '--preserve-symlinks-main', main]
-    const [staysRoot, log] = await service(t, {}, options)
-    t.equal(idsOf(staysRoot.pid, 'Uid')[0], '0')
-    t.match(log, `Root's rights stay: the account ${ACCOUNTS.services}`)
-    t.match(log, `cannot read ${closed}; run \\"chmod o+rx ${closed}\\"`, 'with what to do')
+t.test('as root in a checkout that is closed to others, a service says so and runs', rootOnly, async t => {
+  const closed = mkdtempSync(join(tmpdir(), 'perscope-closed-'))
+  t.teardown(() => rmSync(closed, { recursive: true, force: true }))
+  for (const name of ['services', 'search', 'shared', 'infra', 'node_modules', 'package.json']) {
+    symlinkSync(join(CHECKOUT, name), join(closed, name))
+  }
+  const main = join(closed, 'services/crawler/main.ts')
+  const options = ['--preserve-symlinks', '--preserve-symlinks-main', main]
+  const [staysRoot, log] = await service(t, {}, options)
+  t.equal(idsOf(staysRoot.pid, 'Uid')[0], '0')
+  t.match(log, `Root's rights stay: the account ${ACCOUNTS.services}`)
+  t.match(log, `cannot read ${closed}; run \\"chmod o+rx ${closed}\\"`, 'with what to do')
 
-    chmodSync(closed, 0o755)
-    const [dropped] = await service(t, {}, options)
-    t.equal(idsOf(dropped.pid, 'Uid')[0], String(ACCOUNTS.services), 'which helps')
-  },
-)
+  chmodSync(closed, 0o755)
+  const [dropped] = await service(t, {}, options)
+  t.equal(idsOf(dropped.pid, 'Uid')[0], String(ACCOUNTS.services), 'which helps')
+})
 
-t.test(
-  'a service started by root on a low port gives up its rights once it listens',
-  {
-    skip: asRoot ? false : 'this needs root',
-  },
-  async t => {
-    const [api] = await service(t, { PORT: String(await freeLowPort()), HOST: '127.0.0.1' }, [
-      join(CHECKOUT, 'services/api/main.ts'),
-    ])
-    t.equal(idsOf(api.pid, 'Uid')[0], String(ACCOUNTS.services))
-    api.kill('SIGTERM')
-    const [code] = await once(api, 'exit')
-    t.equal(code, 0, 'and ends as ever')
-  },
-)
+t.test('a service started by root on a low port gives up its rights once it listens', rootOnly, async t => {
+  const [api] = await service(t, { PORT: String(await freeLowPort()), HOST: '127.0.0.1' }, [
+    join(CHECKOUT, 'services/api/main.ts'),
+  ])
+  t.equal(idsOf(api.pid, 'Uid')[0], String(ACCOUNTS.services))
+  api.kill('SIGTERM')
+  const [code] = await once(api, 'exit')
+  t.equal(code, 0, 'and ends as ever')
+})

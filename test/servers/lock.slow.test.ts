@@ -3,20 +3,15 @@ import { once } from 'node:events'
 import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { ask } from '../database.ts'
 import { heard, until } from '../fleet.ts'
-import { descendants, runServers, temporaryFolder } from './running.ts'
+import { CHECKOUT, descendants, rootOnly, runServers, SERVERS, temporaryFolder } from './running.ts'
 
 t.setTimeout(280_000)
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-const SERVERS = join(CHECKOUT, 'scripts', 'servers.ts')
 const NOBODY = 65_534
-const asRoot = process.getuid?.() === 0
-const withoutRoot = asRoot ? {} : { skip: 'another account can only be tried as root' }
 const namespaces = canUnshare() ? {} : { skip: 'this machine lets us make no network and process namespaces' }
 
 function canUnshare(): boolean {
@@ -80,7 +75,7 @@ t.test('programs that a holder started do not hold the lock', async t => {
   taken.release()
 })
 
-t.test('no other account can take the lock first', withoutRoot, async t => {
+t.test('no other account can take the lock first', rootOnly, async t => {
   const folder = temporaryFolder(t)
   const first = await openDataDirectory(folder, 'first')
   first.release()
@@ -109,8 +104,7 @@ t.test('servers wait for those of a killed start that are still ending, out of s
   const links = execFileSync('ls', ['-l', `/proc/${postmaster}/fd`], { encoding: 'utf8' })
   t.match(links, join(folder, 'postgres.lock'), 'Postgres has its lock open')
   t.notMatch(links, join(folder, 'lock\n'), 'and not the lock of DATA_DIR')
-  process.kill(servers.pid, 'SIGTERM')
-  t.equal(await servers.ended, 0)
+  t.equal(await servers.stop(), 0)
 })
 
 t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t => {
@@ -146,6 +140,5 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
   const postmasters = descendants(container.pid ?? 0).filter(({ command }) => command.includes(join('bin', 'postgres')))
   t.same(postmasters, [], 'it runs when the servers of the killed one are gone')
   t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
-  process.kill(third.pid, 'SIGTERM')
-  t.equal(await third.ended, 0)
+  t.equal(await third.stop(), 0)
 })

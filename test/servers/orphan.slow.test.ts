@@ -2,15 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
-import { descendants, temporaryFolder, untilGone } from './running.ts'
+import { CHECKOUT, descendants, temporaryFolder, untilGone } from './running.ts'
 
 t.setTimeout(280_000)
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const { DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, ...ENV } = process.env
 
 interface Command {

@@ -6,7 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { heard, until } from '../fleet.ts'
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url))
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+export const SERVERS = join(CHECKOUT, 'scripts', 'servers.ts')
+export const asRoot = process.getuid?.() === 0
+/** For tests of accounts. */
+export const rootOnly = { skip: asRoot ? false : 'this needs root' }
 
 /** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
 export interface RunningServers {
@@ -19,6 +23,8 @@ export interface RunningServers {
   mode(): number
   /** Its exit code; null when a signal ended it. */
   ended: Promise<number | null>
+  /** Ends it in order; its exit code. */
+  stop(): Promise<number | null>
 }
 
 /** A folder that the database's account can enter. It is removed at the end of the test. */
@@ -32,7 +38,7 @@ export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): s
 export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []): RunningServers {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   const file = join(folder, 'env')
-  const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SCRIPT]
+  const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SERVERS]
   const child: ChildProcess = spawn(process.execPath, [...nodeOptions, ...script, '--write-env', file], {
     env: { ...process.env, DATA_DIR: dataDir, ...env },
     detached: true,
@@ -51,6 +57,10 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
     said,
     mode: () => mode,
     ended,
+    stop() {
+      process.kill(child.pid ?? 0, 'SIGTERM')
+      return ended
+    },
     async addresses() {
       await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777

@@ -1,12 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runServers, temporaryFolder } from './running.ts'
-
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-const asRoot = process.getuid?.() === 0
+import { asRoot, CHECKOUT, runServers, temporaryFolder } from './running.ts'
 
 t.setTimeout(200_000)
 
@@ -80,7 +76,6 @@ t.test('without python3 everything but the model server runs, and one sentence s
     const servers = start()
     t.same(Object.keys(await servers.addresses()).sort(), ['DATABASE_URL', 'QDRANT_API_KEY', 'QDRANT_URL'])
     t.match(servers.said(), sentence)
-    process.kill(servers.pid, 'SIGTERM')
-    t.equal(await servers.ended, 0)
+    t.equal(await servers.stop(), 0)
   }
 })

@@ -36,8 +36,7 @@ t.test('servers accept connections when their addresses are written, on loopback
 
   const children = descendants(servers.pid).map(seen => seen.pid)
   t.ok(children.length >= 4)
-  process.kill(servers.pid, 'SIGTERM')
-  t.equal(await servers.ended, 0, 'SIGTERM ends it with 0')
+  t.equal(await servers.stop(), 0, 'SIGTERM ends it with 0')
   await untilGone(children, 20_000)
 })
 
@@ -105,6 +104,5 @@ t.test('half an initdb is thrown away, not taken for a database', async t => {
   const servers = runServers(folder)
   const env = await servers.addresses()
   t.equal(await count(env.DATABASE_URL ?? ''), 1)
-  process.kill(servers.pid, 'SIGTERM')
-  t.equal(await servers.ended, 0)
+  t.equal(await servers.stop(), 0)
 })

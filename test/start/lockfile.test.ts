@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { CHECKOUT, temporaryFolder } from '../servers/running.ts'
 
 t.setTimeout(280_000)
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const RUNTIME = `node-${process.platform}-${process.arch}`
 
 interface Manifest {
@@ -18,19 +16,13 @@ interface Manifest {
 
 const read = (name: string): Manifest => JSON.parse(readFileSync(join(CHECKOUT, name), 'utf8'))
 
-function folderOf(test: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perscope-lockfile-'))
-  test.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 const npm = (folder: string, ...args: string[]) =>
   promisify(execFile)('npm', [...args, '--loglevel=error', '--prefer-offline'], { cwd: folder })
 
 t.test(
   'npm ci accepts the lockfile: it names every platform’s packages, also those that are not installed here',
   async t => {
-    const folder = folderOf(t)
+    const folder = temporaryFolder(t)
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
       copyFileSync(join(CHECKOUT, name), join(folder, name))
     }
@@ -52,7 +44,7 @@ t.test('the lockfile pins every package with its sum, and no package’s script 
 })
 
 t.test('installing runs no script, with an npm too that knows nothing of allowScripts', async t => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   copyFileSync(join(CHECKOUT, '.npmrc'), join(folder, '.npmrc'))
   const touch = `node -e "require('node:fs').writeFileSync('ran', '')"`
   const own = { name: 'one', version: '1.0.0', scripts: { postinstall: touch, start: touch } }
@@ -73,7 +65,7 @@ t.test('the runtime is the one of the lockfile, without scripts, or none', async
     [entry?.integrity, true],
     [foreign, false],
   ] as const) {
-    const folder = folderOf(t)
+    const folder = temporaryFolder(t)
     const own = { name: 'one', version: '1.0.0', optionalDependencies: { [RUNTIME]: entry?.version } }
     const packages = { '': own, [`node_modules/${RUNTIME}`]: { ...entry, integrity } }
     writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
