@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { heard } from '../../test/fleet.ts'
 
 t.setTimeout(120_000)
 // They mostly wait.
@@ -20,15 +21,12 @@ function run(t: Test, work: string, limit = 3_000) {
     ${work}`
   const file = join(t.testdir({ 'program.mjs': program }), 'program.mjs')
   const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
+  const said = heard(child.stderr)
   const ended = new Promise<NodeJS.Signals | number | null>(resolve => {
     child.once('close', (code, signal) => resolve(signal ?? code))
   })
   t.teardown(() => child.kill('SIGKILL'))
-  return { child, ended, said: () => said, began: new Promise(resolve => child.stdout.once('data', resolve)) }
+  return { child, ended, said, began: new Promise(resolve => child.stdout.once('data', resolve)) }
 }
 
 t.test('a process that waits inside a system call is ended as well', async t => {
