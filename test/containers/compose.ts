@@ -23,7 +23,7 @@ export function readCompose(variables: Record<string, string>): Record<string, C
 }
 
 /** `${NAME}`, `${NAME:-default}`, `${NAME-default}`, `${NAME:?complaint}` and `$$`. */
-export function interpolate(text: string, variables: Record<string, string>): string {
+function interpolate(text: string, variables: Record<string, string>): string {
   return text.replace(/\$\$|\$\{(\w+)(?:(:?)([-?])([^}]*))?\}/g, (whole, name, colon, kind, rest) => {
     if (whole === '$$') return '$'
     const value = variables[name]

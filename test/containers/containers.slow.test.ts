@@ -5,18 +5,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
-import { interpolate } from './compose.ts'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
 t.setTimeout(890_000)
-
-t.test('variables are resolved as Compose does', async t => {
-  const given = { A: 'a', EMPTY: '' }
-  t.equal(interpolate(`\${A}\${B}$$`, given), 'a$')
-  t.equal(interpolate(`\${B:-b} \${EMPTY:-b} \${EMPTY-b} \${B-b}`, given), 'b b  b')
-  t.throws(() => interpolate(`\${EMPTY:?set EMPTY}`, given), /set EMPTY/)
-  t.equal(interpolate(`\${A:?set A}`, given), 'a')
-})
 
 /** Commands that need what a container does not have, or that only a checkout runs. */
 const NOT_IN_IMAGE = ['start', 'test', 'test:all', 'test:long', 'check', 'format', 'bench', 'chaos', 'fleet']

@@ -27,17 +27,20 @@ const opened: (() => Promise<unknown>)[] = []
 const say = (check: string, ok: boolean, detail: unknown = '') =>
   void process.stdout.write(`${JSON.stringify({ check, ok, detail: String(detail).slice(-2_000) })}\n`)
 
+const checkOf = ({ healthcheck }: ComposeService) => {
+  const [kind, ...words] = healthcheck?.test ?? []
+  return kind === 'CMD-SHELL' ? ['sh', '-c', ...words] : words
+}
+
 /** Whether a check of health passes within the limit, on this machine or in the container. */
 async function becomesHealthy(
   service: ComposeService,
   ask: (words: string[]) => Promise<boolean>,
   isGone = () => false,
 ): Promise<boolean> {
-  const [kind, ...words] = service.healthcheck?.test ?? []
-  const command = kind === 'CMD-SHELL' ? ['sh', '-c', words[0] ?? ''] : words
   let isHealthy = false
   const asked = async () => {
-    isHealthy = await ask(command)
+    isHealthy = await ask(checkOf(service))
     return isHealthy || isGone()
   }
   await until(asked, LIMIT_MS).catch(() => {})
@@ -63,6 +66,12 @@ async function startServers(folder: string): Promise<Record<string, ComposeServi
   const servers = await startTestServers({ servers: ['qdrant', 'model'] })
   opened.push(() => servers.stop())
   const { QDRANT_URL = '', EMBEDDINGS_URL = '', QDRANT_API_KEY = '', EMBEDDINGS_API_KEY = '' } = servers.settings
+  const services = readCompose({
+    ...{ POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD, QDRANT_API_KEY, EMBEDDINGS_API_KEY },
+    ...{ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '100ms', EMBED_DELAY: '0' },
+  })
+  for (const name of ['redis', 'qdrant', 'embeddings'] as const)
+    say(`${name} is dead before it starts`, !(await here({})(checkOf(services[name] ?? {}))))
   for (const [url, port] of [
     [QDRANT_URL, 6333],
     [EMBEDDINGS_URL, 80],
@@ -71,10 +80,6 @@ async function startServers(folder: string): Promise<Record<string, ComposeServi
     const link = await openLink({ address: '127.0.0.1', port }, to)
     opened.push(() => link.close())
   }
-  const services = readCompose({
-    ...{ POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD, QDRANT_API_KEY, EMBEDDINGS_API_KEY },
-    ...{ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '100ms', EMBED_DELAY: '0' },
-  })
   const account = { PATH, PGHOST: '127.0.0.1', ...services.postgres?.environment }
   await run('bash', [join(CHECKOUT, 'infra/postgres-account.sh')], { env: { ...process.env, ...account } })
   const [program = '', ...words] = services.redis?.command ?? []
@@ -102,6 +107,7 @@ async function startOneByOne(container: Container, services: Record<string, Comp
     say(`${name}: seconds to a first answer`, true, ((Date.now() - began) / 1_000).toFixed(1))
     const code = await one.stop()
     say(`${name} ends with 0 or 143`, code === 0 || code === 143, `${code} ${one.log()}`)
+    say(`${name} is dead to its own check`, !(await ask(checkOf(service))))
   }
 }
 

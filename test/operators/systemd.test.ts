@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { parseEnv, promisify } from 'node:util'
 import t from 'tap'
 import { SETTINGS } from '../../shared/config/settings.ts'
+import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 
 t.setTimeout(60_000)
 
@@ -60,6 +61,16 @@ t.test('every service of the Procfile has a unit that runs the same program', as
     t.ok(program && scripts[name]?.endsWith(`node ${program}`), `${unit} runs ${program}`)
     t.match(text, /^MemoryMax=\d+[MG]$/m)
     t.match(text, /^WantedBy=perscope\.target$/m)
+  }
+})
+
+t.test('every line that starts an API gives Node the same options', async t => {
+  for (const place of ['package.json', 'docker-compose.yml', 'infra/Dockerfile', `${FOLDER}/perscope-api.service`]) {
+    const lines = readFileSync(at(place), 'utf8').match(/^.*services\/api\/main\.ts.*$/gm) ?? []
+    t.ok(lines.length > 0, place)
+    // A line is words with blanks between them, or a JSON array.
+    for (const line of lines)
+      t.match(line.replaceAll('", "', ' '), `node ${API_NODE_OPTIONS.join(' ')} services/api/main.ts`, place)
   }
 })
 
