@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
+import { heard } from '../fleet.ts'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
 t.setTimeout(890_000)
@@ -48,16 +49,13 @@ t.test('the image', { skip: lacksContainers }, async t => {
     const program = fileURLToPath(new URL('fleet.ts', import.meta.url))
     const inside = `ip link set lo up; exec "${process.execPath}" "${program}"`
     const child = spawn('unshare', ['--net', 'sh', '-c', inside], { cwd: CHECKOUT, stdio: ['ignore', 'pipe', 'pipe'] })
-    let errors = ''
-    child.stderr.setEncoding('utf8').on('data', part => {
-      errors += part
-    })
+    const errors = heard(child.stderr)
     for await (const line of createInterface({ input: child.stdout })) {
       const { check, ok, detail } = JSON.parse(line)
       t.ok(ok, check, ok ? {} : { detail })
       if (/size|seconds/.test(check)) t.comment(`${check}: ${detail}`)
     }
-    t.equal(child.exitCode ?? (await new Promise(resolve => child.once('exit', resolve))), 0, errors)
+    t.equal(child.exitCode ?? (await new Promise(resolve => child.once('exit', resolve))), 0, errors())
   })
   await buildah('rmi', '--force', 'localhost/perscope-test')
 })

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { heard } from '../fleet.ts'
 
 const run = promisify(execFile)
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
@@ -112,19 +113,11 @@ export async function createContainer(hosts: string, exchange: string): Promise<
       const child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', ...inside], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      let text = ''
-      let out = ''
-      child.stdout.setEncoding('utf8').on('data', (part: string) => {
-        out += part
-        text += part
-      })
-      child.stderr.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-      })
+      const [out, log] = [heard(child.stdout), heard(child.stdout, child.stderr)]
       const ended = new Promise<number | null>(resolve => child.once('close', resolve))
       return {
-        out: () => out,
-        log: () => text,
+        out,
+        log,
         code: () => child.exitCode,
         ended,
         stop() {
