@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import t from 'tap'
+import { read } from '../docs/checkout.ts'
 import { cyclesOf, readImports } from './imports.ts'
 
 const { files, imports } = readImports()
@@ -68,7 +69,6 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
 })
 
 t.test('what pages import, directly or by way of others, uses nothing of Node', async t => {
-  const { readFileSync } = await import('node:fs')
   const reached = new Set(files.filter(file => partOf(file) === 'web' && !isTest(file)))
   for (const file of reached) {
     for (const { from, to, typeOnly } of imports) {
@@ -76,20 +76,14 @@ t.test('what pages import, directly or by way of others, uses nothing of Node', 
     }
   }
   t.ok(reached.has('search/analysis/tokens.ts'))
-  const uses = [...reached].filter(file =>
-    /\bBuffer\b|^import .*'node:/m.test(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')),
-  )
+  const uses = [...reached].filter(file => /\bBuffer\b|^import .*'node:/m.test(read(file)))
   t.same(uses, [])
 })
 
 t.test('only the store of the search engine has SQL on its segment tables', async t => {
-  const { readFileSync } = await import('node:fs')
   const tables = /\b(from|join|into|update)\s+(segments|segments_ahead|segment_buckets|segments_version)\b/
   const outside = files.filter(
-    file =>
-      !file.startsWith('search/store/') &&
-      !/^(test|bench)\/|\.test\.ts$/.test(file) &&
-      tables.test(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')),
+    file => !file.startsWith('search/store/') && !/^(test|bench)\/|\.test\.ts$/.test(file) && tables.test(read(file)),
   )
   t.same(outside, [])
 })
@@ -120,8 +114,7 @@ t.test('no folder imports itself by way of others', async t => {
 })
 
 t.test('no file imports a command: its import would run it', async t => {
-  const { readFileSync } = await import('node:fs')
-  const commands = new Set(files.filter(file => /^await (run|runCommand)\(/m.test(readFileSync(file, 'utf8'))))
+  const commands = new Set(files.filter(file => /^await (run|runCommand)\(/m.test(read(file))))
   t.ok(commands.has('scripts/start/main.ts') && commands.size > 20, `${commands.size} commands`)
   // A launcher stands in front of a command with the same name.
   const launchers = new Set(['scripts/start.mjs', 'scripts/test.mjs'])
@@ -129,7 +122,6 @@ t.test('no file imports a command: its import would run it', async t => {
 })
 
 t.test('a command has what it uses before it runs: what follows does not exist yet', async t => {
-  const { readFileSync } = await import('node:fs')
-  const late = files.filter(file => /^await (run|runCommand)\(.*^(const|let|class) /ms.test(readFileSync(file, 'utf8')))
+  const late = files.filter(file => /^await (run|runCommand)\(.*^(const|let|class) /ms.test(read(file)))
   t.same(late, [])
 })

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { read } from '../docs/checkout.ts'
 import { readImports } from './imports.ts'
 
 /*
@@ -24,9 +24,7 @@ const isBench = (file: string, name: string) => /^bench\/[^/]+\/main\.ts$/.test(
 
 t.test('every exported function and constant is imported by another file', async t => {
   const exported = files.flatMap(file =>
-    [...readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').matchAll(EXPORTED)].map(
-      ([, name = '']) => [file, name] as const,
-    ),
+    [...read(file).matchAll(EXPORTED)].map(([, name = '']) => [file, name] as const),
   )
   const unused = exported.filter(([file, name]) => {
     const names = imported.get(file) ?? (imported.has(file) ? null : new Set<string>())
