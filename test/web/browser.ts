@@ -53,6 +53,15 @@ export async function open(
   return { page, complaints, asked, close: () => context.close() }
 }
 
+/** Opens pages of one server, each until its test ends. */
+export const opener =
+  (browser: Browser, base: string) =>
+  async (test: Pick<Test, 'teardown'>, path: string, options?: BrowserContextOptions): Promise<Seen> => {
+    const seen = await open(browser, base, path, options)
+    test.teardown(seen.close)
+    return seen
+  }
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What axe finds on the page as it is now, a line each. */

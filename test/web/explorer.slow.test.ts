@@ -5,7 +5,7 @@ import t from 'tap'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { startTestApi } from '../contract/api.ts'
 import { until } from '../fleet.ts'
-import { axe, browserPath, launch, open } from './browser.ts'
+import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
 
 t.setTimeout(280_000)
@@ -19,7 +19,7 @@ if (browserPath === undefined) {
   t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
   const api = await startTestApi(t)
-  const browser = await launch(t)
+  const open = opener(await launch(t), api.base)
   await api.index(sampleNews())
   const { secret } = await api.issue()
   const cards = (page: Page) => page.locator('article.card')
@@ -27,7 +27,7 @@ if (browserPath === undefined) {
   const shown = (page: Page, text: RegExp) => total(page).filter({ hasText: text }).waitFor()
 
   t.test('issue 21.7: from the printed address to a subscribed feed', async t => {
-    const { page, complaints, asked, close } = await open(browser, api.base, `/#key=${secret}`, {
+    const { page, complaints, asked } = await open(t, `/#key=${secret}`, {
       viewport: { width: 1280, height: 860 },
     })
     await cards(page).first().waitFor()
@@ -85,12 +85,11 @@ if (browserPath === undefined) {
     const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie, history.state])')
     t.notMatch(String(kept), 'psk_', 'one click forgets it')
     t.strictSame(complaints, [])
-    await close()
   })
 
   t.test('issue 21.1: the address is the search: shared with another, who brings a key', async t => {
     const path = '/?q=trein+-staking&search=boolean&search_in=title_body&country=NL&order=asc'
-    const { page, complaints, close } = await open(browser, api.base, path)
+    const { page, complaints } = await open(t, path)
     t.strictSame(await axe(page), [], 'without a key')
     await page.getByLabel('Your key').fill(` ${secret} `)
     await page.keyboard.press('Enter')
@@ -104,11 +103,10 @@ if (browserPath === undefined) {
     t.equal(await cards(page).count(), json.total_results)
     t.equal(await cards(page).locator('h3').first().innerText(), json.articles[0].title)
     t.strictSame(complaints, [])
-    await close()
   })
 
   t.test('issue 21.7: the keyboard alone suffices', async t => {
-    const { page, close } = await open(browser, api.base, `/#key=${secret}`)
+    const { page } = await open(t, `/#key=${secret}`)
     await cards(page).first().waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('metro or "hoog water')
@@ -136,11 +134,10 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await page.waitForURL(/published_after=/)
     t.pass('a row of the table narrows the search')
-    await close()
   })
 
   t.test('issue 34.16: a key is tried before its form closes, and none becomes an address', async t => {
-    const { page, asked, complaints, close } = await open(browser, api.base, '/?q=water')
+    const { page, asked, complaints } = await open(t, '/?q=water')
     await page.getByLabel('Your key').fill('psk_wrongwrongwrongwrong')
     await page.keyboard.press('Enter')
     await page.getByText('This key does not work.').waitFor()
@@ -172,11 +169,10 @@ if (browserPath === undefined) {
       complaints.filter(text => !text.includes('401')),
       [],
     )
-    await close()
   })
 
   t.test('issue 34.14: a link with another key replaces none in silence', async t => {
-    const { page, close } = await open(browser, api.base, `/#key=${secret}`)
+    const { page } = await open(t, `/#key=${secret}`)
     await cards(page).first().waitFor()
     const kept = () => page.evaluate('sessionStorage.getItem("perscope.key")')
     for (const how of ['a new page', 'a change of the fragment']) {
@@ -188,13 +184,11 @@ if (browserPath === undefined) {
       await page.getByRole('button', { name: 'Keep mine' }).click()
       await page.locator('.offer').waitFor({ state: 'detached' })
     }
-    await close()
   })
 
   t.test('issue 37.2: every filter that is on is a chip that takes it away', async t => {
-    const { page, close } = await open(
-      browser,
-      api.base,
+    const { page } = await open(
+      t,
       `/?country=NL,BE&language=nl&outlet=dag&search_in=title&published_after=2020-01-01#key=${secret}`,
     )
     await cards(page).first().waitFor()
@@ -207,7 +201,6 @@ if (browserPath === undefined) {
     await chips.getByRole('button', { name: 'Clear filters' }).click()
     await page.waitForURL(`${api.base}/`)
     t.equal(await chips.count(), 0)
-    await close()
   })
 
   t.test('issue 37.3: forms are marked, and a hit in the text alone says so', async t => {
@@ -218,20 +211,15 @@ if (browserPath === undefined) {
         body: `${'Een lange inleiding gaat eraan vooraf. '.repeat(8)} De tweebaansbus en nog een tweebaansbus.`,
       },
     ])
-    const { page, close } = await open(browser, api.base, `/?q=bus&search_in=title#key=${secret}`)
+    const { page } = await open(t, `/?q=bus&search_in=title#key=${secret}`)
     await page.locator('mark', { hasText: 'Bussen' }).waitFor()
     await page.goto(`${api.base}/?q=tweebaansbus`)
     await page.getByText('2 places in the text').waitFor()
     t.match(await page.title(), /^tweebaansbus – /)
-    await close()
   })
 
   t.test('issue 21.1: what arrives meanwhile is counted, and shown when it is wanted', async t => {
-    const { page, complaints, asked, close } = await open(
-      browser,
-      api.base,
-      `/?q=schaatsbaan&search_in=title#key=${secret}`,
-    )
+    const { page, complaints, asked } = await open(t, `/?q=schaatsbaan&search_in=title#key=${secret}`)
     await page.getByText('No article matches.').waitFor()
     await page.getByRole('button', { name: 'Search titles and texts' }).waitFor()
     await page.clock.install()
@@ -253,7 +241,6 @@ if (browserPath === undefined) {
     const polls = asked.filter(url => url.includes('ingested_after'))
     t.ok(polls.length > 0 && polls.every(url => url.includes('sort=ingested_at') && url.includes('order=asc')))
     t.same(complaints, [])
-    await close()
   })
 
   t.test('issue 36.4: gaps are striped, and a day says how much of it is here, in each language', async t => {
@@ -282,7 +269,7 @@ if (browserPath === undefined) {
       [outlet.domain, outlet.name],
     )
     const path = `/?outlet=De+Gatenkrant#key=${secret}`
-    const { page, complaints, close } = await open(browser, api.base, path, { viewport: { width: 1280, height: 900 } })
+    const { page, complaints } = await open(t, path, { viewport: { width: 1280, height: 900 } })
     await page.getByText('No bar does not mean no news').waitFor()
     await page.getByText('These figures as a table').click()
     const rows = await page.locator('.figures tbody tr').allInnerTexts()
@@ -310,13 +297,12 @@ if (browserPath === undefined) {
       await page.getByText(word).waitFor()
     }
     t.strictSame(complaints, [])
-    await close()
   })
 
   t.test('issue 21.4: a download walks all pages, waits for the minute of the plan, and is whole', async t => {
     await api.index(Array.from({ length: 730 }, (_, index) => ({ title: `Dossier ${index}, "vervolg"` })))
     const limited = await api.issue({ rate: 12 })
-    const { page, close } = await open(browser, api.base, `/?q=dossier&search_in=title#key=${limited.secret}`)
+    const { page } = await open(t, `/?q=dossier&search_in=title#key=${limited.secret}`)
     await page.clock.install()
     await page.reload()
     await shown(page, /^730 articles$/)
@@ -336,15 +322,13 @@ if (browserPath === undefined) {
     t.equal(lines.length, 731)
     t.equal(new Set(lines.map(line => line.split(',')[0])).size, 731, 'each article once')
     await page.getByText('Done: 730 articles.').waitFor()
-    await close()
 
-    const other = await open(browser, api.base, `/?q=luchtschip&search_in=title#key=${secret}`)
+    const other = await open(t, `/?q=luchtschip&search_in=title#key=${secret}`)
     await api.index([{ title: 'Luchtschip' }])
     await other.page.reload()
     await shown(other.page, /^1 article$/)
     await other.page.getByRole('button', { name: 'Download', exact: true }).click()
     await other.page.getByRole('button', { name: 'CSV' }).click()
     await other.page.getByText('Done: 1 article.', { exact: true }).waitFor()
-    await other.close()
   })
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
 import { startTestApi } from '../contract/api.ts'
-import { axe, browserPath, launch, open, overhang } from './browser.ts'
+import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
 
 t.setTimeout(280_000)
@@ -12,6 +12,7 @@ if (browserPath === undefined) {
 } else {
   const api = await startTestApi(t)
   const browser = await launch(t)
+  const open = opener(browser, api.base)
   await api.index(sampleNews())
   const { secret } = await api.issue()
   const small = { width: 360, height: 740 }
@@ -26,7 +27,7 @@ if (browserPath === undefined) {
   t.test('issue 21.7: the page speaks the language of the browser, and fits 360 pixels in each', async t => {
     for (const language of LANGUAGES) {
       const locale = language === 'lb' ? 'lb-LU' : language
-      const { page, complaints, close } = await open(browser, api.base, '/', { locale, viewport: small })
+      const { page, complaints, close } = await open(t, '/', { locale, viewport: small })
       await page.getByRole('heading', { name: TITLES[language] }).waitFor()
       t.equal(await page.locator('html').getAttribute('lang'), language)
       t.ok((await overhang(page)) <= 0, `${language} without a key`)
@@ -37,14 +38,13 @@ if (browserPath === undefined) {
       t.strictSame(complaints, [])
       await close()
     }
-    const { page, close } = await open(browser, api.base, '/', { locale: 'es' })
+    const { page } = await open(t, '/', { locale: 'es' })
     await page.getByRole('heading', { name: TITLES.en }).waitFor()
     await page.getByRole('combobox', { name: 'Language of this page' }).selectOption('fr')
     await page.getByRole('heading', { name: TITLES.fr }).waitFor()
     await page.reload()
     await page.getByRole('heading', { name: TITLES.fr }).waitFor()
     t.pass('another language is chosen, and kept')
-    await close()
   })
 
   for (const [width, height, colorScheme] of [
@@ -55,12 +55,7 @@ if (browserPath === undefined) {
   ] as const) {
     t.test(`issue 21.7: it fits ${width} pixels, ${colorScheme}, with everything open`, async t => {
       const options = { viewport: { width, height }, colorScheme }
-      const { page, complaints, close } = await open(
-        browser,
-        api.base,
-        `/?q=water&search_in=title_body#key=${secret}`,
-        options,
-      )
+      const { page, complaints } = await open(t, `/?q=water&search_in=title_body#key=${secret}`, options)
       await page.locator('article.card').first().waitFor()
       for (const summary of await page.locator('summary:visible').all()) await summary.click()
       await page.locator('.chart canvas').waitFor()
@@ -73,13 +68,12 @@ if (browserPath === undefined) {
       const shots = process.env.SHOTS
       if (shots) await page.screenshot({ path: `${shots}/explorer-${width}-${colorScheme}.png` })
       t.strictSame(complaints, [])
-      await close()
     })
   }
 
   t.test('issue 21.7: failures are said in words, with what to do', async t => {
     const gone = await api.issue()
-    const { page, close } = await open(browser, api.base, `/#key=${gone.secret}`)
+    const { page } = await open(t, `/#key=${gone.secret}`)
     const card = page.locator('article.card').first()
     const notice = page.locator('.results > .notice')
     await card.waitFor()
@@ -116,19 +110,17 @@ if (browserPath === undefined) {
     t.strictSame(await axe(page), [], '401')
     await notice.getByRole('button', { name: 'Forget the key' }).click()
     await page.getByLabel('Your key').waitFor()
-    await close()
   })
 
   t.test('issue 37.4: an empty system says how to fill it, and no headings stand over nothing', async t => {
     const other = await startTestApi(t)
     const { secret: key } = await other.issue()
-    const { page, complaints, close } = await open(browser, other.base, `/#key=${key}`)
+    const { page, complaints } = await opener(browser, other.base)(t, `/#key=${key}`)
     await page.getByText('There are no articles yet.').waitFor()
     t.match(await page.locator('.nothing').innerText(), 'npm run outlets')
     t.strictSame(await page.locator('h2:visible').allInnerTexts(), ['Results'])
     t.strictSame(await axe(page), [])
     t.strictSame(complaints, [])
-    await close()
   })
 
   t.test('titles and addresses of others are text: no markup, no script', async t => {
@@ -136,22 +128,17 @@ if (browserPath === undefined) {
     await api.index([
       { title, url: 'javascript:document.title=2', body: '<script>document.title=3</script> stilleman' },
     ])
-    const { page, complaints, close } = await open(
-      browser,
-      api.base,
-      `/?q=stilleman&search_in=title_body#key=${secret}`,
-    )
+    const { page, complaints } = await open(t, `/?q=stilleman&search_in=title_body#key=${secret}`)
     const heading = page.locator('article.card h3')
     t.equal(await heading.innerText(), title)
     t.equal(await heading.locator('a').count(), 0, 'an address that is a script is no link')
     t.equal(await page.title(), 'stilleman – Perscope')
     t.strictSame(complaints, [])
-    await close()
   })
 
   t.test('issue 21.7: when the minute is used up the page waits, and goes on by itself', async t => {
     const { secret: slow, key } = await api.issue({ rate: 1 })
-    const { page, close } = await open(browser, api.base, '/')
+    const { page } = await open(t, '/')
     await page.clock.install()
     await page.getByLabel('Your key').fill(slow)
     await page.keyboard.press('Enter')
@@ -164,6 +151,5 @@ if (browserPath === undefined) {
     await page.clock.fastForward(61_000)
     await page.locator('article.card').first().waitFor()
     t.pass('the results are there')
-    await close()
   })
 }
