@@ -7,7 +7,7 @@ import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { until } from '../../test/fleet.ts'
-import { createPool, isTransient, transaction, whileLocked } from './pool.ts'
+import { createPool, isTransient, locking, transaction, whileLocked, withSession } from './pool.ts'
 
 t.setTimeout(180_000)
 
@@ -80,4 +80,17 @@ t.test('a session that is lost while it holds a lock ends neither the work nor t
   })
   t.equal(done, 'done')
   t.equal(await whileLocked(pool, 7n, async () => 'again'), 'again')
+})
+
+t.test('a session that falls silent loses its lock to others', async t => {
+  const { url } = await createTestDatabase(t)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  t.teardown(() => pool.end())
+  const done = await withSession(pool, '200ms', session =>
+    locking(session, 8n, false, async () => {
+      await until(async () => (await whileLocked(pool, 8n, async () => 'theirs')) === 'theirs', 10_000)
+      return 'ours'
+    }),
+  )
+  t.equal(done, 'ours', 'the work goes on')
 })
