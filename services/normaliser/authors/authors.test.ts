@@ -62,6 +62,7 @@ const statements: Record<string, [string, string[]][]> = {
     ['Zoë Šarić-Müller', ['Zoë Šarić-Müller']],
     ['R. R.', ['R. R.']],
     ['jvh', ['jvh']],
+    [`Jan ${'Smit'.repeat(15)}`, []],
   ],
   'roles, places, addresses': [
     ['Jan Smit, correspondent Brussel', ['Jan Smit']],
