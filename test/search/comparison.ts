@@ -19,23 +19,34 @@ export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | 
   return parsed.ok ? { ...rest, match: parsed.match satisfies Match } : null
 }
 
-/** Ids of all pages in their order, the totals that the pages told, and how many there were. */
-async function allPages(index: SearchIndex, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
+/**
+ * Reads the pages of a sequence.
+ *
+ * @param most pages that are read
+ * @returns ids in their order; totals that the pages told; watermark null: one page held all
+ */
+export async function readPages(
+  search: SearchIndex['search'],
+  query: ArticleQuery,
+  sizes: SearchSizes,
+  most = Infinity,
+) {
   const ids: string[] = []
   const totals = new Set<string>()
   let pages = 0
+  let watermark: bigint | null = null
   let position: Position | null = null
   do {
-    const page: SearchPage = await index.search(query, position, sizes)
+    const page: SearchPage = await search(query, position, sizes)
     if (pages > 0 && page.rows.length === 0) throw new Error('a page after the first is empty')
     if (page.next !== null && page.rows.length !== query.perPage) throw new Error('a page in the middle is not full')
     ids.push(...page.rows.map(row => row.id))
     totals.add(`${page.total}${page.estimate ? '+' : ''}`)
     position = page.next
+    watermark = position?.watermark ?? watermark
     pages++
-    await between()
-  } while (position !== null)
-  return { ids, totals: [...totals], pages }
+  } while (position !== null && pages < most)
+  return { ids, totals: [...totals], watermark, isWhole: position === null }
 }
 
 /** Asks both and says in words where they differ; null when they agree. */
@@ -52,7 +63,7 @@ export async function difference(
       ? null
       : `refused by one: ${expected === null ? 'the oracle' : 'the parser'}`
   }
-  const found = await allPages(index, query, sizes)
+  const found = await readPages(index.search, query, sizes)
   const total = expected.ids.length >= sizes.cap ? `${sizes.cap}+` : `${expected.ids.length}`
   if (found.totals.join() !== total) return `total ${found.totals.join()} instead of ${total}`
   const at = expected.ids.findIndex((id, index) => found.ids[index] !== id)
@@ -69,7 +80,12 @@ export async function differences(index: SearchIndex, articles: Known[], random:
   for (let number = 0; number < count; number++) {
     const question = randomQuestion(random, articles)
     const differs = await difference(index, articles, question, sizes)
-    if (differs !== null) found.push(`${differs} ${JSON.stringify(question)}`)
+    if (differs !== null) found.push(`${differs} ${inWords(question)}`)
   }
   return found
+}
+
+/** To be asked again: as JSON, which knows no large integers. */
+export function inWords(asked: object): string {
+  return JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }

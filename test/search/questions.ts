@@ -1,4 +1,4 @@
-import { NO_FILTERS } from '../../search/index.ts'
+import { NO_FILTERS, type SearchSizes } from '../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 import type { Known, Question } from './oracle.ts'
@@ -46,6 +46,14 @@ export function askedAgain(random: Random, former: Question, articles: Known[]):
   const { coverage, ingestedAfter, sort, order, perPage } = randomQuestion(random, articles)
   return { ...former, ...(random.chance(0.7) ? { coverage, ingestedAfter } : {}), sort, order, perPage }
 }
+
+/** Small sizes make many stretches, and totals at their cap. */
+export const randomSizes = (random: Random): SearchSizes => ({
+  cap: random.pick([5, 50, 10_000]),
+  memory: { segment: random.pick([1n, 8n, 64n, 4_096n]), words: random.pick([0, 500, 400_000]) },
+  first: random.pick([1, 40, 32_768]),
+  prefetch: random.pick([0, 100, 65_536]),
+})
 
 /** Single letters, particles, parts that span words, and parts that fold to nothing. */
 const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']

@@ -22,8 +22,12 @@ export const openTestIndex = (db: Queryable, standbys?: Standbys): SearchIndex =
 /**
  * Makes the segments that are due, and moves the older articles to the archive where there is one.
  */
-export async function makeTestSegments(pool: Pool, sizes: SegmentSizes): Promise<void> {
-  await makeSegments(pool, sizes)
+export async function makeTestSegments(
+  pool: Pool,
+  sizes: SegmentSizes,
+  options: Parameters<typeof makeSegments>[2] = {},
+): Promise<void> {
+  await makeSegments(pool, sizes, options)
   // The newest segments stay out of it, so that searches need both.
   await fillTestArchive(pool, sizes.flushed)
 }

@@ -1,31 +1,29 @@
 import { setTimeout } from 'node:timers/promises'
-import type { ArticleQuery, Position, SearchPage, SearchSizes } from '../../search/index.ts'
-import { KINDS, makeSegments } from '../../search/indexer.ts'
+import type { ArticleQuery, SearchSizes } from '../../search/index.ts'
+import { KINDS } from '../../search/indexer.ts'
 import { createRandom } from '../faults/random.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
-import { queryOf } from './comparison.ts'
+import { inWords, queryOf, readPages } from './comparison.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
-import { randomQuestion } from './questions.ts'
+import { randomQuestion, randomSizes } from './questions.ts'
+import { makeTestSegments } from './store.ts'
 import { startWriters } from './writers.ts'
 
-export interface Writing {
-  differences: string[]
-  questions: number
-  found: number
-  /** Articles at the beginning and at the end. */
-  articles: [number, number]
-  made: number
-}
+/** An import may be quicker; the next attempt starts from what it has stored. */
+const OVERTAKEN = /another process stored segments|removed a segment/
 
 /**
- * Asks random questions while processes index and segments are made, and the oracle the same of
- * what was visible when each sequence began: so every question meets fresh articles, small and
- * large segments, and their change.
+ * Asks random questions while processes index and import and segments are made, and the oracle the
+ * same of what was visible when each sequence began: so every question meets fresh articles, small
+ * and large segments, and their change.
+ *
+ * @returns articles how many there were at the beginning and at the end; made how often segments
+ *   changed
  */
-export async function askWhileWriting(seed: number, questions: number): Promise<Writing> {
+export async function askWhileWriting(seed: number, questions: number) {
   const index = await openArchiveIndex(null)
   const random = createRandom(seed)
   const ofSegments = createRandom(seed + 1)
@@ -42,46 +40,46 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
     for (const searchIn of ['title', 'title_body'] as const) {
       answer(known, { ...EVERYTHING, q: 'fiets', search: 'keyword', searchIn })
     }
-    const writing: Writing = { differences: [], questions: 0, found: 0, articles: [known.length, 0], made: 0 }
+    const differences: string[] = []
+    const first = known.length
+    let [asked, found] = [0, 0]
     const written = (async () => {
-      while (open) await startWriters(index.database.url, 2, 2_000).done
+      while (open) await startWriters(index.database.url, 3, 2_000, 3).done
     })()
+    const make = (flushed: bigint, ahead: number) => (kind: (typeof KINDS)[number]) =>
+      makeTestSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind], ahead }).catch(error => {
+        if (!OVERTAKEN.test(String(error))) throw error
+      })
     const indexing = (async () => {
       while (open) {
         // Sizes may grow, never shrink.
-        const flushed = writing.questions < questions / 2 ? 8n : 32n
-        const ahead = ofSegments.pick([0, 1, 50])
-        const works = KINDS.map(kind =>
-          makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind], ahead }),
-        )
-        for (const made of await Promise.all(works)) writing.made += made
+        await Promise.all(KINDS.map(make(asked < questions / 2 ? 8n : 32n, ofSegments.pick([0, 1, 50]))))
         await setTimeout(100)
       }
     })()
-    besides = Promise.allSettled([written, indexing])
-    while (writing.questions < questions) {
-      const question = randomQuestion(random, known)
-      const query = queryOf(question)
-      if (query === null) continue
-      const sizes = {
-        cap: random.pick([5, 10_000]),
-        memory: { segment: random.pick([1n, 8n, 4_096n]), words: random.pick([0, 500, 400_000]) },
-        first: random.pick([1, 40, 32_768]),
-        prefetch: random.pick([0, 100, 65_536]),
-      }
-      const asked = await pagesOf(index, query, sizes)
-      known.push(...(await readKnown(index.pool, known.at(-1)?.seq ?? 0n)))
-      writing.questions++
-      writing.found += asked.ids.length
-      if (!agrees(known, question, asked, sizes)) {
-        writing.differences.push(JSON.stringify({ question, sizes, ...asked, between: asked.between.map(String) }))
+    const askAll = async () => {
+      while (asked < questions) {
+        const question = randomQuestion(random, known)
+        const query = queryOf(question)
+        if (query === null) continue
+        asked++
+        const sizes = randomSizes(random)
+        const pages = await pagesOf(index, query, sizes)
+        const read = await readKnown(index.pool, known.at(-1)?.seq ?? 0n)
+        known.push(...read.filter(({ seq }) => seq > (known.at(-1)?.seq ?? 0n)))
+        found += pages.ids.length
+        if (!agrees(known, question, pages, sizes)) differences.push(inWords({ question, sizes, ...pages }))
       }
     }
+    // Several at a time read the same fresh articles, and drop what others may still need.
+    const asking = Promise.all([askAll(), askAll(), askAll()])
+    besides = Promise.allSettled([asking, written, indexing])
+    await asking
     open = false
     await Promise.all([written, indexing])
-    writing.articles[1] = known.length
     if (failures.length > 0) throw failures[0]
-    return writing
+    const [row] = await index.database.query('select version::int as made from segments_version')
+    return { differences, questions, found, articles: [first, known.length] as const, made: Number(row?.made) }
   } finally {
     open = false
     await besides
@@ -89,42 +87,29 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
   }
 }
 
-interface Asked {
-  ids: string[]
-  totals: string[]
-  /** The watermark of the sequence is one of these numbers. */
-  between: [bigint, bigint]
-}
+/** Most pages that are read of a sequence. The rest of a long one shows nothing new. */
+const MOST_PAGES = 31
 
-async function pagesOf({ pool, search }: ArchiveIndex, query: ArticleQuery, sizes: SearchSizes): Promise<Asked> {
+/** All pages, and between which numbers the watermark of the sequence lies. */
+async function pagesOf({ pool, search }: ArchiveIndex, query: ArticleQuery, sizes: SearchSizes) {
   const latest = async () =>
     (await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')).rows[0]!.last_seq
   const before = await latest()
-  const first = await search.search(query, null, sizes)
-  const between: [bigint, bigint] = first.next ? [first.next.watermark, first.next.watermark] : [before, await latest()]
-  const ids = first.rows.map(row => row.id)
-  const totals = new Set([`${first.total}${first.estimate ? '+' : ''}`])
-  // The rest of a long one shows nothing new: pages at random depth follow.
-  for (let at: Position | null = first.next, pages = 0; at !== null && pages < 30; pages++) {
-    const page: SearchPage = await search.search(query, at, sizes)
-    ids.push(...page.rows.map(row => row.id))
-    totals.add(`${page.total}${page.estimate ? '+' : ''}`)
-    at = page.next
-    if (at !== null && pages === 29) totals.add('unread')
-  }
-  return { ids, totals: [...totals], between }
+  const { watermark, ...pages } = await readPages(search.search, query, sizes, MOST_PAGES)
+  return { ...pages, from: watermark ?? before, to: watermark ?? (await latest()) }
 }
 
+type Pages = Awaited<ReturnType<typeof pagesOf>>
+
 /** Whether the oracle says the same for some watermark that it may have been. */
-function agrees(known: Known[], question: Question, { ids, totals, between }: Asked, { cap }: SearchSizes): boolean {
-  const unread = totals.includes('unread')
-  const told = totals.filter(total => total !== 'unread').join()
-  for (let watermark = between[0]; watermark <= between[1]; watermark++) {
+function agrees(known: Known[], question: Question, pages: Pages, { cap }: SearchSizes): boolean {
+  const { ids, totals, isWhole, from, to } = pages
+  for (let watermark = from; watermark <= to; watermark++) {
     const visible = known.filter(article => article.seq <= watermark)
     const expected = answer(visible, question)?.ids ?? []
     const total = expected.length >= cap ? `${cap}+` : `${expected.length}`
-    const due = unread ? expected.slice(0, ids.length) : expected
-    if (told === total && due.join() === ids.join()) return true
+    const due = isWhole ? expected : expected.slice(0, ids.length)
+    if (totals.join() === total && due.join() === ids.join()) return true
   }
   return false
 }
