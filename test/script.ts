@@ -49,5 +49,16 @@ export function startScript(
 /** Runs it to its end. */
 export const runScript = (...started: Parameters<typeof startScript>): Promise<Ran> => startScript(...started).ended
 
+/**
+ * Runs a test file unchanged, with other settings.
+ *
+ * @param file its path below `test/`, without `.test.ts`
+ * @returns the end of its output when it failed; null: it passed
+ */
+export async function failureOf(file: string, env: Record<string, string>): Promise<string | null> {
+  const { code, out, err } = await runScript(`test/${file}.test.ts`, [], { TAP_TIMEOUT: '900', ...env })
+  return code === 0 ? null : (out + err).slice(-4_000)
+}
+
 /** The objects of lines of JSON. */
 export const jsonLines = (text: string) => text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))

@@ -1,20 +1,12 @@
 import t, { type Test } from 'tap'
-import {
-  ArchiveFailure,
-  ArchiveMissing,
-  type ArchiveSettings,
-  openIndex,
-  type SearchIndex,
-} from '../../search/index.ts'
+import { ArchiveFailure, ArchiveMissing, openIndex } from '../../search/index.ts'
 import { makeSegments, openArchiveWriter } from '../../search/indexer.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { createRandom, type Random } from '../faults/random.ts'
-import { startTestOpensearch } from '../opensearch.ts'
-import { type Ran, runScript } from '../script.ts'
+import { createRandom } from '../faults/random.ts'
+import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
+import { runScript } from '../script.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
-import type { Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 
 const timeout = 240_000
@@ -23,27 +15,10 @@ t.setTimeout(600_000)
 const { signal } = new AbortController()
 const OPTIONS = { size: 100n, recent: 20n, step: 40n, shards: 2, replicas: 0, segment: 64n }
 
-const cluster = await startTestOpensearch()
-const url = typeof cluster === 'string' ? '' : cluster.nodes[0]!.url
-const skip = typeof cluster === 'string' ? cluster : false
-if (typeof cluster !== 'string') t.teardown(() => cluster.stop())
-
-interface World {
-  pool: Pool
-  search: SearchIndex
-  known: Known[]
-  random: Random
-  settings: ArchiveSettings
-  /** Asks random questions, and says where answers differ from the oracle's. */
-  differences(search?: SearchIndex): Promise<string[]>
-  writer: ReturnType<typeof openArchiveWriter>
-  indices(): Promise<string[]>
-  /** Runs a program of ours on the database and on OpenSearch. */
-  run(program: string, args: string[], env?: Record<string, string>): Promise<Ran>
-}
+const { url, skip } = await startTestOpensearch(t)
 
 /** 300 articles, of which segments have 256. */
-async function createWorld(t: Test, prefix: string): Promise<World> {
+async function createWorld(t: Test, prefix: string) {
   const index = await openArchiveIndex(t)
   const settings = { nodes: [url], user: '', password: '', prefix, timeout: 4_000 }
   const { pool } = index
@@ -57,13 +32,15 @@ async function createWorld(t: Test, prefix: string): Promise<World> {
     await writer.close()
   })
   return {
-    ...{ pool, search, known, random, settings, writer },
+    ...{ pool, search, writer },
+    /** Asks random questions, and says where answers differ from the oracle's. */
     differences: (asked = search) => differences(asked, known, random, 15),
     async indices() {
       const { rows } = await pool.query<{ name: string }>('select name from archive_indices order by first_seq, name')
       return rows.map(row => row.name)
     },
-    run: (program, args, env = {}) =>
+    /** Runs a program of ours on the database and on OpenSearch. */
+    run: (program: string, args: string[], env: Record<string, string> = {}) =>
       runScript(program, args, {
         ...{ DATABASE_URL: index.database.url, OPENSEARCH_URL: url, OPENSEARCH_INDEX: prefix },
         ...env,
@@ -80,7 +57,7 @@ const send = (method: string, path: string, body: object | null = null) =>
   })
 
 t.test('an archive is filled while searches run, is resumed, and takes in what is new', { skip, timeout }, async t => {
-  const { writer, search, pool, differences, indices } = await createWorld(t, 'fill')
+  const { writer, search, differences, indices } = await createWorld(t, 'fill')
   t.equal(await writer.countDue(), 280)
   const halting = new AbortController()
   let seen = 0
@@ -101,9 +78,7 @@ t.test('an archive is filled while searches run, is resumed, and takes in what i
 
   // Half of a fill: documents that no refresh was counted for are not part of any answer.
   const before = await search.search(EVERYTHING)
-  const { rows } = await pool.query<{ name: string }>(
-    'select name from archive_indices order by first_seq desc limit 1',
-  )
+  const newest = (await indices()).at(-1)
   const early = {
     seq: 290,
     id: 'early',
@@ -115,7 +90,7 @@ t.test('an archive is filled while searches run, is resumed, and takes in what i
     body: '',
     outlets: [],
   }
-  const put = await send('PUT', `/${rows[0]!.name}/_doc/290?refresh=true`, early)
+  const put = await send('PUT', `/${newest}/_doc/290?refresh=true`, early)
   t.equal(put.status, 201)
   t.same((await search.search(EVERYTHING)).total, before.total)
   t.same(await differences(), [])

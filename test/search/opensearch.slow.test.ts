@@ -1,14 +1,13 @@
 import t from 'tap'
-import { startTestOpensearch } from '../opensearch.ts'
-import { runOnArchive } from './opensearch.ts'
+import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
+import { failureOf } from '../script.ts'
 
 const timeout = 600_000
+t.setTimeout(timeout)
 
-t.test('the oracle and the contract hold when older articles are matched in OpenSearch', { timeout }, async t => {
-  const cluster = await startTestOpensearch()
-  if (typeof cluster === 'string') return void t.pass(`SKIPPED: ${cluster}`)
-  t.teardown(() => cluster.stop())
-  const nodes = cluster.nodes.map(node => node.url)
-  t.equal(await runOnArchive('search/oracle.test.ts', nodes, { QUESTIONS: '80' }), null, 'oracle')
-  t.equal(await runOnArchive('contract/pages.test.ts', nodes), null, 'pages')
+const { url, skip } = await startTestOpensearch(t)
+
+t.test('the oracle and the contract hold when older articles are matched in OpenSearch', { skip, timeout }, async t => {
+  t.equal(await failureOf('search/oracle', { TEST_OPENSEARCH_URL: url, QUESTIONS: '80' }), null, 'oracle')
+  t.equal(await failureOf('contract/pages', { TEST_OPENSEARCH_URL: url }), null, 'pages')
 })

@@ -15,11 +15,9 @@ t.setTimeout(timeout)
 
 const KEY = 'a-key-for-operators-of-tests'
 
-t.test('OpenSearch that takes TLS and a password alone, with a private authority', { timeout }, async t => {
-  const secured = await startSecuredOpensearch()
-  if (typeof secured === 'string') return void t.pass(`SKIPPED: ${secured}`)
-  t.teardown(() => secured.stop())
-  const { settings, otherAuthority } = secured
+const { settings, otherAuthority, skip } = await startSecuredOpensearch(t)
+
+t.test('OpenSearch that takes TLS and a password alone, with a private authority', { skip, timeout }, async t => {
   const index = await openArchiveIndex(t)
   await index.add(randomArticles(createRandom(11), 300))
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })
@@ -54,7 +52,7 @@ t.test('OpenSearch that takes TLS and a password alone, with a private authority
     }
     t.match(await refusal({ TLS_CA_FILE: otherAuthority }), /authority that is not trusted.*TLS_CA_FILE/)
     t.match(await refusal({ TLS_CA_FILE: '' }), /authority that is not trusted.*TLS_CA_FILE/)
-    const OPENSEARCH_URL = settings.OPENSEARCH_URL?.replace('127.0.0.1', 'localhost') ?? ''
+    const OPENSEARCH_URL = settings.OPENSEARCH_URL.replace('127.0.0.1', 'localhost')
     t.match(await refusal({ OPENSEARCH_URL }), /not for the host localhost/)
     t.match(await refusal({ OPENSEARCH_PASSWORD: 'another' }), /OpenSearch answered 401/)
   })

@@ -10,7 +10,7 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { ask } from '../contract/api.ts'
 import { createFleet, until } from '../fleet.ts'
-import { type Secured, startSecured } from './secured.ts'
+import { startSecured } from './secured.ts'
 
 t.setTimeout(280_000)
 
@@ -26,10 +26,7 @@ const lacking = ['redis-server', 'redis-cli', 'curl'].filter(program => !has(pro
 const skip = lacking.length > 0 && `no ${lacking.join(', ')} on this machine`
 
 t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority', { skip }, async t => {
-  const secured = await startSecured()
-  t.teardown(secured.stop)
-  const { settings } = secured
-  const { DATABASE_URL: _, ...withoutDatabase } = settings
+  const { settings, otherAuthority } = await startSecured(t)
 
   await t.test('commands and services work: migrations, queues, vectors, backup', async t => {
     const fleet = createFleet(settings, t)
@@ -75,7 +72,7 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
       Object.entries(settings).map(([name, value]) => [name, value.replace('127.0.0.1', 'localhost')]),
     )
     for (const [wrong, said] of [
-      [{ ...settings, TLS_CA_FILE: secured.otherAuthority }, /authority that is not trusted.*TLS_CA_FILE/],
+      [{ ...settings, TLS_CA_FILE: otherAuthority }, /authority that is not trusted.*TLS_CA_FILE/],
       [{ ...settings, TLS_CA_FILE: '' }, /authority that is not trusted.*TLS_CA_FILE/],
       [renamed, /not for the host localhost; write a host/],
     ] as const) {
@@ -85,11 +82,7 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
     }
   })
   await t.test('a command says it in its last line', async t => {
-    const fleet = createFleet({
-      ...withoutDatabase,
-      DATABASE_URL: settings.DATABASE_URL ?? '',
-      TLS_CA_FILE: secured.otherAuthority,
-    })
+    const fleet = createFleet({ ...settings, TLS_CA_FILE: otherAuthority })
     const said = await fleet.script('status').catch((error: Error) => error.message)
     t.match(said, /^status: The server's certificate is of an authority that is not trusted/m)
   })
@@ -99,7 +92,7 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
 const wordsOf = (error: Error) => ('stderr' in error ? String(error.stderr) : sentenceOf(error))
 
 /** What each kind of connection says, by its server. */
-async function refusals(env: Secured['settings']): Promise<Record<string, string>> {
+async function refusals(env: Record<string, string>): Promise<Record<string, string>> {
   const config = readConfig(env)
   const failure = (work: Promise<unknown>) => work.then(() => 'it was let in', wordsOf)
   const pool = createPool(config.DATABASE_URL, 'test', () => {})

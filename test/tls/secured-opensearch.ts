@@ -1,47 +1,32 @@
-import { rm } from 'node:fs/promises'
 import { request as ask } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { pipeline } from 'node:stream/promises'
+import type { Test } from 'tap'
 import type { Certified } from '../crawler/certificates.ts'
-import { listen } from '../fleet.ts'
-import { startTestOpensearch } from '../opensearch.ts'
+import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
+import { closeServer, listen } from '../fleet.ts'
 import { HOST, writeCertificates } from './secured.ts'
-
-/**
- * A node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
- * distribution of the tests has no plugin that does.
- */
-export interface SecuredOpensearch {
-  /** OPENSEARCH_URL, OPENSEARCH_USER, OPENSEARCH_PASSWORD and TLS_CA_FILE. */
-  settings: Record<string, string>
-  /** The file of another authority, which has not signed its certificate. */
-  otherAuthority: string
-  stop(): Promise<void>
-}
 
 const [USER, PASSWORD] = ['perscope', 'a pass:word']
 
-/** @returns a sentence that says why OpenSearch cannot run here */
-export async function startSecuredOpensearch(): Promise<SecuredOpensearch | string> {
-  const cluster = await startTestOpensearch()
-  if (typeof cluster === 'string') return cluster
-  const { folder, authority, otherAuthority, server } = await writeCertificates()
-  const { proxy, port } = await startProxy(cluster.nodes[0]!.url, server)
-  return {
-    settings: {
-      OPENSEARCH_URL: `https://${HOST}:${port}`,
-      OPENSEARCH_USER: USER,
-      OPENSEARCH_PASSWORD: PASSWORD,
-      TLS_CA_FILE: authority,
-    },
-    otherAuthority,
-    async stop() {
-      proxy.closeAllConnections()
-      proxy.close()
-      await cluster.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
+/**
+ * Starts a node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
+ * distribution of the tests has no plugin that does. Both end with the test.
+ *
+ * @returns otherAuthority the file of another authority, which has not signed its certificate
+ */
+export async function startSecuredOpensearch(test: Pick<Test, 'teardown' | 'testdir'>) {
+  const { url, skip } = await startTestOpensearch(test)
+  const { authority, otherAuthority, server } = await writeCertificates(test.testdir())
+  const { proxy, port } = await startProxy(url, server)
+  test.teardown(() => closeServer(proxy))
+  const settings = {
+    OPENSEARCH_URL: `https://${HOST}:${port}`,
+    OPENSEARCH_USER: USER,
+    OPENSEARCH_PASSWORD: PASSWORD,
+    TLS_CA_FILE: authority,
   }
+  return { settings, otherAuthority, skip }
 }
 
 async function startProxy(target: string, { certificate, key }: Certified): Promise<{ proxy: Server; port: number }> {
