@@ -2,57 +2,49 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { wordList, wordListOf } from './index.ts'
-import { foldAny, foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
+import { foldAny, foldName, foldWord, hasLetterOrDigit, wordRuns, words } from './tokens.ts'
 
-t.test('decision 16: letters, digits and marks make words, everything else separates', async t => {
-  const cases: [string, string[]][] = [
-    ["l'économie", ['l', 'economie']],
-    ['COVID-19', ['covid', '19']],
-    ['a_b.c/d@e:f', ['a', 'b', 'c', 'd', 'e', 'f']],
-    ['100½ ½x ™a a™b', ['100', 'x', 'a', 'a', 'b']],
-    ['Ⅳ ① 😀 a\u{1f600}b', ['a', 'b']],
-    ['\ud800x\udc00 y', ['x', 'y']],
-    ['١٢٣ ३', ['١٢٣', '३']],
-    ['', []],
-    [' \n\t\u00a0', []],
-  ]
+const cases: [text: string, expected: string[]][] = [
+  // Letters, digits and marks make words, everything else separates.
+  ["l'économie", ['l', 'economie']],
+  ['COVID-19', ['covid', '19']],
+  ['a_b.c/d@e:f', ['a', 'b', 'c', 'd', 'e', 'f']],
+  ['100½ ½x ™a a™b', ['100', 'x', 'a', 'a', 'b']],
+  ['Ⅳ ① 😀 a\u{1f600}b', ['a', 'b']],
+  ['\ud800x\udc00 y', ['x', 'y']],
+  ['١٢٣ ३', ['١٢٣', '३']],
+  ['', []],
+  [' \n\t\u00a0', []],
+  ['\u0301 a \u0301', ['a']],
+  // Format characters are not there; superscript and subscript digits are digits.
+  ['Zu\u00adsam\u200bmen\u200d \ufeffa\u200eb', ['zusammen', 'ab']],
+  ['CO₂ CO2 m² m2 x⁰¹⁹₀₉', ['co2', 'co2', 'm2', 'm2', 'x01909']],
+  // Words are folded.
+  ['straße STRASSE ẞ', ['strasse', 'strasse', 'ss']],
+  ['cœur coeur Æsir', ['coeur', 'coeur', 'aesir']],
+  ['ﬁlm ĳs ŉ Łódź smørrebrød', ['film', 'ijs', 'ʼn', 'lodz', 'smorrebrod']],
+  ['Đà Ðorr þorn ılık İ', ['da', 'dorr', 'thorn', 'ilik', 'i']],
+  ['e\u0301te\u0301 été ÉTÉ', ['ete', 'ete', 'ete']],
+  ['𝐀𝐁 ＡＢ３', ['ab', 'ab3']],
+]
+t.test('decision 16: one way to cut a text into words', async t => {
   for (const [text, expected] of cases) t.same(words(text), expected, JSON.stringify(text))
 })
 
-t.test('decision 16: format characters are not there; superscript and subscript digits are digits', async t => {
-  t.same(words('Zu\u00adsam\u200bmen\u200d \ufeffa\u200eb'), ['zusammen', 'ab'])
-  t.same(words('CO₂ CO2 m² m2 x⁰¹⁹₀₉'), ['co2', 'co2', 'm2', 'm2', 'x01909'])
-})
-
-t.test('decision 16: words are folded', async t => {
-  t.same(words('straße STRASSE ẞ'), ['strasse', 'strasse', 'ss'])
-  t.same(words('cœur coeur Æsir'), ['coeur', 'coeur', 'aesir'])
-  t.same(words('ﬁlm ĳs ŉ Łódź smørrebrød Đà Ðorr þorn ılık İ'), [
-    'film',
-    'ijs',
-    'ʼn',
-    'lodz',
-    'smorrebrod',
-    'da',
-    'dorr',
-    'thorn',
-    'ilik',
-    'i',
-  ])
-  t.same(words('e\u0301te\u0301 été ÉTÉ'), ['ete', 'ete', 'ete'])
-  t.same(words('𝐀𝐁 ＡＢ３'), ['ab', 'ab3'])
-  t.same(words('\u0301 a \u0301'), ['a'], 'a mark alone is no word')
-})
-
-t.test('decision 16: what is folded folds to itself, and its words to themselves', async () => {
-  const text = fc.string({ unit: 'binary', maxLength: 40 })
-  fc.assert(
-    fc.property(text, written => {
-      for (const word of words(written)) assert.equal(foldWord(word), word, JSON.stringify(written))
-    }),
-    { numRuns: 2_000 },
-  )
-})
+t.test(
+  'decision 16: what is folded folds to itself, and words with their places are the words of the text',
+  async () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), written => {
+        const found = words(written)
+        for (const word of found) assert.equal(foldWord(word), word, JSON.stringify(written))
+        const placed = wordRuns(written.normalize('NFC')).map(({ word }) => word)
+        assert.deepEqual(placed, found)
+      }),
+      { numRuns: 2_000 },
+    )
+  },
+)
 
 t.test('decision 16: case, accents as written, and hyphenation never matter', async () => {
   fc.assert(

@@ -34,7 +34,9 @@ export async function askOverHttp(test: Pick<Test, 'teardown'>, seed: number, qu
     // Pages of one article are many requests.
     const drawn = { ...randomQuestion(random, known), perPage: random.pick([4, 13, 25, 25, 60, 100]) }
     const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
-    const expected = answer(known, question)?.ids ?? null
+    // The contract refuses parts of names that are an accent alone.
+    const isAccent = [drawn.outlet, drawn.author].includes('\u0301')
+    const expected = isAccent ? null : (answer(known, question)?.ids ?? null)
     const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)
     const asking: Asking = { api, random, secret, asked, expected, complain }
     const query = spell(random, asked)

@@ -2,6 +2,8 @@ import type { NewArticle } from '../../search/indexing/article.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 
+const LONG = 'ß'.repeat(130)
+
 /**
  * Few words, so that they meet often: stop words of all languages, inflected forms, accents,
  * ligatures, digits.
@@ -17,6 +19,9 @@ const VOCABULARY = [
     ' ',
   ),
   ...'COVID 19 2026 CO₂ CO2 m² ﬁlm film Łódź Lodz smørrebrød İstanbul ıstanbul ĳs ijs 𝐀𝐁 ab x́y ٣ ΟΔΟΣ'.split(' '),
+  // Folded they are so long that their terms are digests.
+  LONG,
+  `${LONG}y`,
 ]
 const SEPARATORS = [
   ' ',
@@ -71,35 +76,27 @@ export function gradedText(random: Random, words: number): string {
   }).join(' ')
 }
 
+/** Around a leap day, and the turn of a year in Amsterdam and Greenwich. */
+const MIDNIGHTS = [
+  '2020-02-28T23:59:59.999Z',
+  '2020-02-29T00:00:00Z',
+  '2020-03-01T00:00:00Z',
+  '2024-12-31T23:00:00Z',
+  '2024-12-31T23:59:59.999Z',
+  '2025-01-01T00:00:00Z',
+].map(time => new Date(time))
+
 /** Articles with many equal and missing times, and texts made of few words. */
 export function randomArticles(random: Random, count: number, text = randomText, longest = 60): NewArticle[] {
-  const times = Array.from(
-    { length: 25 },
-    () =>
-      new Date(
-        Date.UTC(
-          2015 + random.below(11),
-          random.below(12),
-          1 + random.below(28),
-          random.below(24),
-          random.below(60),
-          0,
-          random.below(1000),
-        ),
-      ),
-  )
-  const midnights = [
-    new Date('2020-02-29T00:00:00Z'),
-    new Date('2020-02-28T23:59:59.999Z'),
-    new Date('2020-03-01T00:00:00Z'),
-  ]
+  const [from, span] = [Date.UTC(2015, 0), Date.UTC(2026, 0) - Date.UTC(2015, 0)]
+  const times = Array.from({ length: 25 }, () => new Date(from + random.below(span)))
   return Array.from({ length: count }, (_, number) => {
     const article: NewArticle = {
       url: `https://random.example/${number}`,
       addresses: [`random.example/${number}`],
       title: text(random, 1 + random.below(8)),
       body: random.chance(0.15) ? null : text(random, random.below(longest)),
-      publishedAt: random.chance(0.15) ? null : random.pick(random.chance(0.2) ? midnights : times),
+      publishedAt: random.chance(0.15) ? null : random.pick(random.chance(0.2) ? MIDNIGHTS : times),
       authors: random.chance(0.5) ? [] : random.some(AUTHORS).slice(0, 3),
       outlet: random.pick(OUTLETS),
       language: random.pick(LANGUAGES),

@@ -1,7 +1,11 @@
 import t from 'tap'
+import { PARTITION_SIZE } from '../../search/indexing/writer.ts'
 import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
 import { longArticles, randomArticles } from './archive.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { differences } from './comparison.ts'
+import { newArticle } from './short-articles.ts'
 
 const timeout = 280_000
 
@@ -11,4 +15,16 @@ t.test('decisions 14–20, 22, 25: random searches answer as a naive oracle does
   const { differences, found } = await askBoth(random, articles, Number(process.env.QUESTIONS ?? 250))
   t.same(differences, [])
   t.ok(found > 1_500, `${found} articles found`)
+})
+
+t.test('articles of any date are found while one partition gives way to the next', { timeout }, async t => {
+  const index = await openArchiveIndex(t)
+  // Three articles fit into the first partition; the next one is there before they come.
+  await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
+  const random = createRandom(2)
+  const early = newArticle(0, { publishedAt: new Date('1848-06-01T12:00:00Z') })
+  const known = await index.add([early, ...randomArticles(random, 40)])
+  t.equal(await index.database.count('articles_p0'), 3)
+  t.equal(await index.database.count('articles_p1'), known.length - 3)
+  t.same(await differences(index.search, known, random, 100), [])
 })
