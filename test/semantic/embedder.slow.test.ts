@@ -1,5 +1,5 @@
 import t from 'tap'
-import { counts, createWorld } from './world.ts'
+import { createWorld } from './world.ts'
 
 t.setTimeout(300_000)
 
@@ -9,10 +9,10 @@ t.test('an outage of the model uses up no attempt, and is over within seconds', 
   for (const mood of ['fails', 'throttles', 'stopped'] as const) {
     if (mood === 'stopped') await world.model.stop()
     else world.model.mood = mood
-    const { noted = 0 } = await counts(world)
+    const noted = await world.noted()
     await world.index(Array.from({ length: 20 }, () => ({})))
     await new Promise(resolve => setTimeout(resolve, 6_000))
-    t.equal((await counts(world)).noted, noted, `nothing is noted while it ${mood}`)
+    t.equal(await world.noted(), noted, `nothing is noted while it ${mood}`)
     if (mood === 'stopped') await world.model.start()
     else world.model.mood = 'answers'
     await world.embedded(noted + 20)

@@ -4,42 +4,25 @@ import { NO_FILTERS, openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import type { SemanticQuery, SemanticRow, SemanticSearch } from '../../services/api/semantic/query.ts'
+import type { SemanticQuery } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
-import { type Config, readConfig } from '../../shared/config/config.ts'
+import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
-import { createFleet, type Fleet, until } from '../fleet.ts'
+import { createFleet, until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { startTestServers } from '../servers.ts'
-import { startWordModel, type WordModel } from './word-model.ts'
+import { startWordModel } from './word-model.ts'
 
 /** A database, a vector store and a model of one test's own. */
-export interface World {
-  env: Record<string, string>
-  config: Config
-  pool: Pool
-  model: WordModel
-  fleet: Fleet
-  /** Indexes articles with the promise of their embeddings; returns their numbers. */
-  index(articles: Partial<NewArticle>[], embedDelay?: number): Promise<bigint[]>
-  /** A semantic search as a process of its own would have it. */
-  openSearch(settings?: Record<string, string>): Promise<SemanticSearch>
-  /** Waits until so many articles are embedded. */
-  embedded(count: number, ms?: number): Promise<void>
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
  * @param test closes the world when it ends; null: the caller does
  * @param settings on top of the world's own
  */
-export async function createWorld(
-  test: Pick<Test, 'teardown'> | null,
-  settings: Record<string, string> = {},
-): Promise<World> {
+export async function createWorld(test: Pick<Test, 'teardown'> | null, settings: Record<string, string> = {}) {
   const database = await createTestDatabase()
   // `npm test` brings Qdrant; a test file run alone starts one.
   const servers = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
@@ -61,42 +44,37 @@ export async function createWorld(
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const fleet = createFleet(env)
   let made = 0
-
   const indexer = openIndexer(pool)
-  const world: World = {
-    env,
-    config,
-    pool,
-    model,
-    fleet,
-    async index(articles, embedDelay = 0) {
+  const noted = () => database.count('embeddings where embedded_at is not null')
+  async function close(): Promise<void> {
+    await fleet.stop()
+    await pool.end()
+    await model.stop()
+    await servers?.stop()
+    await database.drop()
+  }
+  test?.teardown(close)
+  return {
+    ...{ env, config, pool, model, fleet, close },
+    /** How many articles are noted as embedded. */
+    noted,
+    /** Indexes articles with the promise of their embeddings; returns their numbers. */
+    async index(articles: Partial<NewArticle>[], embedDelay = 0): Promise<bigint[]> {
       const writer = openArticleWriter({ pool, indexer, embedDelay })
       const results = await writer.write(articles.map(article => ({ ...articleNumber(++made), ...article })))
       return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     },
-    openSearch: (own = {}) =>
+    /** A semantic search as a process of its own would have it. */
+    openSearch: (own: Record<string, string> = {}) =>
       openSemanticSearch(readConfig({ ...env, ...own }), pool, openIndex(pool), createLogger('test', 'silent')),
-    embedded: (count, ms = 60_000) =>
+    /** Waits until so many articles are embedded. */
+    embedded: (count: number, ms = 60_000) =>
       until(
-        async () => {
-          const { rows } = await pool.query<{ n: number }>(
-            'select count(*)::int as n from embeddings where embedded_at is not null',
-          )
-          return rows[0]?.n === count
-        },
+        async () => (await noted()) === count,
         ms,
         () => `${count} articles were not embedded; ${fleet.members.map(member => member.log()).join('\n')}`,
       ),
-    async close() {
-      await fleet.stop()
-      await pool.end()
-      await model.stop()
-      await servers?.stop()
-      await database.drop()
-    },
   }
-  test?.teardown(() => world.close())
-  return world
 }
 
 function articleNumber(number: number): NewArticle {
@@ -123,31 +101,7 @@ export function query(text: string, own: Partial<SemanticQuery> = {}): SemanticQ
   }
 }
 
-/** All pages of a sequence. */
-export async function allPages(
-  search: SemanticSearch,
-  asked: SemanticQuery,
-): Promise<{ rows: SemanticRow[]; totals: number[] }> {
-  const rows: SemanticRow[] = []
-  const totals: number[] = []
-  for (let page = await search.search(asked, null); ; page = await search.search(asked, page.next)) {
-    rows.push(...page.rows)
-    totals.push(page.total)
-    if (page.next === null) return { rows, totals }
-  }
-}
-
 /** Name of the collection that serves. */
 export const served = async ({ pool }: World): Promise<string> =>
   (await pool.query<{ name: string }>(`select name from vector_collections where state = 'serving'`)).rows[0]?.name ??
   ''
-
-/** How many vectors there are, and how many articles are noted as embedded. */
-export async function counts(world: World) {
-  const vectors = openVectorStore(world.config, 5_000)
-  const { rows } = await world.pool.query<{ noted: number; failed: number }>(
-    `select count(*) filter (where embedded_at is not null)::int as noted,
-            count(*) filter (where failed_at is not null)::int as failed from embeddings`,
-  )
-  return { vectors: await vectors.count(await served(world)), ...rows[0] }
-}
