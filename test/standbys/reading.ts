@@ -1,5 +1,4 @@
 import type { Test } from 'tap'
-import type { Standbys } from '../../search/index.ts'
 import { followHistory } from '../../services/api/reading/history.ts'
 import { openStandbys } from '../../services/api/reading/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -19,16 +18,9 @@ export function readUrlsOf(databaseUrl: string): string[] {
   })
 }
 
-/** For tests that open an index without an API. */
-export interface TestReading {
-  /** Of the primary. */
-  pool: Pool
-  standbys: Standbys | undefined
-  close(): Promise<void>
-}
-
 /**
- * Opens a pool of the primary, and the standbys that the test run reads from.
+ * Opens a pool of the primary, and the standbys that the test run reads from, for tests that open
+ * an index without an API.
  *
  * @param test closes them when it ends; null: the caller does
  */
@@ -36,28 +28,17 @@ export function openTestReading(
   test: Pick<Test, 'teardown'> | null,
   databaseUrl: string,
   options: Parameters<typeof createPool>[3] = {},
-): TestReading {
-  const reading = open(databaseUrl, options)
-  test?.teardown(reading.close)
-  return reading
-}
-
-function open(databaseUrl: string, options: Parameters<typeof createPool>[3]): TestReading {
+) {
   const urls = readUrlsOf(databaseUrl)
-  const own = { ...PATIENT, ...options }
-  if (urls.length === 0) {
-    const pool = createPool(databaseUrl, 'test', () => {}, own)
-    return { pool, standbys: undefined, close: () => pool.end() }
-  }
   const history = followHistory(() => pool)
-  const pool: Pool = createPool(databaseUrl, 'test', () => {}, { ...own, onConnect: one => history.look(one) })
-  const standbys = openStandbys(urls, 8, history, createLogger('test', 'silent'))
-  return {
-    pool,
-    standbys,
-    async close() {
-      await standbys.close()
-      await pool.end()
-    },
+  const onConnect = history.look
+  const own = { ...PATIENT, ...options, ...(urls.length > 0 && { onConnect }) }
+  const pool: Pool = createPool(databaseUrl, 'test', () => {}, own)
+  const standbys = urls.length > 0 ? openStandbys(urls, 8, history, createLogger('test', 'silent')) : undefined
+  async function close(): Promise<void> {
+    await standbys?.close()
+    await pool.end()
   }
+  test?.teardown(close)
+  return { pool, standbys, close }
 }

@@ -10,50 +10,20 @@ import { ask } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers, type TestServers } from '../servers.ts'
 
-/** A primary and standbys that stream from it: real servers, with little memory, without fsync. */
-export interface TestCluster {
-  /** Address of the primary's server, as DATABASE_URL of a test run. */
-  url: string
-  primary: TestPostgres
-  standbys: TestStandby[]
-  stop(): Promise<void>
-}
-
-export interface TestPostgres {
-  /** Of its files. Its processes work there. */
-  folder: string
-  /** Address of a database of this server. */
-  in(databaseUrl: string): string
-  /** Runs one statement in a database, as its superuser. */
-  query(sql: string, databaseUrl?: string): Promise<Record<string, unknown>[]>
-  /** Stops all its processes where they are, and lets them go on. */
-  pause(): void
-  resume(): void
-  /** Ends all its processes at once, as if the power failed. */
-  kill(): Promise<void>
-}
-
-export interface TestStandby extends TestPostgres {
-  /** What the primary has committed is received, and no longer shown. */
-  lag(): Promise<void>
-  /** How many statements it has run, of all databases. */
-  statements(): Promise<number>
-  catchUp(): Promise<void>
-  start(): Promise<void>
-  /** Makes it a primary of its own. The one that it followed is not told. */
-  promote(): Promise<void>
-}
-
 const READY = 60_000
 
-/** Starts the servers; a standby is a copy of the primary's files, made while it runs. */
-export async function startTestCluster(standbys: number, settings: Record<string, string> = {}): Promise<TestCluster> {
+/**
+ * Starts a primary and standbys that stream from it: real servers, with little memory, without
+ * fsync. A standby is a copy of the primary's files, made while it runs.
+ *
+ * @returns url address of the primary's server, as DATABASE_URL of a test run
+ */
+export async function startTestCluster(standbys: number) {
   const servers = await startTestServers({ servers: ['postgres'] })
   const url = servers.addresses.DATABASE_URL ?? ''
   const primary = serverAt(servers.superuser, join(servers.dataDir, 'postgres'))
   // A standby that was away for a whole test still finds what it missed.
-  const all = { wal_keep_size: '4GB', ...settings }
-  for (const [name, value] of Object.entries(all)) await primary.query(`alter system set ${name} = '${value}'`)
+  await primary.query("alter system set wal_keep_size = '4GB'")
   await primary.query('select pg_reload_conf()')
   // Its command line turns this off, and a role's setting counts more: otherwise a commit is sent
   // to standbys only when the log is written next.
@@ -75,7 +45,10 @@ export async function startTestCluster(standbys: number, settings: Record<string
   }
 }
 
-function serverAt(url: string, folder: string): TestPostgres {
+export type TestPostgres = ReturnType<typeof serverAt>
+
+/** @param folder of its files; its processes work there */
+function serverAt(url: string, folder: string) {
   const signal = (name: NodeJS.Signals) => {
     for (const pid of postgresIn(folder)) {
       try {
@@ -89,13 +62,18 @@ function serverAt(url: string, folder: string): TestPostgres {
     return own.href
   }
   return {
-    folder,
+    /** Address of a database of this server. */
     in: inDatabase,
-    // A commit may wait for a standby for as long as a test lasts.
-    query: (sql, databaseUrl = url) => ask(inDatabase(databaseUrl), sql, 5 * READY),
+    /**
+     * Runs one statement in a database, as its superuser. A commit may wait for a standby for as
+     * long as a test lasts.
+     */
+    query: (sql: string, databaseUrl = url) => ask(inDatabase(databaseUrl), sql, 5 * READY),
+    /** Stops all its processes where they are, and lets them go on. */
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
-    async kill() {
+    /** Ends all its processes at once, as if the power failed. */
+    async kill(): Promise<void> {
       await until(() => {
         signal('SIGKILL')
         return postgresIn(folder).length === 0
@@ -104,12 +82,9 @@ function serverAt(url: string, folder: string): TestPostgres {
   }
 }
 
-async function startStandby(
-  servers: TestServers,
-  primary: TestPostgres,
-  primaryUrl: string,
-  number: number,
-): Promise<TestStandby> {
+export type TestStandby = Awaited<ReturnType<typeof startStandby>>
+
+async function startStandby(servers: TestServers, primary: TestPostgres, primaryUrl: string, number: number) {
   const owner = await postgresAccount(() => {})
   const { folder: programs, version } = await postgresPackage()
   const opened = await openPrograms(programs, PROGRAM_PARTS, `postgres-${version}`, servers.dataDir, owner)
@@ -122,8 +97,9 @@ async function startStandby(
   own.port = String(port)
   const server = serverAt(own.href, folder)
   let child: ChildProcess | null = null
-  const standby: TestStandby = {
+  const standby = {
     ...server,
+    /** What the primary has committed is received, and no longer shown. */
     async lag() {
       await server.query('select pg_wal_replay_pause()')
       const isPaused = async () => {
@@ -132,6 +108,7 @@ async function startStandby(
       }
       await until(isPaused, READY)
     },
+    /** How many statements it has run, of all databases. */
     async statements() {
       const [row] = await server.query('select sum(calls)::int as calls from pg_stat_statements')
       return Number(row?.calls)
@@ -161,6 +138,7 @@ async function startStandby(
       await server.kill()
       await ended
     },
+    /** Makes it a primary of its own. The one that it followed is not told. */
     async promote() {
       await server.query('select pg_promote()')
     },
