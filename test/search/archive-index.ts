@@ -1,10 +1,9 @@
 import type { Test } from 'tap'
-import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { createTestDatabase } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import { randomArticles } from './archive.ts'
@@ -15,55 +14,39 @@ import { emptyTestArchive, openTestIndex } from './store.ts'
 export const FEW = { flushed: 16n, merged: 64n }
 
 /** A database of its own with some articles in it. */
-export interface ArchiveIndex {
-  pool: Pool
-  search: SearchIndex
-  database: TestDatabase
-  /** Indexes more articles; gives back what became of them, without those known already. */
-  add(articles: NewArticle[]): Promise<Known[]>
-  /** The same, but says nothing of them. */
-  addMany(articles: NewArticle[]): Promise<void>
-  close(): Promise<void>
-}
+export type ArchiveIndex = Awaited<ReturnType<typeof openArchiveIndex>>
 
 /** @param test closes the index when it ends; null: the caller does */
-export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Promise<ArchiveIndex> {
+export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
   const database = await createTestDatabase()
-  const { pool, standbys, close } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
+  const { pool, standbys, close: closePools } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)
-  const index: ArchiveIndex = {
-    pool,
-    search,
-    database,
-    async add(articles) {
+  async function close(): Promise<void> {
+    await indexer.close()
+    await search.close()
+    await emptyTestArchive(pool)
+    await closePools()
+    await database.drop()
+  }
+  test?.teardown(close)
+  return {
+    ...{ pool, search, database, close },
+    /** Indexes more articles; gives back what became of them, without those known already. */
+    async add(articles: NewArticle[]): Promise<Known[]> {
       const results: Indexed[] = []
       for (const part of parts(articles)) results.push(...(await writer.write(part)))
-      const known: Known[] = []
-      for (const [index, result] of results.entries()) {
-        if (result.outcome !== 'indexed') continue
-        const { rows } = await pool.query<{ ingested_at: Date | null }>(
-          'select ingested_at from articles where seq = $1',
-          [result.seq],
-        )
-        known.push({ ...articles[index]!, id: result.id, seq: result.seq, ingestedAt: rows[0]!.ingested_at })
-      }
-      return known
-    },
-    async addMany(articles) {
-      await writer.write(articles)
-    },
-    async close() {
-      await indexer.close()
-      await search.close()
-      await emptyTestArchive(pool)
-      await close()
-      await database.drop()
+      const { rows } = await pool.query<{ seq: bigint; time: Date | null }>(
+        'select seq, ingested_at as time from articles',
+      )
+      const times = new Map(rows.map(({ seq, time }) => [seq, time]))
+      return results.flatMap((result, at) => {
+        if (result.outcome !== 'indexed') return []
+        return [{ ...articles[at]!, id: result.id, seq: result.seq, ingestedAt: times.get(result.seq) ?? null }]
+      })
     },
   }
-  test?.teardown(() => index.close())
-  return index
 }
 
 /** An index with four flushed segments of random articles. */

@@ -24,6 +24,8 @@ const LINE = {
   body: '<p>Het kabinet is <b>gevallen</b>.</p><script>let x</script><p>Caf&eacute;s open.</p>',
 }
 
+const ndjson = (lines: object[]) => lines.map(line => JSON.stringify(line)).join('\n')
+
 t.test('import: a line becomes an article; export: an article becomes a line', async t => {
   const database = await createTestDatabase(t)
   const lines = [
@@ -36,12 +38,8 @@ t.test('import: a line becomes an article; export: an article becomes a line', a
       authors: [{ id: 'x', name: 'Jan Jansen' }],
     },
   ]
-  const imported = await run(
-    database,
-    'import',
-    ['-'],
-    `\ufeff${lines.map(line => JSON.stringify(line)).join('\r\n')}\n\n`,
-  )
+  const input = `\ufeff${ndjson(lines).replaceAll('\n', '\r\n')}\n\n`
+  const imported = await run(database, 'import', ['-'], input)
   t.equal(imported.code, 0, imported.err)
   t.match(imported.err, /Indexed 3 articles; 0 bad lines skipped\./)
   t.equal(imported.out, '', 'words go to standard error')
@@ -81,7 +79,7 @@ t.test('import: what export writes can be imported elsewhere, and there again wi
     body: number % 3 === 0 ? null : `tekst ${number}\n\n1 < 2 & 3 > 2`,
     ...(number % 4 === 0 ? { ingested_at: null } : {}),
   }))
-  await run(here, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  await run(here, 'import', ['-'], ndjson(lines))
   const first = await run(here, 'export', ['--body'])
   t.equal(first.lines.length, 130)
   await run(there, 'import', ['-'], first.out)
@@ -99,7 +97,7 @@ t.test('import: a text about HTML is exported, and read again, as what it is', a
     'Wat erachter staat, telt niet. \0',
   ]
   const lines = bodies.map((body, number) => ({ ...LINE, url: `https://dagkoerier.example/${number}`, body }))
-  await run(here, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  await run(here, 'import', ['-'], ndjson(lines))
   const first = await run(here, 'export', ['--body'])
   t.same(
     first.lines.map(({ body, plain }) => [body, plain]),
@@ -123,7 +121,7 @@ t.test('import: characters that no database holds stop no line, and every addres
     { ...LINE, url: 'https://dagkoerier.example/a\0b c/é', title: 'Twee\0\0woorden' },
     { ...LINE, url: 'https://dagkoerier.example/4', outlet: { name: longest }, authors: [longest] },
   ]
-  const imported = await run(database, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  const imported = await run(database, 'import', ['-'], ndjson(lines))
   t.match(imported.err, /Indexed 4 articles; 0 bad lines skipped\./)
   const { lines: found } = await run(database, 'export', [])
   t.same(found[0].authors, ['Jan Jansen', 'Zo\ufffd'])
@@ -173,10 +171,8 @@ t.test('import: a bad line is reported by its number and skipped; the others are
 
 t.test('import: at a rate, articles are shown as they come', async t => {
   const database = await createTestDatabase(t)
-  const input = Array.from({ length: 100 }, (_, number) =>
-    JSON.stringify({ ...LINE, url: `https://dagkoerier.example/${number}` }),
-  ).join('\n')
-  const importing = run(database, 'import', ['-', '--rate', '50', '--json'], input)
+  const lines = Array.from({ length: 100 }, (_, number) => ({ ...LINE, url: `https://dagkoerier.example/${number}` }))
+  const importing = run(database, 'import', ['-', '--rate', '50', '--json'], ndjson(lines))
   const seen = new Set<number>()
   while ((await Promise.race([importing, setTimeout(20)])) === undefined) {
     const [row] = await database.query('select last_seq::int as last from ingest_clock')

@@ -29,7 +29,7 @@ function asked(parsed: ReturnType<typeof parseKeyword>): ArticleQuery {
 
 async function openSegments(t: Test) {
   const index = await openArchiveIndex(t)
-  await index.addMany(ARTICLES)
+  await index.add(ARTICLES)
   await makeSegments(index.pool, { flushed: BigInt(SIZE), merged: BigInt(SIZE * SEGMENTS * 2) })
   return index
 }

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { openIndex } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createTestPool } from '../database.ts'
@@ -27,18 +26,16 @@ async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
     },
   })
   test.teardown(() => indexer.close())
-  return { pool, indexer, writer, importer, counts }
+  return { pool, writer, importer, counts }
 }
-
-const stamped = (articles: NewArticle[]) => articles.map(({ ingestedAt: _, ...article }) => article)
 
 t.test('an import stores a segment with its articles, and covers what others wrote before', async t => {
   const { pool, writer, importer, counts } = await open(t)
-  await writer.write(stamped(shortArticles(0, 30)))
-  await importer.add(stamped(shortArticles(1_000, 250)))
+  await writer.write(shortArticles(0, 30))
+  await importer.add(shortArticles(1_000, 250))
   await importer.flush()
-  await writer.write(stamped(shortArticles(2_000, 5)))
-  await importer.add(stamped(shortArticles(3_000, 510)))
+  await writer.write(shortArticles(2_000, 5))
+  await importer.add(shortArticles(3_000, 510))
   await importer.flush()
   t.same(counts, { indexed: 760, known: 0 })
   const { rows } = await pool.query('select first_seq::int as first, last_seq::int as last from segments order by 1')
@@ -74,8 +71,8 @@ t.test('an import stores a segment with its articles, and covers what others wro
 t.test('decision 41: an article of a segment, and one beside it, keep the bounds of their archive', async t => {
   const { pool, importer } = await open(t)
   const rights = { bounded: true, vector: false }
-  const [first, ...others] = stamped(shortArticles(1_000, 250))
-  const [single] = stamped(shortArticles(2_000, 1))
+  const [first, ...others] = shortArticles(1_000, 250)
+  const [single] = shortArticles(2_000, 1)
   await importer.add([{ ...first!, snippet: 'Kort', rights }, ...others])
   await importer.writeSingly([{ ...single!, snippet: null, rights }])
   await importer.flush()
@@ -93,7 +90,7 @@ t.test('decision 41: an article of a segment, and one beside it, keep the bounds
 
 t.test('articles that others write while their segment is built are known', async t => {
   const { pool, writer, importer, counts } = await open(t)
-  const articles = stamped(shortArticles(0, 250))
+  const articles = shortArticles(0, 250)
   // Its segment is stored ahead for a second.
   await importer.add(articles)
   await writer.write(articles.slice(0, 40))
@@ -111,7 +108,7 @@ t.test('articles whose commit was not heard of are not reported as known when th
     await work()
     return work()
   })
-  const articles = stamped(shortArticles(0, 265))
+  const articles = shortArticles(0, 265)
   await importer.add(articles)
   await importer.flush()
   t.same(counts, { indexed: 265, known: 0 }, 'a segment, and articles that make none')
