@@ -2,7 +2,8 @@ import type { NewArticle } from '../../search/indexing/article.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 
-const LONG = 'ß'.repeat(130)
+/** Folded it is so long that its term is a digest. */
+const LONG = 'ﬃ'.repeat(86)
 
 /**
  * Few words, so that they meet often: stop words of all languages, inflected forms, accents,
@@ -19,9 +20,11 @@ const VOCABULARY = [
     ' ',
   ),
   ...'COVID 19 2026 CO₂ CO2 m² ﬁlm film Łódź Lodz smørrebrød İstanbul ıstanbul ĳs ijs 𝐀𝐁 ab x́y ٣ ΟΔΟΣ'.split(' '),
-  // Folded they are so long that their terms are digests.
-  LONG,
-  `${LONG}y`,
+  // A Dutch stop word, and a word with the stem that it would have.
+  ...['was', 'wassen'],
+  // Often enough to be asked for.
+  ...Array<string>(3).fill(LONG),
+  ...Array<string>(3).fill(`${LONG}y`),
 ]
 const SEPARATORS = [
   ' ',
