@@ -1,7 +1,7 @@
 import t from 'tap'
 import { askWhileWriting } from './writing.ts'
 
-const QUESTIONS = Number(process.env.QUESTIONS ?? 40)
+const QUESTIONS = Number(process.env.QUESTIONS ?? 80)
 
 t.test(
   'decisions 14–20, 25, decision 22: while writers write, searches answer as a naive oracle does',

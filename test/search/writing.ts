@@ -44,7 +44,7 @@ export async function askWhileWriting(seed: number, questions: number) {
     const first = known.length
     let [asked, found] = [0, 0]
     const written = (async () => {
-      while (open) await startWriters(index.database.url, 3, 2_000, 3).done
+      while (open) await startWriters(index.database.url, 4, 8_000, 4).done
     })()
     const make = (flushed: bigint, ahead: number) => (kind: (typeof KINDS)[number]) =>
       makeTestSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind], ahead }).catch(error => {
@@ -59,7 +59,11 @@ export async function askWhileWriting(seed: number, questions: number) {
     })()
     const askAll = async () => {
       while (asked < questions) {
-        const question = randomQuestion(random, known)
+        const drawn = randomQuestion(random, known)
+        const { search, sort, order } = drawn
+        // A list of everything has so many pages that segments change meanwhile.
+        const list = { ...EVERYTHING, q: null, search, sort, order, perPage: random.pick([1, 7, 50]) }
+        const question = random.chance(0.4) ? drawn : list
         const query = queryOf(question)
         if (query === null) continue
         asked++
