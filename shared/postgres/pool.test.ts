@@ -1,13 +1,14 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { until } from '../../test/fleet.ts'
-import { createPool, isTransient, locking, transaction, whileLocked, withSession } from './pool.ts'
+import { createPool, isTransient, keepingAlive, locking, transaction, whileLocked, withSession } from './pool.ts'
 
 t.setTimeout(180_000)
 
@@ -93,4 +94,15 @@ t.test('a session that falls silent loses its lock to others', async t => {
     }),
   )
   t.equal(done, 'ours', 'the work goes on')
+})
+
+t.test('a session that gives signs of life keeps its lock', async t => {
+  const { url } = await createTestDatabase(t)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  t.teardown(() => pool.end())
+  const others = () => pause(2_000).then(() => whileLocked(pool, 9n, async () => 'theirs'))
+  const found = await withSession(pool, '500ms', session =>
+    locking(session, 9n, false, () => keepingAlive(session, others, 50)),
+  )
+  t.equal(found, null)
 })
