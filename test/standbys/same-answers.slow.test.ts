@@ -15,6 +15,7 @@ const env = {
   TEST_READ_URL: standby.in(cluster.url),
   DATABASE_URL: cluster.url,
   TEST_SUPERUSER_URL: cluster.primary.in(cluster.url),
+  TAP_TIMEOUT: '600',
 }
 
 for (const file of [...CONTRACT.map(name => `contract/${name}`), ...SEARCH.map(name => `search/${name}`)]) {

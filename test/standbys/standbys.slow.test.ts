@@ -18,7 +18,7 @@ process.env.TEST_READ_URL = cluster.standbys.map(standby => standby.in(cluster.u
 const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
 
 /** ms: a request never waits for two limits of half a second, and the machine may be busy. */
-const PATIENCE = 10_000
+const PATIENCE = 30_000
 
 type Sums = Partial<Record<string, number>>
 
