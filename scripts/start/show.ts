@@ -206,7 +206,7 @@ async function answers(search: Search, key: string): Promise<boolean> {
   }
 }
 
-/** ShownCounts at the stages of the pipeline. */
+/** Counts at the stages of the pipeline. */
 interface ShownCounts {
   pages: number
   /** Pages that were indexed, refused or given up. */

@@ -66,6 +66,12 @@ t.test('a page that the outlet refuses (401, 403, 451) becomes an article from i
   }
 })
 
+t.test('a text served under many addresses is not the article’s: the feed’s words are', async t => {
+  const composition = await compose({}, { repeated: true })
+  t.equal(composition.interstitial, 'repeated text')
+  t.equal(articleOf(composition).body, LEAD)
+})
+
 t.test('a feed’s words count for its own outlet’s addresses, whichever host answers', async t => {
   const wall = { finalUrl: 'https://consent.uitgever.example/vraag', foreign: 'answered' as const }
   const asks = '<html><head><title>Privacy</title></head><body><p>Accepteer alle cookies.</p></body></html>'

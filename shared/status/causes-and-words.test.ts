@@ -121,6 +121,14 @@ t.test('what one process sees around it', async t => {
   })
   const cases: [Partial<Surroundings>, RegExp][] = [
     [disk(4e9), /^The disk of \/data is soon full/],
+    [{ databaseFull: true }, /^Postgres cannot write, because its disk is full: free some space/],
+    [disk(1e6), /^The disk of \/data is full \(1 MB of 100 GB are free\): free some space/],
+    [{ memory: { free: 1e8, total: 8e9 } }, /^The machine has 100 MB of 8 GB of memory left/],
+    [
+      { names: { asked: 5, failed: 5, example: 'a.example', lie: null } },
+      /^No name of an outlet resolves, as a\.example/,
+    ],
+    [{ names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } }, /answers falsely: it knows x\.invalid/],
     [disk(5e10, 3), /^The disk of \/data is full in 3 days/],
     [{ clockAhead: -720 }, /^The clock of this machine is 12 min behind the database's: set both clocks/],
     [{ certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] }, /has ended: give the server a new one/],

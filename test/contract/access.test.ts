@@ -65,6 +65,14 @@ t.test('decision 3: a request without a key is no failure', async t => {
   t.equal((await from(address, 'Bearer wrong')).status, 401)
 })
 
+t.test('requests without a key, a hundred at once, leave connections for others', async t => {
+  const release = await holdLock(api.pool, 'lock table auth_failures in access exclusive mode')
+  const attempts = Array.from({ length: 100 }, () => from('198.51.100.12'))
+  for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.13', `Bearer ${secret}`)).status, 200)
+  await release()
+  for (const { status } of await Promise.all(attempts)) t.equal(status, 401)
+})
+
 t.test('decision 3: IPv6 addresses of one /56 are one address', async t => {
   for (let i = 0; i < 10; i++) await from(`2001:db8:1:${i.toString(16)}::${i}`, 'Bearer wrong')
   t.equal((await from('2001:db8:1:ff:1::1', 'Bearer wrong')).status, 429)

@@ -55,6 +55,7 @@ t.test('decision 21: update, rotate and revoke count in every running process at
   const updated = await json('update', made.id, ...change)
   t.match(updated, { id: made.id, name: 'Wissel', countries: ['LU'], rate: 7, quota: 9, history: { days: 30 } })
   t.strictSame(await both(made.key), twice(200, '7'))
+  t.equal((await api.ask(made.key, '/v1/articles?country=LU')).headers.get('x-quota-limit'), '9')
   t.equal((await json('update', made.id, '--no-quota')).quota, null)
 
   const rotated = await json('rotate', made.id)

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
@@ -173,4 +174,16 @@ t.test('every container has a health check', async t => {
     if (name === 'migrate') t.same(healthcheck, { disable: true }, 'ends by itself')
     else t.ok(healthcheck?.test, name)
   }
+})
+
+t.test('the image holds all that its programs import', async t => {
+  const copied = [...readFileSync(at('infra/Dockerfile'), 'utf8').matchAll(/^COPY (\S+) \.\/\1$/gm)]
+  const seen = new Set(OURS.flatMap(name => services[name]?.command?.filter(word => word.endsWith('.ts')) ?? []))
+  for (const file of seen) {
+    const holds = copied.some(([, folder]) => file.startsWith(`${folder}/`))
+    t.ok(holds, file)
+    const imports = readFileSync(at(file), 'utf8').matchAll(/(?:from|import\(|URL\() ?'(\.[^']+\.ts)'/g)
+    for (const [, path = ''] of imports) seen.add(join(dirname(file), path))
+  }
+  t.ok(seen.size > 100, `${seen.size} files`)
 })

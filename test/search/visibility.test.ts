@@ -5,6 +5,7 @@ import { openTestReading } from '../standbys/reading.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
 import { makeTestSegments, openTestIndex } from './store.ts'
 import { startWriters } from './writers.ts'
+import { unlessOvertaken } from './writing.ts'
 
 const DURATION = 8_000
 
@@ -24,8 +25,7 @@ async function pollWhileWriting(t: Test, database: TestDatabase, kills: number, 
   let writing = true
   const flushing = (async () => {
     while (writing) {
-      // An import may be quicker; the next attempt starts from what it has stored.
-      await makeTestSegments(pool, { flushed: 32n, merged: 256n }).catch(() => {})
+      await makeTestSegments(pool, { flushed: 32n, merged: 256n }).catch(unlessOvertaken)
       await setTimeout(50)
     }
   })()
@@ -60,7 +60,7 @@ t.test('decision 23: a poller misses nothing of writers and imports, some of the
   t.same(gaps, [{ whole: true }], 'numbers have no gaps, whoever was killed')
   const rows = await database.query('select first_seq as first, last_seq as last from segments order by first_seq')
   t.ok(
-    rows.every(({ first }, at) => Number(first) === Number(rows[at - 1]?.last ?? 0) + 1),
+    rows.length > 0 && rows.every(({ first }, at) => Number(first) === Number(rows[at - 1]?.last ?? 0) + 1),
     `${rows.length} segments have no gaps and no article twice`,
   )
   t.equal(await index.count(EVERYTHING), all)

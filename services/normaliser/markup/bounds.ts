@@ -48,7 +48,7 @@ interface TagCounts {
   nesting: number
 }
 
-/** TagCounts one more tag. False: the markup ends before it. */
+/** Counts one more tag. False: the markup ends before it. */
 function isWithinLimits(counts: TagCounts): boolean {
   counts.tags += 1
   counts.nesting += Math.min(counts.open.length, MAX_DEPTH)

@@ -171,13 +171,14 @@ t.test('a sitemap by language: other languages of an address are named too, afte
       <url><loc>https://krant.example/fr/b</loc></url></urlset>`,
     BASE,
   )
+  t.equal(feed?.format, 'sitemap')
   t.same(
-    feed?.entries.map(({ link: named, language, modified }) => [named, language, modified]),
+    feed?.entries.map(({ link: named, language, modified, published }) => [named, language, modified, published]),
     [
-      ['https://krant.example/nl/a', 'nl', '2026-11-21'],
-      ['https://krant.example/fr/b', null, null],
-      ['https://fr.krant.example/a', 'fr-be', '2026-11-21'],
-      ['https://krant.example/de/a', 'de', '2026-11-21'],
+      ['https://krant.example/nl/a', 'nl', '2026-11-21', null],
+      ['https://krant.example/fr/b', null, null, null],
+      ['https://fr.krant.example/a', 'fr-be', '2026-11-21', null],
+      ['https://krant.example/de/a', 'de', '2026-11-21', null],
     ],
   )
   t.end()
