@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   archiveSettingsOf,
   type CacheSizes,
@@ -54,6 +55,8 @@ export async function serve(context: ProcessContext, processes: number): Promise
 
 /** How long requests in hand may take to finish when the process is to stop. */
 const DRAIN_TIMEOUT = 12_000
+/** ms in which a process that has closed its port declines connections that were on their way. */
+const DECLINING = 500
 const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
 /** Most ms that listening waits for the archive to be in memory. */
@@ -126,6 +129,8 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
       const idle = setInterval(() => server.closeIdleConnections(), 100)
       const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
       await closed
+      // The primary may have handed over one more connection: it is declined, and goes to others.
+      if (processNumber() !== null) await pause(DECLINING)
       clearInterval(idle)
       clearTimeout(late)
       await swept
