@@ -23,8 +23,8 @@ export function unlessOvertaken(error: unknown): number {
  * same of what was visible when each sequence began: so every question meets fresh articles, small
  * and large segments, and their change.
  *
- * @returns articles how many there were at the beginning and at the end; made how many
- *   segments were stored
+ * @returns articles how many there were at the beginning and at the end; made how often segments
+ *   changed
  */
 export async function askWhileWriting(seed: number, questions: number) {
   const index = await openArchiveIndex(null)
@@ -49,11 +49,9 @@ export async function askWhileWriting(seed: number, questions: number) {
     const written = (async () => {
       while (open) await startWriters(index.database.url, 4, 8_000, 4).done
     })()
-    let made = 0
     const make = (flushed: bigint, ahead: number) => async (kind: (typeof KINDS)[number]) => {
       const sizes = { flushed, merged: 8n * flushed }
-      const more = await makeTestSegments(index.pool, sizes, { kinds: [kind], ahead }).catch(unlessOvertaken)
-      made += more
+      await makeTestSegments(index.pool, sizes, { kinds: [kind], ahead }).catch(unlessOvertaken)
     }
     const indexing = (async () => {
       while (open) {
@@ -87,7 +85,8 @@ export async function askWhileWriting(seed: number, questions: number) {
     open = false
     await Promise.all([written, indexing])
     if (failures.length > 0) throw failures[0]
-    return { differences, questions, found, articles: [first, known.length] as const, made }
+    const [row] = await index.database.query('select version::int as made from segments_version')
+    return { differences, questions, found, articles: [first, known.length] as const, made: Number(row?.made) }
   } finally {
     open = false
     await besides
