@@ -21,7 +21,7 @@ export interface ProcessReport {
 /** From a process that has read ahead what searches need. */
 export const WARM = 'warm'
 
-interface ThreadAnswer {
+interface ProcessAnswer {
   kind: 'answer'
   id: number
   report: ProcessReport
@@ -30,7 +30,7 @@ interface ThreadAnswer {
 const isOrder = (message: unknown): message is Order =>
   isRecord(message) && ['end', 'retire', 'ask'].includes(String(message.kind))
 
-export const isAnswer = (message: unknown): message is ThreadAnswer => isRecord(message) && message.kind === 'answer'
+export const isAnswer = (message: unknown): message is ProcessAnswer => isRecord(message) && message.kind === 'answer'
 
 /** ms in which the clients of a process that is replaced are told to connect again. */
 const FAREWELL = 2_000
@@ -66,7 +66,7 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
 
   async function answer(id: number): Promise<void> {
     const missing = (await served?.missing()) ?? { start: 'not finished' }
-    send({ kind: 'answer', id, report: { metrics: await registry.metrics(), missing } } satisfies ThreadAnswer)
+    send({ kind: 'answer', id, report: { metrics: await registry.metrics(), missing } } satisfies ProcessAnswer)
   }
   return running => {
     served = running
@@ -75,6 +75,6 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
 }
 
 /** The primary may be gone. */
-function send(message: ThreadAnswer | typeof WARM): void {
+function send(message: ProcessAnswer | typeof WARM): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

@@ -68,7 +68,7 @@ t.test('the second start takes its code from the cache, and a changed module is 
   t.match(await start(root), { answer: 43, wasKept: true })
 })
 
-/** What stands where compiled code would be kept. */
+/** Ways to make the folder for compiled code unfit. */
 const UNFIT: Record<string, (root: string) => void> = {
   'a folder that others may write to': root => {
     mkdirSync(folderIn(root), { recursive: true })

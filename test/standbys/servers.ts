@@ -99,7 +99,7 @@ async function startStandby(servers: TestServers, primary: TestPostgres, primary
   let child: ChildProcess | null = null
   const standby = {
     ...server,
-    /** What the primary has committed is received, and no longer shown. */
+    /** The standby receives all that the primary commits, and shows no more of it. */
     async lag() {
       await server.query('select pg_wal_replay_pause()')
       const isPaused = async () => {

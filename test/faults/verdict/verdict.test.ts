@@ -48,7 +48,7 @@ function sound(): Holdings {
   }
 }
 
-/** What is done to a sound system, and what is found then. */
+/** How each case spoils a sound system, and the findings that the verdict must then have. */
 const CASES: Record<string, [spoil: (holdings: Holdings) => void, found: RegExp[]]> = {
   'a sound system is acquitted': [() => {}, []],
   'an article that is lost is named, with what the site and the crawler know of it': [
