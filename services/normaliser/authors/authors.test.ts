@@ -29,6 +29,7 @@ const statements: Record<string, [string, string[]][]> = {
   ],
   'who took the pictures, and others': [
     ['Tekst: Jan Smit. Foto’s: Piet Jansen', ['Jan Smit']],
+    ['Foto’s: <a href="/jan">Jan</a>', []],
     ['Anne Muller (texte) et Luc Thill (photos)', ['Anne Muller']],
     ['Von Max Weber und Anna Klein (Fotos)', ['Max Weber']],
     ['Anna Klein (Text und Fotos)', ['Anna Klein']],
@@ -79,6 +80,7 @@ const statements: Record<string, [string, string[]][]> = {
     ['Jan Smit 3 november 2026', ['Jan Smit']],
     ['Pépé SmitAlle artikelen van Pépé Smit', ['Pépé Smit']],
     ['<a href="/jan">Jan Smit</a>', ['Jan Smit']],
+    ['Jan <a', []],
   ],
   'agencies are not people': [
     ['ANP', []],

@@ -209,7 +209,7 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
     /^(?:null|undefined|none|n a|nan)$/.test(fold(name))
   )
     return false
-  if ((count > 1 && /\d/.test(name)) || /[!?]/.test(name)) return false
+  if ((count > 1 && /\d/.test(name)) || /[!?<>]/.test(name)) return false
   if (BY_WORD.test(name) || !isWrittenAsName(name)) return false
   return !isAgency(name) && !isOffice(name) && !isRole(name) && !isOwn(name, own)
 }
