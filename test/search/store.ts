@@ -26,11 +26,10 @@ export async function makeTestSegments(
   pool: Pool,
   sizes: SegmentSizes,
   options: Parameters<typeof makeSegments>[2] = {},
-): Promise<number> {
-  const made = await makeSegments(pool, sizes, options)
+): Promise<void> {
+  await makeSegments(pool, sizes, options)
   // The newest segments stay out of it, so that searches need both.
   await fillTestArchive(pool, sizes.flushed)
-  return made
 }
 
 /** Deletes the indices of a test's database. */

@@ -13,9 +13,8 @@ import { makeTestSegments } from './store.ts'
 import { startWriters } from './writers.ts'
 
 /** An import may be quicker; the next attempt starts from what it has stored. */
-export function unlessOvertaken(error: unknown): number {
-  if (/another process stored segments|removed a segment/.test(String(error))) return 0
-  throw error
+export function unlessOvertaken(error: unknown): void {
+  if (!/another process stored segments|removed a segment/.test(String(error))) throw error
 }
 
 /**
