@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 export type Group = 'quick' | 'slow' | 'long'
 
 /**
- * - quick: `*.test.ts`, by `npm test`. Together they take four minutes on two quiet cores.
+ * - quick: `*.test.ts`, by `npm test`. Together they take at most four minutes on two quiet cores.
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
  * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes.
  */

@@ -1,6 +1,6 @@
 import { glob } from 'node:fs/promises'
 import { counted, describe } from '../../shared/log/printable.ts'
-import { keepCompiledForThreads } from '../../shared/process/node.ts'
+import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
 import { check, runFiles, type TestCounts } from './files.ts'
@@ -44,9 +44,7 @@ try {
   })
   if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
   if (parts.length === 0) add(await runChecks())
-
-  // The files, and what they start, find compiled modules by a variable of the environment.
-  keepCompiledForThreads()
+  keepCompiled()
 
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)

@@ -24,12 +24,12 @@ function checkout(t: Test): string {
   writeFileSync(join(root, 'package.json'), '{"type":"module"}')
   writeFileSync(join(root, 'module.ts'), 'export const answer: number = 42')
   const program = `
-    import { keepCompiledForThreads, makeCompiledFolder } from "./shared/process/node.ts"
+    import { keepCompiled, makeCompiledFolder } from "./shared/process/node.ts"
     const account = Number(process.argv[2])
     if (account !== process.geteuid?.()) makeCompiledFolder(account)
     process.setuid?.(account)
     const given = process.env.NODE_COMPILE_CACHE
-    keepCompiledForThreads()
+    keepCompiled()
     const folder = given === undefined ? (process.env.NODE_COMPILE_CACHE ?? null) : null
     const { answer } = await import("./module.ts")
     console.log(JSON.stringify({ folder, answer }))`

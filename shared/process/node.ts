@@ -15,25 +15,19 @@ const FOLDERS = join(MODULES, '.cache', 'perscope')
 
 /**
  * Opens the compile cache of our account, in a folder that no other account may write to: its files
- * are code that we run. A start without a cache is slower, and right.
+ * are code that we run. The threads and the child processes of this process find the folder by
+ * NODE_COMPILE_CACHE. If that is set already, Node has opened the cache that it names.
  *
- * @returns the folder; null: Node has opened a cache already (NODE_COMPILE_CACHE), or there is none
+ * A start without a cache is slower, and right.
  */
-function keepCompiled(): string | null {
+export function keepCompiled(): void {
   const account = process.geteuid?.()
   // V8 counts the calls of code from a cache less precisely.
-  if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return null
-  if (!makeCompiledFolder(account)) return null
+  if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return
+  if (!makeCompiledFolder(account)) return
   const folder = folderOf(account)
-  return enableCompileCache(folder).status === constants.compileCacheStatus.ENABLED ? folder : null
-}
-
-/**
- * As `keepCompiled`, also for the threads of this process: they find the folder by the variable.
- */
-export function keepCompiledForThreads(): void {
-  const folder = keepCompiled()
-  if (folder !== null) process.env.NODE_COMPILE_CACHE = folder
+  const { status } = enableCompileCache(folder)
+  if (status === constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
 }
 
 /**

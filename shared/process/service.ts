@@ -9,7 +9,7 @@ import { refuseUnfinished } from '../postgres/pool.ts'
 import { sentenceOf } from './command.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
-import { keepCompiledForThreads, makeCompiledFolder } from './node.ts'
+import { keepCompiled, makeCompiledFolder } from './node.ts'
 import { processNumber } from './number.ts'
 import { ACCOUNTS, dropRights, firstOpenPort } from './rights.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
@@ -75,7 +75,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
     // read anything foreign.
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
-    keepCompiledForThreads()
+    keepCompiled()
     if (number === null) await refuseUnfinished(config.DATABASE_URL)
     const start = await load(config)
     // Before the first request, because it holds the event loop; and not at the end, because a

@@ -1,4 +1,4 @@
-import { keepCompiledForThreads } from './node.ts'
+import { keepCompiled } from './node.ts'
 import type { LoadService } from './service.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { LoadService } from './service.ts'
  */
 export async function startService(name: string, load: LoadService): Promise<void> {
   // Root changes to another account first. What that account can write to, root must not run.
-  if (process.geteuid?.() !== 0) keepCompiledForThreads()
+  if (process.geteuid?.() !== 0) keepCompiled()
   const { runService } = await import('./service.ts')
   await runService(name, load)
 }
