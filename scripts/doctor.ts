@@ -1,9 +1,9 @@
 import type { Config } from '../shared/config/config.ts'
+import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand } from '../shared/process/command.ts'
-import { causesOf } from '../shared/status/causes.ts'
-import type { Cause } from '../shared/status/figures.ts'
-import { readSurroundings } from '../shared/status/surroundings.ts'
+import { causesOf } from '../status/causes.ts'
+import { readSurroundings } from '../status/surroundings.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 

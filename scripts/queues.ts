@@ -1,12 +1,12 @@
 import type { Config } from '../shared/config/config.ts'
+import type { Quarantined } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import type { Quarantined } from '../shared/status/figures.ts'
-import { listQuarantine } from '../shared/status/flow.ts'
+import { listQuarantine } from '../status/flow.ts'
 import { retryPages } from './terminal/pages.ts'
 
 const LIST_LIMIT = 1_000

@@ -1,10 +1,10 @@
+import type { Cause, Machines } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import type { Cause, Machines } from '../shared/status/figures.ts'
-import { readStatus, type Status } from '../shared/status/status.ts'
-import { serversInWords } from '../shared/status/words.ts'
+import { readStatus, type Status } from '../status/status.ts'
+import { serversInWords } from '../status/words.ts'
 import { metricsOfStart } from './start/services.ts'
 import { causesNow } from './terminal/causes.ts'
 

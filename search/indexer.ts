@@ -1,5 +1,5 @@
 import type { Logger } from '../shared/log/logger.ts'
-import { counter } from '../shared/log/registry.ts'
+import { counter } from '../shared/metrics.ts'
 import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import type { DocumentWords } from './analysis/index.ts'
 import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'

@@ -3,7 +3,7 @@ import type { Config } from '../../shared/config/config.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { bytes, number, plural, span } from '../../shared/status/words.ts'
+import { bytes, number, plural, span } from '../../status/words.ts'
 
 /** Days that a report tells of. */
 const DAYS = 30

@@ -19,7 +19,7 @@ import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
-import { keyOf, watchCauses } from '../../shared/status/watch.ts'
+import { keyOf, watchCauses } from '../../status/watch.ts'
 import { causesBefore, serversAway } from '../terminal/causes.ts'
 import {
   checkCatalogue,

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../../shared/config/config.ts'
 import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import type { Cause } from '../../shared/figures.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readCatalogue } from '../../shared/outlets/catalogue.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
-import { causesOf } from '../../shared/status/causes.ts'
-import type { Cause } from '../../shared/status/figures.ts'
-import { readSurroundings } from '../../shared/status/surroundings.ts'
-import { createRestarts, createStalls, readFacts, unsetOf } from '../../shared/status/watch.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
+import { causesOf } from '../../status/causes.ts'
+import { readSurroundings } from '../../status/surroundings.ts'
+import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/watch.ts'
 
 /** ms that Qdrant and the model may take to answer. */
 const PATIENCE = 2_000

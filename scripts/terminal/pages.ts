@@ -1,6 +1,6 @@
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { span } from '../../shared/status/words.ts'
+import { span } from '../../status/words.ts'
 import { columns } from './terminal.ts'
 
 /** A page that is not done with, or that was refused. */

@@ -76,7 +76,7 @@ async function runChecks(): Promise<TestCounts> {
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = []
-  for await (const file of glob('{services,search,shared,scripts,infra,test,bench,web}/**/*.test.ts')) {
+  for await (const file of glob('{services,status,search,shared,scripts,infra,test,bench,web}/**/*.test.ts')) {
     if (!file.includes('node_modules')) files.push(file)
   }
   return files

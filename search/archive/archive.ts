@@ -1,5 +1,5 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import { counter } from '../../shared/log/registry.ts'
+import { counter } from '../../shared/metrics.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collector.ts'
 import type { Archive, StoredPart } from '../execute/index-parts.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../shared/encoding/is-record.ts'
-import { registry } from '../../shared/log/registry.ts'
+import { registry } from '../../shared/metrics.ts'
 import type { Missing } from '../../shared/process/health.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 

@@ -1,7 +1,7 @@
-import { counter, gauge, shared } from '../../shared/log/registry.ts'
-import { type Budget, budgetsUsed, outletHealth } from '../../shared/outlets/health.ts'
+import type { OutletHealth } from '../../shared/figures.ts'
+import { counter, gauge, shared } from '../../shared/metrics.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import type { OutletHealth } from '../../shared/status/figures.ts'
+import { type Budget, budgetsUsed, outletHealth } from '../../status/health.ts'
 
 /**
  * Offers the outlets' health as metrics. A scrape reads them from the database. Every crawler shows

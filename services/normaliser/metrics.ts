@@ -1,5 +1,5 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
-import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
+import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])

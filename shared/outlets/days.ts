@@ -1,5 +1,5 @@
+import type { Manners, OutletCoverage, OutletDay } from '../figures.ts'
 import type { Queryable } from '../postgres/pool.ts'
-import type { Manners, OutletCoverage, OutletDay } from '../status/figures.ts'
 
 /** What the figures of days are added up by, as columns. */
 const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { figure, gauge, registry, shared } from '../log/registry.ts'
+import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 
 /** Dependencies that do not answer: name → a short reason without addresses. */

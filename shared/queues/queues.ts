@@ -1,8 +1,8 @@
+import type { QueueCounts } from '../figures.ts'
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog } from '../log/outage.ts'
 import { describe } from '../log/printable.ts'
-import type { QueueCounts } from '../status/figures.ts'
 import {
   type Backend,
   createBackend,

@@ -2,7 +2,7 @@ import type { RedisOptions } from 'bullmq'
 import type { RedisOptions as ClientOptions } from 'ioredis'
 import { type Config, ConfigError } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
-import type { RedisServers } from '../status/figures.ts'
+import type { RedisServers } from '../figures.ts'
 
 /** The settings that lead to the Redis of the queues: an address, or Sentinels that know it. */
 export type RedisSettings = Pick<Config, 'REDIS_URL'> &

@@ -1,4 +1,4 @@
-import type { VectorNodes, VectorShard } from '../status/figures.ts'
+import type { VectorNodes, VectorShard } from '../figures.ts'
 import { openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 
 /** The state of a copy that answers searches. */

@@ -56,7 +56,7 @@ t.test('issue 19.7: every decision that the code names is on the page', async t 
 
 /** Programs and SQL of this checkout. */
 function sourceFiles(): string[] {
-  const folders = ['search', 'services', 'shared', 'scripts', 'infra/migrations', 'bench', 'test']
+  const folders = ['search', 'services', 'shared', 'status', 'scripts', 'infra/migrations', 'bench', 'test']
   return folders.flatMap(folder =>
     readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
       .filter(name => /\.(ts|mjs|sql)$/.test(name))

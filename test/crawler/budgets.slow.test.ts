@@ -1,7 +1,7 @@
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { lookAround } from '../../services/crawler/visits.ts'
-import { outletHealth } from '../../shared/outlets/health.ts'
+import { outletHealth } from '../../status/health.ts'
 import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
 import { redirect, type Site } from './site.ts'
 

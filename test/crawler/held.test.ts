@@ -1,5 +1,5 @@
 import t from 'tap'
-import { outletHealth } from '../../shared/outlets/health.ts'
+import { outletHealth } from '../../status/health.ts'
 import { runScript } from '../script.ts'
 import { html, rss, startScene } from './crawl.ts'
 

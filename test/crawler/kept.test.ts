@@ -1,6 +1,6 @@
 import t from 'tap'
 import { countDays } from '../../services/crawler/days.ts'
-import { noteBlock, outletHealth } from '../../shared/outlets/health.ts'
+import { noteBlock, outletHealth } from '../../status/health.ts'
 import { runScript } from '../script.ts'
 import { startCrawl } from './crawl.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { outletHealth } from '../../shared/outlets/health.ts'
+import { outletHealth } from '../../status/health.ts'
 import { until } from '../fleet.ts'
 import { watchTurns } from '../turns.ts'
 import { rss, SLOWLY, sitemapIndex, startCrawl } from './crawl.ts'

@@ -116,7 +116,7 @@ t.test('as root every part has an account of its own', rootOnly, async t => {
 t.test('as root in a checkout that is closed to others, a service says so and runs', rootOnly, async t => {
   const closed = mkdtempSync(join(tmpdir(), 'perscope-closed-'))
   t.teardown(() => rmSync(closed, { recursive: true, force: true }))
-  for (const name of ['services', 'search', 'shared', 'infra', 'node_modules', 'package.json']) {
+  for (const name of ['services', 'status', 'search', 'shared', 'infra', 'node_modules', 'package.json']) {
     symlinkSync(join(CHECKOUT, name), join(closed, name))
   }
   const main = join(closed, 'services/crawler/main.ts')

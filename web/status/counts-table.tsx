@@ -1,4 +1,4 @@
-import { number } from '../../shared/status/words.ts'
+import { number } from '../../status/words.ts'
 
 /** A row: its name, what it is about, and figures: numbers, of which zeros are pale, or words. */
 interface CountsRow {

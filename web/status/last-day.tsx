@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { Lag, LagHour } from '../../shared/status/figures.ts'
-import { number, plural, span } from '../../shared/status/words.ts'
+import type { Lag, LagHour } from '../../shared/figures.ts'
+import { number, plural, span } from '../../status/words.ts'
 import { axesOf, type Look, useChart, WHOLE_STEPS } from '../parts/chart.ts'
 import { CountsTable } from './counts-table.tsx'
 

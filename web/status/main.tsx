@@ -13,8 +13,8 @@ import {
   type Quarantined,
   type QueueCounts,
   type Running,
-} from '../../shared/status/figures.ts'
-import { ago, number, plural, span } from '../../shared/status/words.ts'
+} from '../../shared/figures.ts'
+import { ago, number, plural, span } from '../../status/words.ts'
 import { Bar, Footer, useNow, useWork } from '../parts/controls.tsx'
 import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Figures, Machines, OutletHealth } from '../../shared/status/figures.ts'
+import type { Figures, Machines, OutletHealth } from '../../shared/figures.ts'
 import {
   ago,
   daysInWords,
@@ -11,7 +11,7 @@ import {
   sourcesOf,
   span,
   troublesOf,
-} from '../../shared/status/words.ts'
+} from '../../status/words.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountsTable } from './counts-table.tsx'
 

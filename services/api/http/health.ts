@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import type { SearchIndex } from '../../../search/index.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { shared } from '../../../shared/log/registry.ts'
+import { shared } from '../../../shared/metrics.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
 import { joinsOthers } from '../../../shared/process/number.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Waits, withLogContext } from '../../../shared/log/context.ts'
 import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
-import { counter, histogram } from '../../../shared/log/registry.ts'
+import { counter, histogram } from '../../../shared/metrics.ts'
 
 const seconds = histogram(
   'api_request_seconds',

@@ -10,7 +10,7 @@ import {
 import { questionText } from '../../../shared/embeddings/recipe.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
 import { noteWait } from '../../../shared/log/context.ts'
-import { histogram } from '../../../shared/log/registry.ts'
+import { histogram } from '../../../shared/metrics.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type NearArticle, VectorFailure } from '../../../shared/vectors/nearest.ts'

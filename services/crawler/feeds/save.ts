@@ -1,5 +1,5 @@
-import { type Budget, GAPS_SHOWN } from '../../../shared/outlets/health.ts'
 import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import { type Budget, GAPS_SHOWN } from '../../../status/health.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
 import { type Named, richness } from './parsing/parse.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/config/config.ts'
-import type { Budget } from '../../../shared/outlets/health.ts'
 import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
+import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
 
 /** The present day in UTC, by the database's clock, as SQL. */

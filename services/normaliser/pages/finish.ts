@@ -1,7 +1,7 @@
-import { noteBlock } from '../../../shared/outlets/health.ts'
 import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlets/origins.ts'
 import { type NewSignal, noteSignals, type Rights } from '../../../shared/outlets/rights.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
+import { noteBlock } from '../../../status/health.ts'
 import type { Refusal } from '../article.ts'
 import type { Failure } from '../composer.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'

@@ -4,14 +4,14 @@ import {
   archiveSettingsOf,
   readArchiveHealth,
   readIndexSize,
-} from '../../search/indexer.ts'
-import type { Config } from '../config/config.ts'
-import { type Pool, SCHEMA } from '../postgres/pool.ts'
-import { type RedisSettings, readRedis } from '../queues/redis.ts'
-import { readVectorNodes } from '../vectors/cluster.ts'
-import type { QdrantSettings } from '../vectors/qdrant.ts'
-import { readCollections } from '../vectors/registry.ts'
-import type { ArchiveIndexFigures, HostProcesses, Machines, PostgresServers, VectorNodes } from './figures.ts'
+} from '../search/indexer.ts'
+import type { Config } from '../shared/config/config.ts'
+import type { ArchiveIndexFigures, HostProcesses, Machines, PostgresServers, VectorNodes } from '../shared/figures.ts'
+import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'
+import { type RedisSettings, readRedis } from '../shared/queues/redis.ts'
+import { readVectorNodes } from '../shared/vectors/cluster.ts'
+import type { QdrantSettings } from '../shared/vectors/qdrant.ts'
+import { readCollections } from '../shared/vectors/registry.ts'
 
 export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
 

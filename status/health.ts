@@ -1,9 +1,9 @@
-import type { Config } from '../config/config.ts'
-import type { Pool, Queryable } from '../postgres/pool.ts'
-import type { KeptPages, OutletDay, OutletHealth } from '../status/figures.ts'
-import { readLatestDays } from './days.ts'
+import type { Config } from '../shared/config/config.ts'
+import type { KeptPages, OutletDay, OutletHealth } from '../shared/figures.ts'
+import { readLatestDays } from '../shared/outlets/days.ts'
+import { SHOWN_FOR } from '../shared/outlets/rights.ts'
+import type { Pool, Queryable } from '../shared/postgres/pool.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
-import { SHOWN_FOR } from './rights.ts'
 
 /** The pages of an outlet by state, over all of its pages, and the hosts where they may be. */
 export interface OutletPages {

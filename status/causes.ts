@@ -1,4 +1,3 @@
-import { counted } from '../log/printable.ts'
 import {
   type ArchiveIndexFigures,
   type Cause,
@@ -13,7 +12,8 @@ import {
   type RedisServers,
   type Surroundings,
   type VectorNodes,
-} from './figures.ts'
+} from '../shared/figures.ts'
+import { counted } from '../shared/log/printable.ts'
 import { bytes, span } from './words.ts'
 
 /**

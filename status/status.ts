@@ -1,9 +1,9 @@
-import { type Gaps, outletCounts, outletHealth, readGaps } from '../outlets/health.ts'
-import type { Pool } from '../postgres/pool.ts'
-import type { QueueName } from '../queues/backend.ts'
-import type { Queues } from '../queues/queues.ts'
-import type { Flow, Machines, OutletHealth, QueueCounts } from './figures.ts'
+import type { Flow, Machines, OutletHealth, QueueCounts } from '../shared/figures.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import type { QueueName } from '../shared/queues/backend.ts'
+import type { Queues } from '../shared/queues/queues.ts'
 import { readFlow } from './flow.ts'
+import { type Gaps, outletCounts, outletHealth, readGaps } from './health.ts'
 import { type MachineSettings, readMachines } from './machines.ts'
 
 /** The state of the whole system, as `npm run status -- --json` prints it. */

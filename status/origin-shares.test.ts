@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createTestPool } from '../../test/database.ts'
+import { removeOldCounts } from '../shared/outlets/origins.ts'
+import { createTestPool } from '../test/database.ts'
 import { fallsOf, readOutletOrigins } from './origin-shares.ts'
-import { removeOldCounts } from './origins.ts'
 
 const { pool } = await createTestPool(t)
 await pool.query(`

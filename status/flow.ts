@@ -1,6 +1,6 @@
-import { readIndexSize } from '../../search/indexer.ts'
-import type { Pool } from '../postgres/pool.ts'
-import type { Flow, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
+import { readIndexSize } from '../search/indexer.ts'
+import type { Flow, LagHour, QuarantineCount, Quarantined, Running } from '../shared/figures.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is

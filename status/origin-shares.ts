@@ -1,6 +1,6 @@
-import type { Queryable } from '../postgres/pool.ts'
-import type { OutletOrigins } from '../status/figures.ts'
-import { FIELDS, type Field, isSource, type Source } from './origins.ts'
+import type { OutletOrigins } from '../shared/figures.ts'
+import { FIELDS, type Field, isSource, type Source } from '../shared/outlets/origins.ts'
+import type { Queryable } from '../shared/postgres/pool.ts'
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 

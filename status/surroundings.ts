@@ -5,11 +5,11 @@ import { statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { connect, TLSSocket } from 'node:tls'
-import type { Config } from '../config/config.ts'
-import { figure, shared } from '../log/registry.ts'
-import { type Pool, SCHEMA } from '../postgres/pool.ts'
-import { withTimeLimit } from '../resilience/time-limit.ts'
-import type { Surroundings } from './figures.ts'
+import type { Config } from '../shared/config/config.ts'
+import type { Surroundings } from '../shared/figures.ts'
+import { figure, shared } from '../shared/metrics.ts'
+import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'
+import { withTimeLimit } from '../shared/resilience/time-limit.ts'
 
 type SurroundingsConfig = Pick<
   Config,

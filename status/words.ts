@@ -1,4 +1,12 @@
-import type { Machines, Manners, OutletCoverage, OutletDay, OutletHealth, OutletOrigins, Standby } from './figures.ts'
+import type {
+  Machines,
+  Manners,
+  OutletCoverage,
+  OutletDay,
+  OutletHealth,
+  OutletOrigins,
+  Standby,
+} from '../shared/figures.ts'
 
 /*
  * The figures in words, as `/status` and the commands tell them. The page imports this file, so it

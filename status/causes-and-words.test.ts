@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
 import { causesOf, type Facts, FIRST } from './causes.ts'
-import type { Machines, OutletHealth, PostgresServers, Surroundings } from './figures.ts'
 import { createRestarts, createStalls } from './watch.ts'
 import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
@@ -195,7 +195,7 @@ t.test('a service that restarts, and a queue that nobody serves, are seen over s
 
 t.test('the annotation of an alert says the first thing to do in the same words', async t => {
   const rules: { alert?: string; annotations?: { summary: string } }[] = parse(
-    readFileSync(new URL('../../infra/monitoring/rules/perscope.yml', import.meta.url), 'utf8'),
+    readFileSync(new URL('../infra/monitoring/rules/perscope.yml', import.meta.url), 'utf8'),
   ).groups.flatMap((group: { rules: object[] }) => group.rules)
   const summary = (name: string) => rules.find(({ alert }) => alert === name)?.annotations?.summary ?? ''
   const alerts: Record<string, keyof typeof FIRST> = {
