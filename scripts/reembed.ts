@@ -16,9 +16,9 @@ import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import { type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { VectorFailure } from '../shared/vectors/nearest.ts'
+import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
-import { openVectorStore, type VectorStore } from '../shared/vectors/store.ts'
+import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 const VECTOR_TIMEOUT = 15_000

@@ -4,8 +4,8 @@ import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { type Pool, type Queryable, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
-import { openVectorStore } from '../../shared/vectors/store.ts'
 import { type Bound, boundArticles } from '../outlets/rights.ts'
 
 /*

@@ -15,8 +15,8 @@ import {
 import { readStops, type Stop, type Stopped, stopsInWords, TDM_VALUES } from '../../shared/outlets/stops.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
-import { openVectorStore } from '../../shared/vectors/store.ts'
 import { columns } from '../terminal/terminal.ts'
 
 /** Says what each value of RIGHTS_TDM stops. */

@@ -4,6 +4,7 @@ import { isRecord } from '../encoding/is-record.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen } from '../resilience/circuit.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
+import { type NearArticle, VectorFailure } from './store.ts'
 
 /**
  * Points nearest to a vector, best first, as Qdrant's `points/query` takes the question.
@@ -92,28 +93,6 @@ const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.
 
 const isPoint = (value: unknown): value is { id: number; score: number } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
-
-export interface NearArticle {
-  seq: bigint
-  /** Cosine similarity. */
-  score: number
-}
-
-/**
- * The reason why a request to the vector store failed.
- * - `unavailable`: it does not answer, or not now.
- * - `refused`: it refused the request; one of the points may be the cause.
- * - `missing`: there is no such collection.
- */
-export class VectorFailure extends Error {
-  override name = 'VectorFailure'
-  readonly kind: 'unavailable' | 'refused' | 'missing'
-
-  constructor(kind: 'unavailable' | 'refused' | 'missing', message: string, options: { cause?: unknown } = {}) {
-    super(message, options)
-    this.kind = kind
-  }
-}
 
 /** Converts errors of Qdrant's client and of `nearest.ts`. */
 export function vectorFailure(error: unknown): VectorFailure {

@@ -3,7 +3,8 @@ import { Agent } from 'undici'
 import type { Config } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
 import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
-import { type AskNearest, openNearest, type QdrantAddress, VectorFailure, vectorFailure } from './nearest.ts'
+import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
+import { VectorFailure } from './store.ts'
 
 /** The settings that lead to Qdrant. */
 export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> & Partial<Pick<Config, 'TLS_CA_FILE'>>

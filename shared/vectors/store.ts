@@ -1,17 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
-import { COUNTRIES, type Country } from '../articles/article.ts'
+import type { Country } from '../articles/article.ts'
 import type { Obstacle } from '../resilience/circuit.ts'
-import { type NearArticle, VectorFailure } from './nearest.ts'
-import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
-import {
-  COLLECTION,
-  type Layout,
-  type LayoutSettings,
-  layoutOf,
-  layoutWarning,
-  PAYLOAD_INDEXES,
-  searchParameters,
-} from './registry.ts'
 
 /** An article's vector, and the values of the article that plans limit. */
 export interface ArticleVector {
@@ -32,7 +20,7 @@ export interface Coverage {
   since: number
 }
 
-/** Collections of vectors in Qdrant. Everything throws `VectorFailure`. */
+/** Collections of vectors. Everything throws `VectorFailure`. */
 export interface VectorStore {
   /**
    * Makes the collection and its indexes if it does not exist. Safe to call from several processes
@@ -63,175 +51,30 @@ export interface VectorStore {
   /** Points an alias at a collection, in one step. */
   point(alias: string, collection: string): Promise<void>
   drop(collection: string): Promise<void>
-  /** Throws when Qdrant does not answer. */
+  /** Throws when the store does not answer. */
   ping(): Promise<void>
-  /** Why Qdrant is not asked at present; null: it is asked. */
+  /** Why the store is not asked at present; null: it is asked. */
   obstacle(): Obstacle | null
 }
 
-/** @param timeout ms that a request may take */
-export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout: number): VectorStore {
-  const { ask, obstacle } = openQdrant(config, timeout)
-  const layout = layoutOf(config)
-  return {
-    obstacle,
-    ping: () => ask(async ({ api, via }) => void (await api.getCollections({}, via))),
-    ensure: (collection, dimensions) => ensureCollection(ask, collection, dimensions, layout),
-    layoutWarning: collection => compareLayout(ask, collection, layout),
-    count: collection => countVectors(ask, collection),
-    upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
-    search: (collection, vector, coverage, limit) =>
-      ask(server => findNearest(server, collection, { vector, coverage, limit })),
-    seqs: (collection, from, limit) => ask(server => readSeqs(server, collection, from, limit)),
-    remove: (collection, seqs) =>
-      ask(async ({ api, via }) => {
-        if (seqs.length === 0) return
-        await api.deletePoints({ collection_name: collection, wait: true, points: seqs.map(Number) }, via)
-      }),
-    point: (alias, collection) => ask(server => pointAlias(server, alias, collection)),
-    drop: collection =>
-      ask(async ({ api, via }) => void (await api.deleteCollection({ collection_name: collection }, via))),
-  }
+export interface NearArticle {
+  seq: bigint
+  /** Cosine similarity. */
+  score: number
 }
 
-/** Seconds that Qdrant waits for all nodes of its cluster. One that is away does not hold it up. */
-const CREATION = 5
+/**
+ * The reason why a request to the vector store failed.
+ * - `unavailable`: it does not answer, or not now.
+ * - `refused`: it refused the request; one of the points may be the cause.
+ * - `missing`: there is no such collection.
+ */
+export class VectorFailure extends Error {
+  override name = 'VectorFailure'
+  readonly kind: 'unavailable' | 'refused' | 'missing'
 
-async function ensureCollection(ask: Ask, collection: string, dimensions: number, layout: Layout): Promise<boolean> {
-  const name = { collection_name: collection }
-  const exists = () => ask(async ({ api, via }) => (await api.collectionExists(name, via)).data.result?.exists === true)
-  const isNew = !(await exists())
-  if (isNew) {
-    try {
-      await ask(({ api, via }) =>
-        api.createCollection({ ...name, ...COLLECTION(dimensions), ...layout, timeout: CREATION }, via),
-      )
-    } catch (error) {
-      // Another process was quicker.
-      if (!(error instanceof VectorFailure) || error.kind !== 'refused' || !(await exists())) throw error
-    }
-  }
-  // The process that made the collection may have died before it made the indexes. An index that
-  // exists stays as it is.
-  for (const [field, schema] of PAYLOAD_INDEXES) {
-    await ask(({ api, via }) =>
-      api.createFieldIndex({ ...name, field_name: field, field_schema: schema, wait: true }, via),
-    )
-  }
-  return isNew
-}
-
-async function compareLayout(ask: Ask, collection: string, wanted: Layout): Promise<string | null> {
-  const read = ask(({ api, via }) => api.getCollection({ collection_name: collection }, via))
-  const params = (await unlessMissing(read))?.data.result?.config.params
-  if (params === undefined) return null
-  const present: Layout = {
-    shard_number: params.shard_number ?? 1,
-    replication_factor: params.replication_factor ?? 1,
-    write_consistency_factor: params.write_consistency_factor ?? 1,
-  }
-  return isDeepStrictEqual(present, wanted) ? null : layoutWarning(collection, present, wanted)
-}
-
-async function countVectors(ask: Ask, collection: string): Promise<number | null> {
-  const counted = ask(({ api, via }) => api.countPoints({ collection_name: collection, exact: true }, via))
-  const answer = await unlessMissing(counted)
-  return answer === null ? null : resultOf(answer.data.result).count
-}
-
-/** null: there is no such collection. */
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof VectorFailure && error.kind === 'missing') return null
-    throw error
-  }
-}
-
-async function upsertVectors({ api, via }: Server, collection: string, vectors: ArticleVector[]): Promise<void> {
-  if (vectors.length === 0) return
-  await api.upsertPoints(
-    {
-      collection_name: collection,
-      wait: true,
-      points: vectors.map(({ seq, vector, country, coveredAt }) => ({
-        id: Number(seq),
-        vector,
-        payload: { country, ...(coveredAt === null ? {} : { covered_at: coveredAt }) },
-      })),
-    },
-    via,
-  )
-}
-
-async function findNearest(
-  { nearest }: Server,
-  collection: string,
-  { vector, coverage, limit }: { vector: number[]; coverage: Coverage; limit: number },
-): Promise<NearArticle[]> {
-  const find = (exact: boolean) =>
-    nearest(collection, {
-      query: vector,
-      limit,
-      filter: coverageFilter(coverage),
-      params: searchParameters(limit, { exact, part: !isWhole(coverage) }),
-      with_payload: false,
-      with_vector: false,
-    })
-  const found = await find(false)
-  // The walk through the graph may miss articles when few match the filter. An exact search then
-  // looks at each of them.
-  return found.length < limit ? find(true) : found
-}
-
-async function readSeqs(
-  { api, via }: Server,
-  collection: string,
-  from: bigint,
-  limit: number,
-): Promise<{ seqs: bigint[]; next: bigint | null }> {
-  const { data } = await api.scrollPoints(
-    { collection_name: collection, offset: Number(from), limit, with_payload: false, with_vector: false },
-    via,
-  )
-  const page = resultOf(data.result)
-  const next = page.next_page_offset
-  return {
-    seqs: page.points.map(({ id }) => BigInt(id)),
-    next: typeof next === 'number' || typeof next === 'bigint' ? BigInt(next) : null,
-  }
-}
-
-async function pointAlias({ api, via }: Server, alias: string, collection: string): Promise<void> {
-  const { aliases } = resultOf((await api.getCollectionsAliases({}, via)).data.result)
-  if (aliases.some(one => one.alias_name === alias && one.collection_name === collection)) return
-  await api.updateAliases(
-    {
-      actions: [
-        ...(aliases.some(one => one.alias_name === alias) ? [{ delete_alias: { alias_name: alias } }] : []),
-        { create_alias: { alias_name: alias, collection_name: collection } },
-      ],
-    },
-    via,
-  )
-}
-
-/** The result of an answer. Qdrant's description of its API says that it may be absent. */
-function resultOf<T>(result: T | undefined): T {
-  if (result === undefined) throw new VectorFailure('unavailable', 'Qdrant answers without a result.')
-  return result
-}
-
-/** A coverage of all countries needs no filter: every vector has one of them. */
-const isWhole = ({ countries }: Coverage) => countries.length === COUNTRIES.length
-
-function coverageFilter(coverage: Coverage) {
-  const { countries, since } = coverage
-  return {
-    must: [
-      ...(isWhole(coverage) ? [] : [{ key: 'country', match: { any: countries } }]),
-      { key: 'covered_at', range: { gte: since } },
-    ],
+  constructor(kind: 'unavailable' | 'refused' | 'missing', message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.kind = kind
   }
 }

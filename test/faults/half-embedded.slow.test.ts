@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
 import { createWorld, served } from '../semantic/world.ts'

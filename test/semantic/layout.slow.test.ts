@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createFleet, until } from '../fleet.ts'
 import { createWorld, served } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
 import { createWorld, query, type World } from './world.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { startFleet, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { createWorld, served } from './world.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { VectorFailure } from '../../../shared/vectors/nearest.ts'
+import { VectorFailure } from '../../../shared/vectors/store.ts'
 import { createPermits } from '../access/permits.ts'
 import { createNearest, relevanceOf } from './candidate-sets.ts'
 import { NO_PERMITS } from './query.ts'

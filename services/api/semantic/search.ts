@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { VectorFailure } from '../../../shared/vectors/nearest.ts'
+import { VectorFailure } from '../../../shared/vectors/store.ts'
 import { type Candidates, createQuestionSets, type FrozenSet, readSet } from './candidate-sets.ts'
 import {
   NO_PERMITS,

@@ -13,9 +13,9 @@ import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/metrics.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { type NearArticle, VectorFailure } from '../../../shared/vectors/nearest.ts'
+import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
-import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
+import { type Coverage, type NearArticle, VectorFailure } from '../../../shared/vectors/store.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500

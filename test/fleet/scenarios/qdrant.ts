@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
-import { openVectorStore } from '../../../shared/vectors/store.ts'
+import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { until } from '../../fleet.ts'
 import { createWorld, query, served, type World } from '../../semantic/world.ts'
 import { since } from '../hosts/host.ts'
