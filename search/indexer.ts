@@ -6,6 +6,7 @@ import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'
 import {
+  foldNamesAgain,
   postgresArticles,
   raiseWordsVersion,
   readTexts,
@@ -68,6 +69,8 @@ export interface Indexer {
     segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
     /** The words of articles that have no segment yet. */
     words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
+    /** The folded names of all outlets and authors. */
+    names(signal: AbortSignal): Promise<void>
   }
   stats(): { backlog: number }
   /** Ends the threads. The pool is the caller's to end. */
@@ -102,6 +105,7 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
       exclusively: work => writer.withoutWriters(work),
       segment: (range, work) => rebuildSegment(pool, range, work),
       words: (seqs, tokeniser) => rebuildWords(pool, seqs, tokeniser),
+      names: signal => foldNamesAgain(pool, signal),
     },
     stats: () => ({ backlog: scheduler.backlog() }),
     close: scheduler.close,

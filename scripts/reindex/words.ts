@@ -7,8 +7,8 @@ import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 const PART = 200
 
 /**
- * Rebuilds the index of words of the chosen articles in the order of their numbers: segment by
- * segment, then articles without a segment. No other process makes segments while one is rebuilt;
+ * Folds the names anew, then rebuilds the index of words of the chosen articles in the order of
+ * their numbers: segment by segment, then articles without a segment. No other process makes segments while one is rebuilt;
  * between two they may.
  *
  * @returns whether it is complete
@@ -24,6 +24,7 @@ export async function reindexWords(work: Work): Promise<boolean> {
 
 async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, tokeniser: Tokeniser): Promise<boolean> {
   const { rebuild } = openIndexer(pool)
+  await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   const worked = async (articles: number) => {

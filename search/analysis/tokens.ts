@@ -1,8 +1,8 @@
 /**
  * The words of a text in their order, folded: the one tokenizer for articles and queries (decision
- * 16). Letters, digits and combining marks make words, everything else separates; format characters
- * are not there at all; superscript and subscript digits are digits. Linear in the text, whatever
- * it holds.
+ * 16). Letters, digits and combining marks make words, everything else separates, and every
+ * apostrophe (decision 44); format characters are not there at all; superscript and subscript
+ * digits are digits. Linear in the text, whatever it holds.
  */
 export function words(text: string): string[] {
   const normal = text.normalize('NFC')
@@ -31,7 +31,7 @@ export function words(text: string): string[] {
 
 /** Whether a text holds anything to search for (decision 19). A mark alone is no letter. */
 export function hasLetterOrDigit(text: string): boolean {
-  return /[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
+  return /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 }
 
 /** Kinds of code units for a tokenizer, as bits: a word's kinds are those of its code units. */
@@ -45,7 +45,8 @@ const FOLDED = 4
 /** A part of a word outside the basic plane, two code units long. */
 export const PAIR = 8
 
-const WORD_PART = /[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
+/** U+02BC, an apostrophe, is a letter to Unicode. */
+const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 
 /** One kind for each code unit of the basic plane; 255: not looked at yet. */
 const KINDS = new Uint8Array(0x10000).fill(255)
@@ -78,7 +79,7 @@ interface WordRun {
   word: string
 }
 
-const RUN = /[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]+/gu
+const RUN = new RegExp(`(?:${WORD_PART.source})+`, 'gu')
 
 /**
  * The words of a text with their places, for marking them. A text that is not in NFC may be cut
@@ -93,8 +94,10 @@ export function wordRuns(text: string): WordRun[] {
   return runs
 }
 
-/** Letters that NFKD leaves whole (decision 16). */
-const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+/** Letters that NFKD leaves whole (decision 16); of `ŉ` it makes an apostrophe and a letter. */
+const LETTERS: Record<string, string> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ʼ: '' },
+}
 
 /**
  * Latin letters lie below this code unit. Each is folded by itself, whatever stands beside it, so
@@ -125,14 +128,18 @@ export function foldAny(word: string): string {
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
-    .replace(/[ßæœøłđðþı]/g, letter => LETTERS[letter]!)
+    .replace(/[ßæœøłđðþıʼ]/g, letter => LETTERS[letter]!)
     .replace(/\p{M}+/gu, '')
 }
 
+/** Signs that stand for `'` (decision 44). */
+export const APOSTROPHES = '‘’ʼ`´'
+const APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'g')
+
 /**
- * A name folded as words are; separators stay, and white space is collapsed. For `outlet=` and
- * `author=` (decision 15).
+ * A name folded as words are; separators stay, apostrophes are one sign, and white space is
+ * collapsed. For `outlet=` and `author=` (decisions 15, 44).
  */
 export function foldName(name: string): string {
-  return foldWord(name.normalize('NFC')).replace(/\s+/g, ' ').trim()
+  return foldWord(name.normalize('NFC').replace(APOSTROPHE, "'")).replace(/\s+/g, ' ').trim()
 }

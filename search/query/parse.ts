@@ -37,7 +37,11 @@ export function parseKeyword(q: string): ParsedQuery {
  */
 export function parseBoolean(q: string): ParsedQuery {
   if (!hasLetterOrDigit(q)) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
-  const text = q.normalize('NFC').replace(/\p{Cf}+/gu, '')
+  // U+02BC is no letter here (decision 44).
+  const text = q
+    .normalize('NFC')
+    .replace(/\p{Cf}+/gu, '')
+    .replaceAll('ʼ', "'")
   const required = new Map<string, string[]>()
   const excluded = new Map<string, string[]>()
   const note = (phrases: Map<string, string[]>, phrase: string[]) => {

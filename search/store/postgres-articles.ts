@@ -1,5 +1,6 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
+import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
 import type { Axis } from '../query/filters.ts'
 import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -179,6 +180,9 @@ const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
+/** Names that were folded before apostrophes were one sign find their place without `reindex`. */
+const FOLDED_NAME = `translate(folded_name, '${APOSTROPHES}', repeat('''', ${APOSTROPHES.length})) as folded_name`
+
 /**
  * One row for thousands of names, which the client then need not parse one by one. $1 numbers, or
  * $1 after and $2 limit. Index: the primary key.
@@ -188,8 +192,8 @@ function namesStatement(field: NameField, byNo: boolean): string {
   const condition = byNo ? `${no} = any ($1::int[])` : `${no} > $1 order by ${no} limit $2`
   const [nos, all, columns] =
     field === 'outlet'
-      ? ['int4send(no) || int4send(no)', "folded_name || E'\\n' || folded_domain", 'folded_name, folded_domain']
-      : ['int4send(no)', 'folded_name', 'folded_name']
+      ? ['int4send(no) || int4send(no)', "folded_name || E'\\n' || folded_domain", `${FOLDED_NAME}, folded_domain`]
+      : ['int4send(no)', 'folded_name', FOLDED_NAME]
   return `
     select string_agg(${nos}, '') as nos, convert_to(string_agg(${all} || E'\\n', ''), 'UTF8') as names
     from (select ${no} as no, ${columns} from ${table} where ${condition}) names`
@@ -304,4 +308,26 @@ const UPDATE = `
 /** Searches then read the words of articles without a segment again. */
 export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
+}
+
+/** Folds the names of all outlets and authors anew. */
+export async function foldNamesAgain(db: Queryable, signal: AbortSignal): Promise<void> {
+  for (const [table, key] of [
+    ['publishers', 'publisher_no'],
+    ['authors', 'author_no'],
+  ]) {
+    for (let after: number | undefined = 0; after !== undefined && !signal.aborted; ) {
+      // Index: the primary key.
+      const { rows }: { rows: { no: number; name: string | null; folded_name: string }[] } = await db.query(
+        `select ${key} as no, name, folded_name from ${table} where ${key} > $1 order by ${key} limit 4096`,
+        [after],
+      )
+      const changed = rows.filter(({ name, folded_name }) => foldName(name ?? '') !== folded_name)
+      await db.query(
+        `update ${table} set folded_name = n.folded from unnest($1::int[], $2::text[]) as n (no, folded) where ${key} = n.no`,
+        [changed.map(({ no }) => no), changed.map(({ name }) => foldName(name ?? ''))],
+      )
+      after = rows.at(-1)?.no
+    }
+  }
 }

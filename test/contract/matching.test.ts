@@ -36,6 +36,12 @@ await api.index([
   { title: 'Een kat te koop', body: null },
   { title: 'Zonder domein', outlet: outlet('Archief', null) },
   { title: 'over de grens', body: 'heen en weer' },
+  {
+    title: 'Op d’Eifel, opʼs Land',
+    language: 'lb',
+    authors: ['Ria D’Hoest', 'Gus D´Hoest'],
+    outlet: outlet('LʼAube', 'aube.example'),
+  },
 ])
 
 t.test('decision 15: outlet is a part of the name or of the domain, without case and accents', async t => {
@@ -57,6 +63,17 @@ t.test('decision 15: %, _ and \\ are ordinary characters', async t => {
   t.strictSame(await titles({ outlet: 'c_urrier' }), [])
   t.strictSame(await titles({ author: 'a_b' }), ['Corruptie anti alles'])
   t.strictSame(await titles({ outlet: '\\' }), [])
+})
+
+t.test('decision 44: apostrophes are one sign, in names and words', async t => {
+  const one = ['Op d’Eifel, opʼs Land']
+  for (const sign of "'‘’ʼ`´") {
+    t.strictSame(await titles({ author: `ria d${sign}hoest` }), one, sign)
+    t.strictSame(await titles({ author: `Gus D${sign}H` }), one, sign)
+    t.strictSame(await titles({ outlet: `l${sign}aube` }), one, sign)
+    t.strictSame(await boolean(`"d${sign}eifel" op${sign}s`), one, sign)
+    t.equal((await api.ask(secret, `/v1/articles?q=${encodeURIComponent(sign)}`)).status, 422, sign)
+  }
 })
 
 t.test('decision 16: one way to cut words, whatever separates them', async t => {

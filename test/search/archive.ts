@@ -57,7 +57,7 @@ const OUTLETS = [
   { name: null, domain: 'noname.example' },
 ]
 const AUTHORS = [
-  ...['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'A_B', 'A%B', 'AB'],
+  ...['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'Eva O\u02bcNeill', 'A_B', 'A%B', 'AB'],
   ...['Anna van den Berg', 'Johan Van\u00a0de Ven', 'Weiß', 'Ann\u00adBa 😀 Van'],
 ]
 

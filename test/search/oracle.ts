@@ -27,7 +27,8 @@ export interface ResultSet {
 
 /** The whole result set in its order, or null when `q` is refused. */
 export function answer(articles: Known[], question: Question): ResultSet | null {
-  const { q, search } = question
+  const { search } = question
+  const q = question.q === null ? null : withOneApostrophe(question.q)
   if (q !== null && !/[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(q)) return null
   const closeness = q === null ? () => 0 : search === 'keyword' ? keyword(q, question) : boolean(q, question)
   if (closeness === null) return null
@@ -53,10 +54,13 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
   return { ids: found.map(one => one.id) }
 }
 
+/** Decision 44. */
+const withOneApostrophe = (text: string) => [...text].map(one => ('‘’ʼ`´'.includes(one) ? "'" : one)).join('')
+
 /** Decision 16. */
 function tokens(text: string): string[] {
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉'
-  const read = [...text.normalize('NFC')]
+  const read = [...withOneApostrophe(text).normalize('NFC')]
     .filter(character => !/\p{Cf}/u.test(character))
     .map(character => (digits.includes(character) ? String(digits.indexOf(character) % 10) : character))
     .map(character => (/[\p{L}\p{Nd}\p{M}]/u.test(character) ? character : ' '))
@@ -205,8 +209,8 @@ function passes(article: Known, question: Question): boolean {
   )
 }
 
-const isPartOf = (name: string | null, part: string) =>
-  name !== null && fold(name.normalize('NFC')).includes(fold(part.normalize('NFC')))
+const foldName = (name: string) => fold(withOneApostrophe(name.normalize('NFC')))
+const isPartOf = (name: string | null, part: string) => name !== null && foldName(name).includes(foldName(part))
 
 function isCovered({ publishedAt, ingestedAt }: Known, { coverage }: Question): boolean {
   const { historyStart, publishedAfter, publishedBefore } = coverage

@@ -59,6 +59,7 @@ export const randomSizes = (random: Random): SearchSizes => ({
 const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']
 const AUTHOR_PARTS = [
   ...['jan', 'ZOE', 'muller', '_', 'a%b', 'o’n', 'nobody', 'n', 'A', 'é', 'an', 'VAN', 'van de', 'n v', 'e V'],
+  ...['O´N', "'neill"],
   ...['jan de Vries', 'n de vri', 'van den bergh', 'Müller', 'b van', '. o', '\u0301', 'ß', 'nn'],
 ]
 

@@ -45,6 +45,20 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
 })
 
+t.test('decision 44: names that an earlier release folded are found, and reindex folds them anew', async t => {
+  const index = await openArchiveIndex(t)
+  const names = ['O’Neill', 'OʼNeill', 'O`Neill', 'O´Neill', "O'Neill", 'Oneill']
+  const [first] = randomArticles(createRandom(7), 1)
+  await index.add(names.map((name, at) => ({ ...first!, addresses: [`names.example/${at}`], authors: [name] })))
+  // As they were: U+00B4 had become a space.
+  await index.database.query(`update authors set folded_name = replace(lower(name), '´', ' ')`)
+  const found = async () => (await index.search.search({ ...EVERYTHING, author: "o'neill" })).total
+  t.equal(await found(), 4)
+  t.equal((await reindex(index).ended).code, 0)
+  const folded = await index.database.query("select count(*)::int as n from authors where folded_name = 'o''neill'")
+  t.same(folded, [{ n: 5 }])
+})
+
 t.test(
   'reindex of a part leaves the rest, a dry run all; killed, it goes on where it was',
   { timeout: 200_000 },

@@ -83,13 +83,13 @@ export const PARAMETERS = {
     kind: 'text',
     maxLength: LIMITS.outlet,
     pattern: ANY_TEXT,
-    about: "Part of the outlet's name or domain; case and accents don't matter.",
+    about: "Part of the outlet's name or domain; case, accents and the form of apostrophes don't matter.",
   },
   author: {
     kind: 'text',
     maxLength: LIMITS.author,
     pattern: ANY_TEXT,
-    about: "Part of an author's name as published; case and accents don't matter.",
+    about: "Part of an author's name as published; case, accents and the form of apostrophes don't matter.",
   },
   published_after: {
     kind: 'instant',
