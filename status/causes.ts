@@ -14,6 +14,7 @@ import {
   type VectorNodes,
 } from '../shared/figures.ts'
 import { counted } from '../shared/log/printable.ts'
+import type { Missing } from '../shared/process/health.ts'
 import { bytes, span } from './words.ts'
 
 /**
@@ -58,7 +59,18 @@ export const FIRST = {
   archive: 'start the nodes of OpenSearch, or mend OPENSEARCH_URL',
   fill: 'run "npm run reindex -- --archive"',
   reading: 'see whether Postgres is overloaded',
+  connections: 'end clients that need none, lower DATABASE_POOL, or raise max_connections',
+  createdb: 'make it with createdb, or mend DATABASE_URL',
 } as const
+
+/** The first step where a server is there, but does not serve us; see `reasonOf`. */
+const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) => string>> = {
+  'has no connection left': () => FIRST.connections,
+  'has no database of that name': () => FIRST.createdb,
+  'refuses our account or key': (_address, secret) => `mend ${secret}`,
+  'agrees with us on no TLS': address => `mend the scheme or sslmode of ${address}, or TLS_CA_FILE`,
+  'has a host name that nobody knows': address => `mend the host in ${address}, or the name server`,
+}
 
 /** What the causes are made of. */
 export type Facts = Pick<
@@ -69,6 +81,8 @@ export type Facts = Pick<
   spent?: string[]
   /** Settings without which there is no search by meaning, and which are empty. */
   unset?: string[]
+  /** Why those of `missing` are: they do not answer, unless another reason is named. */
+  reasons?: Missing
   /** Services that restart again and again. */
   restarting?: string[]
   /** Queues whose messages nobody takes. */
@@ -100,15 +114,19 @@ const cause = (level: Cause['level']) => (check: string, what: string, first: st
 const bad = cause('bad')
 const warn = cause('warn')
 
-function ofDependencies({ missing, unset = [] }: Facts): Found {
-  const meaning = (check: 'qdrant' | 'model', name: string) =>
-    bad(check, `Search by meaning is out of order, because ${name} does not answer`, FIRST[check])
+function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
+  const of = (name: string, check: keyof typeof FIRST, what: string, address: string, secret = address) => {
+    const why = reasons[name] ?? 'does not answer'
+    const first = FIRST_OF_REASON[why]?.(address, secret) ?? FIRST[check]
+    return missing.includes(name) && !unset.includes(address) && bad(check, `${what} ${why}`, first)
+  }
+  const meaning = 'Search by meaning is out of order, because'
   const notSet = `${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set`
   return [
-    missing.includes('postgres') && bad('database', 'Postgres does not answer', FIRST.database),
-    missing.includes('redis') && bad('queues', 'The Redis of the queues does not answer', FIRST.queues),
-    missing.includes('vectors') && !unset.includes('QDRANT_URL') && meaning('qdrant', 'Qdrant'),
-    missing.includes('model') && !unset.includes('EMBEDDINGS_URL') && meaning('model', 'the model'),
+    of('postgres', 'database', 'Postgres', 'DATABASE_URL', 'account and password in DATABASE_URL'),
+    of('redis', 'queues', 'The Redis of the queues', 'REDIS_URL', 'the password in REDIS_URL, or REDIS_PASSWORD'),
+    of('vectors', 'qdrant', `${meaning} Qdrant`, 'QDRANT_URL', 'QDRANT_API_KEY'),
+    of('model', 'model', `${meaning} the model`, 'EMBEDDINGS_URL', 'EMBEDDINGS_API_KEY or EMBEDDINGS_TOKEN'),
     unset.length > 0 && warn('qdrant', `There is no search by meaning, because ${notSet}`, FIRST.unset),
   ]
 }

@@ -2,7 +2,7 @@ import type { Config } from '../shared/config/config.ts'
 import type { Cause, OutletHealth, QueueCounts } from '../shared/figures.ts'
 import type { Logger } from '../shared/log/logger.ts'
 import { createPool, type Pool, postgresOutageLog } from '../shared/postgres/pool.ts'
-import { missingAmong } from '../shared/process/health.ts'
+import { type Missing, missingAmong } from '../shared/process/health.ts'
 import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
 import type { ServiceContext } from '../shared/process/service.ts'
 import { openQueues, type Queues } from '../shared/queues/queues.ts'
@@ -39,7 +39,7 @@ export function openWorker(name: 'crawler' | 'normaliser' | 'embedder', { config
         ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }
       const missing = () => missingAmong(asked)
-      const causes = logCauses({ pool, queues, config, missing: async () => Object.keys(await missing()) }, log)
+      const causes = logCauses({ pool, queues, config, missing }, log)
       return { missing, causes }
     },
   }
@@ -54,8 +54,8 @@ interface Watched {
   pool: Pool
   queues: Pick<Queues, 'counts'>
   config: Config
-  /** Names of the servers that do not answer this process. */
-  missing(): Promise<string[]>
+  /** The servers that do not serve this process. */
+  missing(): Promise<Missing>
 }
 
 export function watchCauses(watched: Watched): CauseWatch {
@@ -104,7 +104,17 @@ export async function readFacts(
     missing(),
   ])
   return {
-    ...{ flow, running, machines, queues: counts, outlets, around, missing: away, unread: [] },
+    ...{
+      flow,
+      running,
+      machines,
+      queues: counts,
+      outlets,
+      around,
+      missing: Object.keys(away),
+      reasons: away,
+      unread: [],
+    },
     at: new Date().toISOString(),
     quarantine: quarantine && { counts: quarantine, newest: [] },
     spent: spentBudgets(outlets ?? [], config),

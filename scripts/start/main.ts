@@ -205,7 +205,7 @@ async function follow(
   await using open = new AsyncDisposableStack()
   const queues = openQueues(config, createLogger('start', 'silent'))
   open.defer(() => queues.close())
-  const watch = watchCauses({ pool, queues, config, missing: () => serversAway(config, pool, queues) })
+  const watch = watchCauses({ pool, queues, config, missing: () => serversAway(config, pool) })
   let told = new Set<string>()
   for (let looks = 0; ; looks++) {
     if (looks % LOOKS_FOR_CAUSES === 0) {

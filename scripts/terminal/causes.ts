@@ -5,9 +5,9 @@ import type { Cause } from '../../shared/figures.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readCatalogue } from '../../shared/outlets/catalogue.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { missingAmong } from '../../shared/process/health.ts'
-import { openQueues, type Queues } from '../../shared/queues/queues.ts'
-import { usesRedis } from '../../shared/queues/redis.ts'
+import { type Missing, missingAmong } from '../../shared/process/health.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { readRedis, usesRedis } from '../../shared/queues/redis.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { causesOf } from '../../status/causes.ts'
 import { readSurroundings } from '../../status/surroundings.ts'
@@ -16,17 +16,16 @@ import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/w
 /** ms that Qdrant and the model may take to answer. */
 const PATIENCE = 2_000
 
-/** Names of the servers that do not answer this machine. */
-export async function serversAway(config: Config, pool: Pool, queues: Pick<Queues, 'counts'>): Promise<string[]> {
+/** The servers that do not serve this machine. */
+export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
   const unset = unsetOf(config)
   const vectors = openVectorStore(config, PATIENCE)
-  const missing = await missingAmong({
+  return missingAmong({
     postgres: () => pool.query('select 1'),
-    ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+    ...(usesRedis(config) ? { redis: () => readRedis(config) } : {}),
     ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
   })
-  return Object.keys(missing)
 }
 
 async function askModel(config: Config): Promise<void> {
@@ -41,7 +40,7 @@ const LOOK_AGAIN = 10_000
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))
   const memory = { restarts: createRestarts(), stalls: createStalls() }
-  const watched = { pool, queues, config, missing: () => serversAway(config, pool, queues) }
+  const watched = { pool, queues, config, missing: () => serversAway(config, pool) }
   try {
     const facts = await readFacts(watched, memory, thoroughly)
     const waits = Object.values(facts.queues ?? {}).some(({ waiting, active }) => waiting > 0 && active === 0)

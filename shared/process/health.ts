@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
+import { certificateRefusal } from '../config/tls.ts'
 import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 
-/** Dependencies that do not answer: name → a short reason without addresses. */
+/** Dependencies that do not serve us: name → a short reason without addresses. */
 export type Missing = Record<string, string>
 
 export interface HealthServer {
@@ -104,24 +105,35 @@ const ANSWER_TIME = 2_000
 
 /**
  * Asks every dependency of a service a small question, all at once. Names those that fail or do not
- * answer within two seconds.
+ * answer within two seconds, each with the reason.
  *
  * @param questions by the dependency's name
  */
 export async function missingAmong(questions: Record<string, () => Promise<unknown>>): Promise<Missing> {
-  const missing: Missing = {}
-  await Promise.all(
-    Object.entries(questions).map(async ([name, ask]) => {
-      if (!(await answers(ask))) missing[name] = 'does not answer'
-    }),
-  )
-  return missing
+  const asked = Object.entries(questions).map(async ([name, ask]) => {
+    const answered = ask().then(() => null, reasonOf)
+    return [name, await withTimeLimit(answered, ANSWER_TIME, () => SILENT)] as const
+  })
+  return Object.fromEntries((await Promise.all(asked)).flatMap(([name, why]) => (why === null ? [] : [[name, why]])))
 }
 
-function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  const answered = ask().then(
-    () => true,
-    () => false,
-  )
-  return withTimeLimit(answered, ANSWER_TIME, () => false)
+const SILENT = 'does not answer'
+/** By codes of Postgres and Node, and the words of Redis, Qdrant and models. */
+const REASONS = [
+  ['has no connection left', /^53300 /m],
+  ['agrees with us on no TLS', /\bSSL (connections?|off)\b|no encryption|^(ERR_SSL|EPROTO)/m],
+  ['refuses our account or key', /^(28P01|28000) |\b(WRONGPASS|NOAUTH)\b|\banswers? \(?40[13]\b/m],
+  ['has no database of that name', /^3D000 /m],
+  ['has a host name that nobody knows', /^(ENOTFOUND|EAI_AGAIN) /m],
+] as const
+
+/** Why a server does not serve us, without the words of the error: they may hold addresses. */
+export function reasonOf(error: unknown): string {
+  const told: string[] = []
+  for (let one = error; one instanceof Error && told.length < 5; ) {
+    if (certificateRefusal(one) !== null) return 'agrees with us on no TLS'
+    told.push(`${'code' in one ? one.code : ''} ${one.message}`)
+    one = one instanceof AggregateError ? one.errors[0] : one.cause
+  }
+  return REASONS.find(([, pattern]) => pattern.test(told.join('\n')))?.[0] ?? SILENT
 }

@@ -132,12 +132,15 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
     sentinelRetryStrategy: () => null,
   }
   const redis = url === undefined ? new Redis(once) : new Redis(url, once)
-  // Without a listener it would write to standard error.
-  redis.on('error', () => {})
+  // The listener alone learns why there is no connection, as of a wrong password.
+  const met: Error[] = []
+  redis.on('error', error => met.push(error))
   try {
     await redis.connect()
     const host = redis.stream.remoteAddress ?? null
     return { host, ...replicationOf(await redis.info('replication')) }
+  } catch (error) {
+    throw met[0] ?? error
   } finally {
     redis.disconnect()
   }

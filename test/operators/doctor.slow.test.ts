@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,8 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { watchCauses } from '../../status/watch.ts'
 import { certify } from '../crawler/certificates.ts'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { createFleet, listen, until } from '../fleet.ts'
+import { startRedis } from '../queues/redis.ts'
 import { createMachine, type Server } from '../recovery/server.ts'
 
 t.setTimeout(300_000)
@@ -86,9 +88,44 @@ t.test('servers that are away, and a schema that is old, are named in the words 
   await database.query('update migrations set number = number - 100 where number > 27')
   t.match(lineOf(await doctor({}), 'migrations'), /is at migration 27, .*: run "npm run migrate"/)
   await database.query('update migrations set number = number + 100 where number < 0')
-  const gone = await doctor({ DATABASE_URL: 'postgres://perscope@127.0.0.1:1/perscope' })
-  t.match(lineOf(gone, 'database'), /^Postgres does not answer: start Postgres/)
   t.match(lineOf(await doctor({ DATABASE_URL: '' }), 'database'), /^DATABASE_URL is not set: set it/)
+})
+
+t.test('a server that is there, and does not serve us, is named with its own first step', async t => {
+  const redis = await startRedis()
+  const refusing = createHttpServer((_, response) => response.writeHead(401).end('{}'))
+  const REFUSING = `http://127.0.0.1:${await listen(refusing)}`
+  t.teardown(() => Promise.all([redis.stop(), refusing.close()]))
+  const role = `full_${process.pid}`
+  await database.query(`create role ${role} login password 'x' connection limit 0`)
+  const at = (change: (url: URL) => void) => {
+    const url = new URL(database.url)
+    change(url)
+    return { DATABASE_URL: url.href }
+  }
+  const nobody = at(url => Object.assign(url, { username: 'nobody', password: 'x' }))
+  const cases: [NodeJS.ProcessEnv, string, RegExp][] = [
+    [at(url => Object.assign(url, { port: '1' })), 'database', /^Postgres does not answer: start Postgres/],
+    [at(url => Object.assign(url, { username: role, password: 'x' })), 'database', /no connection left: end clients/],
+    [nobody, 'database', /refuses our account or key: mend account and password in DATABASE_URL/],
+    [at(url => Object.assign(url, { pathname: '/absent' })), 'database', /no database of that name: make it with cr/],
+    [at(url => url.searchParams.set('sslmode', 'require')), 'database', /agrees with us on no TLS: mend the scheme or/],
+    [
+      at(url => Object.assign(url, { hostname: 'db.invalid' })),
+      'database',
+      /name that nobody knows: mend the host in D/,
+    ],
+    [{ QDRANT_URL: REFUSING }, 'qdrant', /Qdrant refuses our account or key: mend QDRANT_API_KEY/],
+    [{ EMBEDDINGS_URL: REFUSING }, 'model', /the model refuses our account or key: mend EMBEDDINGS_API_KEY/],
+    [{ QDRANT_URL: REFUSING.replace('http:', 'https:') }, 'qdrant', /Qdrant agrees with us on no TLS: .* QDRANT_URL/],
+  ]
+  if (redis.url !== null)
+    cases.push([
+      { REDIS_URL: redis.url.replace(/:[^:@/]+@/, ':wrong@') },
+      'queues',
+      /refuses our .*: mend the password/,
+    ])
+  await Promise.all(cases.map(async ([env, check, expected]) => t.match(lineOf(await doctor(env), check), expected)))
 })
 
 t.test('a full disk is named', onlyWithMounts, async t => {
@@ -138,7 +175,7 @@ t.test('a service that ends again and again, one of an older version, and a queu
   t.teardown(async () => {
     await Promise.all([fleet.stop(), queues.close(), pool.end()])
   })
-  const watch = watchCauses({ pool, queues, config, missing: async () => [] })
+  const watch = watchCauses({ pool, queues, config, missing: async () => ({}) })
   const texts = async () => (await watch.look()).map(({ text }) => text)
   const isMissing = (text: string) => text.startsWith('No normaliser is connected')
   for (let times = 0; times < 3; times++) {

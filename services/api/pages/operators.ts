@@ -167,10 +167,7 @@ export function openFigures(parts: {
     ),
     lag: shared(() => readLag(pool), FRESH.lag),
     around: shared(() => readSurroundings(config, pool), FRESH.around),
-    missing: shared(
-      async () => Object.keys({ ...(await readiness.required()), ...(await readiness.semantic()) }),
-      FRESH.flow,
-    ),
+    missing: shared(async () => ({ ...(await readiness.required()), ...(await readiness.semantic()) }), FRESH.flow),
   }
   return async () => {
     const unread: string[] = []
@@ -195,12 +192,15 @@ export function openFigures(parts: {
       at: new Date().toISOString(),
       ...{ service, flow, running, machines, outlets, quarantine, lag, around },
       queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
-      missing: missing ?? [],
+      missing: Object.keys(missing ?? {}),
       unread: unread.sort(),
     }
     const spent = spentBudgets(outlets ?? [], config)
     const stalled = counts === null ? [] : stalls(counts, Date.now())
-    return { ...figures, causes: causesOf({ ...figures, spent, stalled, unset: unsetOf(config) }) }
+    return {
+      ...figures,
+      causes: causesOf({ ...figures, reasons: missing ?? {}, spent, stalled, unset: unsetOf(config) }),
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
 import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/metrics.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { reasonOf } from '../../../shared/process/health.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
@@ -87,8 +88,8 @@ export function openVectorSearch(config: Config, pool: Pool) {
         within(signal, vectors.ping()),
       ])
       return {
-        ...(model.status === 'rejected' ? { model: 'does not answer' } : {}),
-        ...(store.status === 'rejected' ? { vectors: 'does not answer' } : {}),
+        ...(model.status === 'rejected' ? { model: reasonOf(model.reason) } : {}),
+        ...(store.status === 'rejected' ? { vectors: reasonOf(store.reason) } : {}),
       }
     },
   }
