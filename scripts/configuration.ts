@@ -25,7 +25,7 @@ function page(): string {
     '',
     'Environment variables, each with a default that works. Durations are written as `500ms`, `30s`,',
     '`5m`, `2h`, sizes as `64MB`, `2GB`. A value that cannot be used stops the start with a sentence. An',
-    'unknown name with one of our prefixes is warned of.',
+    'unknown name is warned of when it is close to a setting, or has one of our prefixes.',
     '',
     'A `secret`, a `url` or `urls` may stand in a file of one line: set `NAME_FILE` to its path, as',
     '`DATABASE_URL_FILE=/run/secrets/database`. When `NAME` is set too, `NAME` counts.',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../shared/config/config.ts'
 import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
@@ -70,6 +71,6 @@ async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[
 async function causesWithoutDatabase(config: Config): Promise<Cause[]> {
   const around = await readSurroundings(config, null, { thoroughly: true })
   const causes = causesOf({ ...NOTHING, at: new Date().toISOString(), around })
-  const text = `DATABASE_URL is not set: set it, or leave "npm start" running on ${config.DATA_DIR}.`
+  const text = `DATABASE_URL is not set: set it, or leave "npm start" running on ${config.DATA_DIR}${existsSync(config.DATA_DIR) ? '' : ', which does not exist'}.`
   return [{ check: 'database', level: 'bad', text }, ...causes]
 }

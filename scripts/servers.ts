@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
@@ -8,6 +9,10 @@ import { envLines } from '../shared/config/beside.ts'
 import { type Command, runCommand } from '../shared/process/command.ts'
 import { watchEventLoop } from '../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../shared/process/signals.ts'
+import { FIRST } from '../status/causes.ts'
+
+/** ms between two looks at DATA_DIR. */
+const LOOK = 5_000
 
 const command: Command = {
   name: 'servers',
@@ -37,6 +42,11 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
     return null
   })
   if (!servers) return
+  const looking = setInterval(() => {
+    if (existsSync(dataDir.path)) return
+    say(`DATA_DIR ${dataDir.path} was removed while it was in use: ${FIRST.removed}.`)
+    clearInterval(looking)
+  }, LOOK)
   // A second signal ends the process at once; its children go with it.
   process.on('exit', servers.kill)
   try {
@@ -50,6 +60,7 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
     const problem = await Promise.race([servers.lost, once(signal, 'abort').then(() => null)])
     if (problem) throw problem
   } finally {
+    clearInterval(looking)
     await servers.stop()
     dataDir.release()
   }

@@ -343,7 +343,7 @@ export interface Cause {
 
 /** What one process sees around it. A part that could not be read, or does not apply, is null. */
 export interface Surroundings {
-  /** The disk of DATA_DIR, in bytes. */
+  /** The disk of DATA_DIR, in bytes; `total` is 0 once the folder was removed or replaced. */
   disk: { folder: string; free: number; total: number; daysLeft: number | null } | null
   memory: { free: number; total: number }
   /** Seconds by which this machine's clock is ahead of the database's. */

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import { readConfig } from '../shared/config/config.ts'
 import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
 import { causesOf, type Facts, FIRST } from './causes.ts'
+import { readSurroundings } from './surroundings.ts'
 import { createRestarts, createStalls } from './watch.ts'
 import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
@@ -113,6 +115,19 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
     t.same(others, [], text)
   }
   t.same(texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }), [], 'an old gap is no news')
+})
+
+t.test('a DATA_DIR that a process has seen is missed once it is removed or replaced', async t => {
+  const folder = t.testdir({ data: {} })
+  const config = readConfig({ DATA_DIR: `${folder}/data` })
+  const look = async () =>
+    causesOf({ ...FINE, around: { ...AROUND, disk: (await readSurroundings(config, null)).disk } })
+  t.same(await look(), [])
+  const missed = [{ check: 'disk', text: `DATA_DIR ${folder}/data was removed while it was in use: ${FIRST.removed}.` }]
+  renameSync(`${folder}/data`, `${folder}/away`)
+  t.match(await look(), missed)
+  mkdirSync(`${folder}/data`)
+  t.match(await look(), missed)
 })
 
 t.test('what one process sees around it', async t => {

@@ -29,6 +29,7 @@ export const FIRST = {
   checkout: 'update this checkout',
   clock: 'set both clocks by a time server',
   disk: 'free some space there, or move its data to a larger disk',
+  removed: 'end the servers that run on it, and restore a backup into a new one',
   memory: 'end other programs, or give the machine more',
   names: 'check the network of this machine and its name server (/etc/resolv.conf)',
   lie: 'use another name server, or log in to the network',
@@ -183,6 +184,7 @@ function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): 
 function ofDisk({ disk }: Surroundings): Cause | false {
   if (disk === null) return false
   const { folder, free, total, daysLeft } = disk
+  if (total === 0) return bad('disk', `DATA_DIR ${folder} was removed while it was in use`, FIRST.removed)
   const left = `${bytes(free)} of ${bytes(total)} are free`
   if (free < FULL_BYTES) return bad('disk', `The disk of ${folder} is full (${left})`, FIRST.disk)
   if (daysLeft !== null && daysLeft < DAYS_LEFT)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
@@ -57,15 +57,18 @@ export async function readSurroundings(
 }
 
 /** The first reading of each folder: the rate at which its disk fills is measured from there. */
-const first = new Map<string, { free: number; at: number }>()
+const first = new Map<string, { free: number; at: number; ino: number }>()
 /** ms of readings that tell a rate. */
 const LEAST_MEASURED = 1_800_000
 
 async function readDisk(folder: string): Promise<Surroundings['disk']> {
-  if (!existsSync(folder)) return null
+  const ino = statSync(folder, { throwIfNoEntry: false })?.ino
+  const known = first.get(folder)
+  if (known !== undefined && ino !== known.ino) return { folder, free: 0, total: 0, daysLeft: null }
+  if (ino === undefined) return null
   const { bavail, blocks, bsize } = await statfs(folder)
   const [free, total, now] = [bavail * bsize, blocks * bsize, Date.now()]
-  const before = first.get(folder) ?? { free, at: now }
+  const before = known ?? { free, at: now, ino }
   first.set(folder, before)
   const taken = before.free - free
   const daysLeft =

@@ -33,11 +33,6 @@ export interface ArchiveConfig {
  */
 export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
-  const wrong = nodes.find(node => !/^https?:/.test(node) || !URL.canParse(node))
-  if (wrong !== undefined)
-    throw new Error(
-      'OPENSEARCH_URL has an address that is none; write whole addresses, comma-separated, such as http://10.0.0.1:9200.',
-    )
   if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
     throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
   if (nodes.length === 0) return null

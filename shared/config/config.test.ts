@@ -30,7 +30,30 @@ t.test('a wrong value is refused with its name and the values that are allowed',
   t.throws(() => readConfig({ DATABASE_URL: 'localhost' }), { message: /DATABASE_URL/ })
 })
 
+t.test('each address has a scheme that its server speaks', async t => {
+  for (const [name, wrong, right] of [
+    ['DATABASE_URL', 'mysql://db/x', 'postgresql://db/x'],
+    ['DATABASE_READ_URL', 'postgres://a/x,db:5432/x', 'postgres://a/x,postgres://b/x'],
+    ['REDIS_URL', 'localhost:6379', 'rediss://localhost:6379'],
+    ['QDRANT_URL', 'qdrant:6333', 'http://qdrant:6333'],
+    ['OPENSEARCH_URL', 'http://a:9200,b:9200', 'http://a:9200,https://b:9200'],
+    ['EMBEDDINGS_URL', 'model:80', 'https://model'],
+    ['PUBLIC_URL', 'news.example:443', 'https://news.example'],
+  ] as const) {
+    t.throws(
+      () => readConfig({ [name]: wrong }),
+      { name: 'ConfigError', message: /whole address that begins with/ },
+      name,
+    )
+    t.equal(String(readConfig({ [name]: right })[name]), right)
+  }
+  t.throws(() => readConfig({ REDIS_URL: 'localhost:6379' }), {
+    message: 'REDIS_URL is "localhost:6379"; write a whole address that begins with redis:// or rediss://.',
+  })
+})
+
 t.test('a password in a mistyped address is not shown', async t => {
+  t.throws(() => readConfig({ DATABASE_URL: 'me:secret@db' }), { message: /^(?!.*secret)/ })
   t.throws(() => readConfig({ DATABASE_URL: '//me:secret@db' }), { message: /^(?!.*secret)/ })
 })
 
@@ -38,6 +61,16 @@ t.test('an unknown name with a prefix of ours is found, the rest of the environm
   t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
     'There is no setting CRAWL_DELAY; see docs/configuration.md.',
   ])
+  for (const [slip, meant] of [
+    ['DATABASE_POOLS', 'DATABASE_POOL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PUBLICURL', 'PUBLIC_URL'],
+    ['LOG_LEVL', 'LOG_LEVEL'],
+    ['PROT', 'PORT'],
+    ['EMBED_DEALY', 'EMBED_DELAY'],
+  ] as const)
+    t.same(settingsWithoutUse({ [slip]: '1' }), [`There is no setting ${slip}; did you mean ${meant}?`])
+  t.same(settingsWithoutUse({ GH_TOKEN: 'x', CI_TOKEN: 'x', HOSTNAME: 'x', HOME: '/', PWD: '/' }), [])
   const former = ['CRAWL_ARCHIVE_DOCUMENTS', 'CRAWL_RECHECK', 'SEARCH_CACHE_POSTINGS', 'QUESTION_CACHE']
   t.equal(settingsWithoutUse(Object.fromEntries(former.map(name => [name, 'x']))).length, former.length, 'what is gone')
 })
@@ -68,7 +101,7 @@ t.test('a secret or an address may stand in a file', async t => {
     /setting CRAWL_HOST_DELAY_FILE;/,
   ])
   t.match(settingsWithoutUse({ REDIS_PASSWORD_FILE: 'x', REDIS_SENTINEL_PASSWORD_FILE: 'x', QDRANT_REPLICA: '2' }), [
-    /setting QDRANT_REPLICA;/,
+    /setting QDRANT_REPLICA; did you mean QDRANT_REPLICAS/,
   ])
 })
 
@@ -103,7 +136,8 @@ t.test('addresses of standbys are a list, which may stand in a file', async t =>
   t.same(readConfig({ DATABASE_READ_URL_FILE: `${folder}/standbys` }).DATABASE_READ_URL, both)
   t.throws(() => readConfig({ DATABASE_READ_URL: `${both[0]},//me:secret@two` }), {
     name: 'ConfigError',
-    message: /^DATABASE_READ_URL is "postgres:\/\/me:\*\*\*@one\/x,\/\/me:\*\*\*@two"; write whole addresses/,
+    message:
+      /^DATABASE_READ_URL is "postgres:\/\/me:\*\*\*@one\/x,\/\/me:\*\*\*@two"; write a whole address that begins/,
   })
 })
 

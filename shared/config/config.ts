@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { nearestName } from '../encoding/near-miss.ts'
 import { OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './settings.ts'
 import { readAuthority, withAuthority } from './tls.ts'
 import { parseBytes, parseDuration, readSecretFile } from './values.ts'
@@ -50,8 +51,13 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
 export function settingsWithoutUse(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.keys(env)
     .sort()
-    .filter(name => !isSetting(name) && OWN_PREFIXES.some(prefix => name.startsWith(prefix)))
-    .map(name => `There is no setting ${name}; see docs/configuration.md.`)
+    .flatMap(name => {
+      if (isSetting(name)) return []
+      // A short name is near to those of other programs, as HF_TOKEN to CI_TOKEN.
+      const meant = nearestName(name, Object.keys(SETTINGS), name.length < 10 ? 1 : 2)
+      if (meant === null && !OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
+      return [`There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`]
+    })
 }
 
 const FILE = '_FILE'
@@ -98,9 +104,7 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       return number
     }
     case 'url':
-      if (text !== '' && !URL.canParse(text)) {
-        throw new ConfigError(`${name} is "${redact(text)}"; write a whole address with its scheme.`)
-      }
+      if (text !== '') checkAddresses(name, setting, text, [text])
       return text
     case 'secret':
       if (setting.min !== undefined && text !== '' && (text.length < setting.min || !TOKEN.test(text))) {
@@ -110,7 +114,7 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       }
       return text
     case 'urls':
-      return addressesOf(name, text)
+      return checkAddresses(name, setting, text, itemsOf(text))
     case 'list':
       return itemsOf(text)
     default:
@@ -123,10 +127,11 @@ function oneOf(name: string, values: readonly string[], text: string): string {
   throw new ConfigError(`${name} is "${text}"; write ${values.join(', ')}.`)
 }
 
-function addressesOf(name: string, text: string): string[] {
-  const items = itemsOf(text)
-  if (items.every(item => URL.canParse(item))) return items
-  throw new ConfigError(`${name} is "${redact(text)}"; write whole addresses with their schemes, separated by commas.`)
+function checkAddresses(name: string, { schemes }: Setting, text: string, items: string[]): string[] {
+  const may = schemes?.map(scheme => `${scheme}://`)
+  if (items.every(item => URL.canParse(item) && (may?.some(start => item.startsWith(start)) ?? true))) return items
+  const example = may === undefined ? 'with its scheme' : `that begins with ${may.join(' or ')}`
+  throw new ConfigError(`${name} is "${redact(text)}"; write a whole address ${example}.`)
 }
 
 const itemsOf = (text: string): string[] =>

@@ -1,9 +1,16 @@
+const POSTGRES = ['postgres', 'postgresql']
+const HTTP = ['http', 'https']
+
 /**
  * Every environment variable that Perscope reads: name, type, default, meaning.
  * `docs/configuration.md` is printed from this table (`npm run configuration`).
  */
 export const SETTINGS = {
-  DATABASE_URL: { type: 'url', about: 'Postgres ≥ 15, the truth. Empty under `npm start`: one of its own.' },
+  DATABASE_URL: {
+    type: 'url',
+    schemes: POSTGRES,
+    about: 'Postgres ≥ 15, the truth. Empty under `npm start`: one of its own.',
+  },
   DATABASE_POOL: {
     type: 'integer',
     default: '8',
@@ -13,10 +20,12 @@ export const SETTINGS = {
   },
   DATABASE_READ_URL: {
     type: 'urls',
+    schemes: POSTGRES,
     about: 'Standbys that the API reads the index from, comma-separated. Empty: the primary alone.',
   },
   REDIS_URL: {
     type: 'url',
+    schemes: ['redis', 'rediss'],
     about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
   },
   REDIS_SENTINELS: {
@@ -27,7 +36,7 @@ export const SETTINGS = {
   REDIS_SENTINEL_NAME: { type: 'text', default: 'perscope', about: 'Name by which the Sentinels know that Redis.' },
   REDIS_SENTINEL_PASSWORD: { type: 'secret', about: 'Password of the Sentinels.' },
   REDIS_PASSWORD: { type: 'secret', about: 'Password of the Redis that the Sentinels name.' },
-  QDRANT_URL: { type: 'url', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
+  QDRANT_URL: { type: 'url', schemes: HTTP, about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
   QDRANT_API_KEY: { type: 'secret', about: 'Key of the vector store; that of the embedded one is found in DATA_DIR.' },
   QDRANT_COLLECTION: {
     type: 'text',
@@ -61,7 +70,8 @@ export const SETTINGS = {
       'Certificates (PEM) of the only authorities that connections to Postgres, Redis, Qdrant and OpenSearch trust. Empty: the public ones.',
   },
   OPENSEARCH_URL: {
-    type: 'list',
+    type: 'urls',
+    schemes: HTTP,
     about: 'OpenSearch nodes of the archive index, comma-separated. Empty: segments in Postgres hold every article.',
   },
   OPENSEARCH_USER: { type: 'text', about: 'User of OpenSearch. Empty: it asks for none.' },
@@ -113,7 +123,11 @@ export const SETTINGS = {
     min: 24,
     about: 'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there is no such page.',
   },
-  PUBLIC_URL: { type: 'url', about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.' },
+  PUBLIC_URL: {
+    type: 'url',
+    schemes: HTTP,
+    about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
+  },
   SERVICE_NAME: { type: 'text', default: 'Perscope', about: 'Name of the service in feeds and pages.' },
   FEED_NAMESPACE_URL: {
     type: 'url',
@@ -237,6 +251,7 @@ export const SETTINGS = {
   },
   EMBEDDINGS_URL: {
     type: 'url',
+    schemes: HTTP,
     about: 'Embedding endpoint. Empty: semantic search answers 503, or Inference Providers with HF_TOKEN.',
   },
   EMBEDDINGS_API: {
@@ -299,6 +314,8 @@ export interface Setting {
   /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number
+  /** Of addresses: those that they may begin with. */
+  schemes?: readonly string[]
   /** The only values of a text. */
   values?: readonly string[]
   about: string

@@ -191,8 +191,8 @@ t.test('npm run reindex -- --archive fills, releases and empties, and says so', 
   t.same(await differences(), [])
 
   const lost = await run('reindex', ['--archive', '--release'], { OPENSEARCH_URL: 'nowhere' })
-  t.equal(lost.code, 1)
-  t.match(lost.err, /OPENSEARCH_URL has an address that is none/)
+  t.equal(lost.code, 2)
+  t.match(lost.err, /OPENSEARCH_URL is "nowhere"; write a whole address that begins with http:/)
   const emptied = await command('--empty')
   t.equal(emptied.code, 0, emptied.err)
   t.match(emptied.err, /Emptied the archive index; 192 articles have segments again/)

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ask } from '../database.ts'
@@ -105,4 +105,12 @@ t.test('half an initdb is thrown away, not taken for a database', async t => {
   const env = await servers.addresses()
   t.equal(await count(env.DATABASE_URL ?? ''), 1)
   t.equal(await servers.stop(), 0)
+})
+
+t.test('a DATA_DIR that is removed under its servers is said', async () => {
+  const servers = runServers(dataDir)
+  await servers.addresses()
+  await rm(dataDir, { recursive: true })
+  await until(() => servers.said().includes(`DATA_DIR ${dataDir} was removed while it was in use: end`), 30_000)
+  await servers.stop()
 })

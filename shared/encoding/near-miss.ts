@@ -1,0 +1,43 @@
+/**
+ * Which of some names an unknown one probably means; null: none. Case and punctuation do not count.
+ *
+ * @param most slips; by default one in a short name, two in a long one, as `q` is near to every
+ * single letter
+ */
+export function nearestName(name: string, known: readonly string[], most?: number): string | null {
+  if (name.length > 40) return null
+  const written = plain(name)
+  if (written === '') return null
+  let best: string | null = null
+  let bestDistance = Number.POSITIVE_INFINITY
+  for (const one of known) {
+    const distance = editDistance(written, plain(one))
+    if (distance < bestDistance) [best, bestDistance] = [one, distance]
+  }
+  const allowed = most ?? (written.length <= 2 ? 0 : written.length <= 5 ? 1 : 2)
+  return bestDistance <= allowed ? best : null
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) between
+ * two short words.
+ */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let least = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, beforeLast[j - 2]! + 1)
+      }
+      row.push(least)
+    }
+    ;[beforeLast, last] = [last, row]
+  }
+  return last[b.length]!
+}
