@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fetch } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

@@ -112,7 +112,7 @@ interface Node {
 export function openArchiveClient({ nodes, user, password, timeout, trust }: ArchiveSettings): ArchiveClient {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
-    const options = { connections: CONNECTIONS, connect: { timeout: CONNECT_MS, ...trust } }
+    const options = { connections: CONNECTIONS, allowH2: false, connect: { timeout: CONNECT_MS, ...trust } }
     return { pool: new Pool(origin, options), base: pathname.replace(/\/$/, ''), avoidedUntil: 0 }
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Agent, request } from 'undici'
+import { Agent, fetch, request } from 'undici'
 import type { Config } from '../config/config.ts'
 import { isRecord } from '../encoding/is-record.ts'
 import { sentenceOf } from '../process/command.ts'
@@ -195,7 +195,7 @@ function askOpenAi(source: Source): Ask {
   // kept connection 40 ms late, because they send header and body apart and wait for a delayed
   // acknowledgement.
   const reset = url.protocol === 'http:'
-  const dispatcher = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
+  const dispatcher = new Agent({ allowH2: false, connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
   let prefixesItself = false
 
   async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<EmbeddingsResponse> {
@@ -310,11 +310,14 @@ function askHuggingFace({ url, model, token }: Source): Ask {
 /** Its 150 modules are loaded only where they are used: most systems have a model server. */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')
+  const dispatcher = new Agent({ allowH2: false })
   return new InferenceClient(token === '' ? undefined : token, {
     // The library would try a 503 again for ever. Our code decides when to try again.
     retry_on_error: false,
     fetch: async (input: string | URL | Request, init?: RequestInit) => {
-      const response = await fetch(input, init)
+      // The types of Node's `fetch` and of ours differ.
+      const options: object = { ...init, dispatcher }
+      const response = await fetch(input instanceof Request ? input.url : input, options)
       if (response.ok) return response
       throw failureOf(response.status, response.headers.get('retry-after'), await response.text())
     },

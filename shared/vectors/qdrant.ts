@@ -1,5 +1,5 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
-import { Agent } from 'undici'
+import { Agent, install } from 'undici'
 import type { Config } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
 import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
@@ -53,9 +53,11 @@ export function openQdrant(
 
 function openServer(config: QdrantSettings, timeout: number): Server {
   const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
-  const dispatcher = new Agent({ connections: CONNECTIONS, connect: { timeout, ...trust } })
+  const dispatcher = new Agent({ connections: CONNECTIONS, allowH2: false, connect: { timeout, ...trust } })
   const address = addressOf(config)
-  // Node's types describe the undici inside Node, which takes the dispatchers of this one.
+  // Its client calls the global `fetch`. Node's own ends the process when a server closes early.
+  install()
+  // Node's types do not describe our dispatcher.
   const via: object = { dispatcher }
   return {
     api: createClient(config, address, timeout).api(),

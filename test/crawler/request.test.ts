@@ -1,4 +1,6 @@
+import { pbkdf2, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
+import { promisify } from 'node:util'
 import {
   brotliCompressSync,
   constants,
@@ -85,6 +87,26 @@ t.test('a body cut short is never taken for a whole one', async t => {
   ] as const) {
     site.on('/half', reply(200, { 'content-encoding': coding }, body.subarray(0, body.length - 5)))
     t.equal(await failing(`${site.origin}/half`), 'cut', `half of ${coding}`)
+  }
+})
+
+t.test('a server that closes while the body waits to be read ends no process', async t => {
+  for (const size of [140_000, 160_000, 180_000]) {
+    const body = gzipSync(randomBytes(size))
+    for (const [length, end] of [
+      [`content-length: ${body.length}\r\n`, 200],
+      ['', 200],
+      [`content-length: ${body.length + 1}\r\n`, 'cut'],
+    ] as const) {
+      const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-encoding: gzip\r\n${length}\r\n`
+      const { server, url } = await raw(head, 'stay')
+      server.on('connection', socket => socket.once('data', () => setTimeout(() => socket.end(body), 5)))
+      // The parser waits for decompression, and that for a thread.
+      const busy = Array.from({ length: 4 }, () => promisify(pbkdf2)('', '', 200_000, 64, 'sha512'))
+      t.equal(await failing(url, { maxBytes: 1_000_000, timeout: 5_000 }), end, `${size} bytes, ${length}`)
+      await Promise.all(busy)
+      server.close()
+    }
   }
 })
 

@@ -88,6 +88,19 @@ t.test('only the store of the search engine has SQL on its segment tables', asyn
   t.same(outside, [])
 })
 
+/** Files that run on this machine's Node: neither packages for others nor pages for browsers. */
+const ofNode = files.filter(file => !/^(clients|web|test|bench)\/|\.test\.ts$/.test(file))
+
+t.test("no file calls Node's own fetch: a server that closes early ends its process", async t => {
+  const calls = ofNode.filter(file => /(?<![\w.])fetch\(/.test(read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')))
+  const own = /^import \{[^}]*\bfetch\b[^}]*\} from 'undici'|\bfetch: \(/m
+  t.ok(calls.length > 4)
+  t.same(
+    calls.filter(file => !own.test(read(file))),
+    [],
+  )
+})
+
 t.test('no service imports another', async t => {
   const between = crossing.filter(({ from, to }) => from.startsWith('services/') && to.startsWith('services/'))
   t.same(named(between), [])

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, copyFileSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fetch } from 'undici'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import type { Owner } from '../accounts.ts'
 import { Problem } from '../files.ts'
