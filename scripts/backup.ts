@@ -59,14 +59,11 @@ async function writeBackup(context: CommandContext, file: string) {
   const aside = `${file}.${randomBytes(6).toString('hex')}.partial`
   try {
     const tools = await toolsFor(databaseUrl, await serverVersion(pool), { signal, say })
-    const { rows } = await pool.query<{ steps: number }>(
-      "select count(*)::int as steps from pg_class where relkind = 'r' and relnamespace::regnamespace::name !~ '^(pg_|information)'",
-    )
     // It holds the hashes of keys and the secret of feeds.
     const handle = await open(aside, 'wx', 0o600)
     let described: Backup
     try {
-      await dump({ databaseUrl, tools, steps: rows[0]!.steps, signal }, aside).catch(error => {
+      await dump({ databaseUrl, tools, signal }, aside).catch(error => {
         throw signal.aborted ? error : new Error(`pg_dump failed: ${error.message}`)
       })
       await handle.sync()

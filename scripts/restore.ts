@@ -3,7 +3,7 @@ import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, type Pool, UNFINISHED } from '../shared/postgres/pool.ts'
+import { createPool, FIRST_SCHEMA, type Pool, UNFINISHED } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
   type Backup,
@@ -90,7 +90,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
       throw error
     })
     if (isEmptied) await pool.query('drop schema if exists public cascade; create schema public')
-    await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(async error => {
+    await load({ databaseUrl, tools, signal }, file).catch(async error => {
       if (!isEmptied) await undo()
       const now = isEmptied ? 'empty now; run this again' : 'as it was'
       if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
@@ -115,6 +115,11 @@ async function checkVersions(file: string, { schema, postgres }: Backup, server:
   const newest = Number((await migrationFiles()).at(-1)?.slice(0, 4))
   if (schema > newest) {
     throw new Error(`${file} is at migration ${schema}, newer than this checkout; update the checkout.`)
+  }
+  if (schema < FIRST_SCHEMA) {
+    throw new Error(
+      `${file} is at migration ${schema}, and upgrades begin at ${FIRST_SCHEMA}; restore it with its own version, and upgrade that one.`,
+    )
   }
   if (server < postgres) {
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)

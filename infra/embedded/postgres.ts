@@ -179,46 +179,11 @@ async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
     await client.query(
       `alter role ${ACCOUNT} login createdb password '${cluster.owner}'; grant pg_monitor to ${ACCOUNT}`,
     )
-    const { rows } = await client.query<{ owner: string }>(
-      'select datdba::regrole::text as owner from pg_database where datname = $1',
-      [DATABASE],
-    )
-    if (rows[0] === undefined) await client.query(`create database ${DATABASE} owner ${ACCOUNT}`)
-    else if (rows[0].owner === SUPERUSER) {
-      await asSuperuser(cluster, port, DATABASE, inDatabase => inDatabase.query(HAND_OVER))
-      await client.query(`alter database ${DATABASE} owner to ${ACCOUNT}`)
-    }
+    const { rows } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    if (rows.length === 0) await client.query(`create database ${DATABASE} owner ${ACCOUNT}`)
   })
   return true
 }
-
-/**
- * Gives all that former versions made as superuser to the owner. REASSIGN OWNED refuses objects of
- * the account that initdb made. Sequences and types of tables go with their tables.
- */
-const HAND_OVER = `
-  drop extension if exists pg_trgm;
-  alter schema public owner to pg_database_owner;
-  do $$
-  declare statement text;
-  begin
-    for statement in
-      select format('alter schema %I owner to ${ACCOUNT}', nspname) from pg_namespace
-       where nspname !~ '^(pg_|information_schema$|public$)'
-      union all
-      select format('alter table %s owner to ${ACCOUNT}', c.oid::regclass) from pg_class c
-       where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
-         and not (relkind = 'S' and exists (select from pg_depend where objid = c.oid and deptype in ('a', 'i')))
-      union all
-      select format('alter routine %s owner to ${ACCOUNT}', oid::regprocedure) from pg_proc
-       where pronamespace::regnamespace::text !~ '^(pg_|information_schema$)'
-      union all
-      select format('alter type %s owner to ${ACCOUNT}', oid::regtype) from pg_type
-       where typtype in ('e', 'd') and typnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
-    loop
-      execute statement;
-    end loop;
-  end $$`
 
 /** Whether the server answers. "too many connections" and "starting up" are answers too. */
 async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
-import { refuseUnfinished, startupOptions } from '../../shared/postgres/pool.ts'
+import { FIRST_SCHEMA, refuseOlder, refuseUnusable, startupOptions } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
 
@@ -15,12 +15,6 @@ const MIGRATION_LOCK = 7_211_004_221n
 
 /** Longer than the migrations of the libraries take, whose sessions are others. */
 const IDLE = '10min'
-
-/** The last of the former files. A database at it is taken over by one file, in one transaction. */
-const FORMER_LAST = 22
-const TAKEOVER = 'takeover-of-0022.sql'
-/** The last of the numbered files whose schema the takeover gives; later ones are applied after it. */
-const TAKEN_OVER_TO = 28
 
 interface Migrated {
   /** Files applied by this call, in order. */
@@ -34,7 +28,7 @@ interface Migrated {
  * migrations. Safe to call from several processes at once and again at any time.
  *
  * @param mayBeUnfinished a database whose restore did not end will do as well
- * @throws when the database is older than migration 0022 or newer than this checkout, when a
+ * @throws when the database is older than `FIRST_SCHEMA` or newer than this checkout, when a
  * restore of it did not end, or when it is out of reach
  */
 export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}): Promise<Migrated> {
@@ -46,7 +40,7 @@ export async function migrate(databaseUrl: string, { mayBeUnfinished = false } =
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    if (!mayBeUnfinished) await refuseUnfinished(databaseUrl)
+    if (!mayBeUnfinished) await refuseUnusable(databaseUrl)
     const applied = await applyFiles(client)
     await runMigrations(client, QUEUE_SCHEMA)
     await migrateDelayedJobs(databaseUrl)
@@ -69,41 +63,16 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ newest: number }>('select coalesce(max(number), 0) as newest from migrations')
   const newest = rows[0]?.newest ?? 0
   const files = await migrationFiles()
-  refuseOthers(newest, numberOf(files.at(-1) ?? '0'))
-  const applied: string[] = []
-  if (newest === FORMER_LAST) {
-    await takeOver(client, files)
-    applied.push(TAKEOVER)
-  }
-  const from = newest === FORMER_LAST ? TAKEN_OVER_TO : newest
-  for (const file of files.filter(file => numberOf(file) > from)) {
-    await applyFile(client, file, async () => {
-      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
-    })
-    applied.push(file)
-  }
-  return applied
-}
-
-function refuseOthers(newest: number, last: number): void {
-  if (newest > last) {
+  if (newest > numberOf(files.at(-1) ?? '0')) {
     throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
   }
-  if (newest > 0 && newest < FORMER_LAST) {
-    throw new Error(
-      `The database is at migration ${newest}, and only ${FORMER_LAST} can be taken over; first run \`npm run migrate\` of a checkout with migration ${FORMER_LAST}.`,
-    )
-  }
-}
-
-/** From the former files to the present ones. The rows of the former ones go with it. */
-async function takeOver(client: pg.Client, files: readonly string[]): Promise<void> {
-  await applyFile(client, TAKEOVER, async () => {
-    await client.query('delete from migrations')
-    for (const file of files.filter(file => numberOf(file) <= TAKEN_OVER_TO)) {
-      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
-    }
-  })
+  refuseOlder(newest)
+  const missing = files.filter(file => numberOf(file) > newest)
+  // An empty database gets all of the first schema or, when this process is killed, nothing of it.
+  const first = missing.filter(file => numberOf(file) <= FIRST_SCHEMA)
+  if (first.length > 0) await applyTogether(client, first)
+  for (const file of missing.slice(first.length)) await applyTogether(client, [file])
+  return missing
 }
 
 /**
@@ -120,18 +89,24 @@ const statementsOf = (sql: string) =>
     .filter(statement => statement.trim() !== '')
 
 /**
- * Runs a file and, in the same transaction, `record`, which notes that it was applied. While a
- * statement waits for a lock that a long query holds, all others on the table wait behind it; so it
- * gives up soon, and is tried again.
+ * Runs files and notes that they were applied, in one transaction. While a statement waits for a
+ * lock that a long query holds, all others on the table wait behind it; so it gives up soon, and is
+ * tried again.
  */
-async function applyFile(client: pg.Client, file: string, record: () => Promise<void>): Promise<void> {
-  const sql = await readFile(new URL(file, FOLDER), 'utf8')
+async function applyTogether(client: pg.Client, files: readonly string[]): Promise<void> {
   for (let left = LOCK_TRIES - 1; ; left--) {
+    let file = ''
     try {
-      if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
       await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT}`)
-      if (!sql.startsWith(OUTSIDE)) await client.query(sql)
-      await record()
+      for (file of files) {
+        const sql = await readFile(new URL(file, FOLDER), 'utf8')
+        if (sql.startsWith(OUTSIDE)) {
+          await client.query('commit')
+          for (const statement of statementsOf(sql)) await client.query(statement)
+          await client.query('begin')
+        } else await client.query(sql)
+        await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
+      }
       return void (await client.query('commit'))
     } catch (error) {
       await client.query('rollback')

@@ -1,10 +1,7 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
-import { bytesBar } from '../terminal/terminal.ts'
 
 /**
  * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of
@@ -22,8 +19,6 @@ export interface Backup {
   postgres: number
   /** The installation that it was made of; null: its archive does not say. */
   installation: string | null
-  /** Steps of pg_dump or pg_restore, for a bar of progress. */
-  steps: number
 }
 
 /** Contents of these tables are good for minutes. */
@@ -39,23 +34,12 @@ const MOST_TEXT = 16 * 1024 * 1024
 
 const run = promisify(execFile)
 
-/**
- * Looks at the ends of a file.
- *
- * @throws when it is no archive of pg_dump, or a backup of the former format
- */
+/** @throws when a file is no archive of pg_dump */
 export async function checkFormat(file: string): Promise<void> {
   const handle = await open(file, 'r')
   try {
-    const { size } = await handle.stat()
-    const read = async (from: number, length: number) =>
-      (await handle.read(Buffer.alloc(length), 0, length, from)).buffer.toString('latin1')
-    if ((await read(0, 5)) !== 'PGDMP') throw new Error(`${file} is no backup of Perscope.`)
-    if (/^perscope backup \d{11}\n$/.test(await read(Math.max(0, size - 28), 28))) {
-      throw new Error(
-        `${file} has the format of a former version; restore it with that version, then migrate the database.`,
-      )
-    }
+    const { buffer } = await handle.read(Buffer.alloc(5), 0, 5, 0)
+    if (buffer.toString('latin1') !== 'PGDMP') throw new Error(`${file} is no backup of Perscope.`)
   } finally {
     await handle.close()
   }
@@ -93,7 +77,6 @@ export async function describeBackup({ pgRestore }: PostgresTools, file: string)
     articles,
     postgres,
     installation: /^[\da-f-]{36}$/.test(id) ? id : null,
-    steps: list.split('\n').filter(line => /^\d/.test(line)).length,
   }
 }
 
@@ -115,8 +98,6 @@ function rowsOf(text: string, table: string): Record<string, string>[] {
 interface Working {
   databaseUrl: string
   tools: PostgresTools
-  /** Steps in all. */
-  steps: number
   signal: AbortSignal
 }
 
@@ -128,7 +109,7 @@ export function dump(working: Working, file: string): Promise<void> {
     ...QUEUE_SCHEMAS.map(schema => `--exclude-schema=${schema}`),
   ]
   const { url, env } = toolConnection(working.databaseUrl, 'perscope backup')
-  return follow(working, working.tools.pgDump, [...args, ...passing, `--file=${file}`, url], env)
+  return work(working.signal, working.tools.pgDump, [...args, ...passing, `--file=${file}`, url], env)
 }
 
 /**
@@ -149,30 +130,22 @@ export async function checkWhole({ pgRestore }: PostgresTools, file: string, sig
 export function load(working: Working, file: string): Promise<void> {
   const { url, env } = toolConnection(working.databaseUrl, 'perscope restore')
   const args = ['--clean', '--if-exists', '--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
-  return follow(working, working.tools.pgRestore, [...args, '--verbose', `--dbname=${url}`, file], env)
+  return work(working.signal, working.tools.pgRestore, [...args, '--verbose', `--dbname=${url}`, file], env)
 }
 
-/** Runs a tool to its end, with a bar over the steps that it names. */
-async function follow({ steps, signal }: Working, tool: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(tool, args, { env, signal, stdio: ['ignore', 'ignore', 'pipe'] })
-  const bar = bytesBar(steps, '')
-  let done = 0
-  let problem = ''
-  let last = ''
-  createInterface({ input: child.stderr }).on('line', line => {
-    last = line
-    if (/error:/.test(line)) problem ||= line
-    const [, now] =
-      /: (?:dumping contents of table|processing data for table|creating \w+(?: \w+)*) "([^"]+)"/.exec(line) ?? []
-    if (now !== undefined) bar.update(++done, { now })
+/**
+ * Runs a tool to its end. It tells each step, so that it ends by itself when we are killed.
+ *
+ * @throws with the first error that it tells
+ */
+async function work(signal: AbortSignal, tool: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  await run(tool, args, { env, signal, maxBuffer: MOST_TEXT }).catch(error => {
+    const lines = String(error.stderr ?? '')
+      .trim()
+      .split('\n')
+    const told = lines.find(line => /error:/.test(line)) ?? lines.at(-1) ?? ''
+    throw new Error(told.replace(/^pg_\w+: (error: )?/, '') || error.message)
   })
-  try {
-    const [code] = await once(child, 'close')
-    if (code === 0) return
-    throw new Error((problem || last).replace(/^pg_\w+: (error: )?/, '') || 'it was ended')
-  } finally {
-    bar.stop()
-  }
 }
 
 /**

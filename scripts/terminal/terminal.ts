@@ -57,11 +57,6 @@ export function outletsBar(total: number | null): ProgressBar {
   return progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
 }
 
-/** A bar over bytes; its field `now` names the part in hand. */
-export function bytesBar(total: number, now: string): ProgressBar {
-  return progressBar(total, '{bar} {percentage}% · {eta_formatted} left · {now}', { now })
-}
-
 function progressBar(total: number | null, format: string, fields: Record<string, number | string> = {}): ProgressBar {
   const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   if (!process.stderr.isTTY || total === null) return { update() {}, say: plain, stop() {} }

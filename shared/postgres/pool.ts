@@ -22,6 +22,8 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * that a process of an older checkout is seen.
  */
 export const SCHEMA = 33
+/** Upgrades begin at this schema: a database of an older one is refused. */
+export const FIRST_SCHEMA = 33
 
 /**
  * When our host vanishes, the server ends our connections, and with them our locks, after some 25
@@ -54,14 +56,24 @@ class StandbyError extends Error {
 /** A schema that stands while a restore is under way. */
 export const UNFINISHED = 'unfinished_restore'
 
-/** The database knows the cursors of before, and a clock that clients are ahead of. */
-class UnfinishedRestoreError extends Error {
-  override name = 'UnfinishedRestoreError'
-  constructor() {
-    super(
-      'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.',
-    )
-  }
+/** insufficient_privilege */
+const NO_RIGHT = '42501'
+
+/** Nothing may work on the database as it is. */
+class UnusableDatabaseError extends Error {
+  override name = 'UnusableDatabaseError'
+}
+
+/** Such a database knows the cursors of before, and a clock that clients are ahead of. */
+const RESTORE_DID_NOT_END =
+  'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.'
+
+/** @throws UnusableDatabaseError; a database without a schema is none of these */
+export function refuseOlder(schema: number): void {
+  if (schema === 0 || schema >= FIRST_SCHEMA) return
+  throw new UnusableDatabaseError(
+    `The database is at migration ${schema}, and upgrades begin at ${FIRST_SCHEMA}; first run \`npm run migrate\` of a version that ends with migration ${FIRST_SCHEMA}.`,
+  )
 }
 
 export interface PoolOptions {
@@ -129,23 +141,30 @@ function refuseOthers(mayBeUnfinished = false) {
       )
       .then(({ rows: [found] }) => {
         if (found?.standby) done(new StandbyError())
-        else done(found?.unfinished && !mayBeUnfinished ? new UnfinishedRestoreError() : undefined)
+        else done(found?.unfinished && !mayBeUnfinished ? new UnusableDatabaseError(RESTORE_DID_NOT_END) : undefined)
       }, done)
   }
 }
 
 /**
- * Looks once, before a service starts. It waits itself for a server that does not answer, and its
- * own connections are refused as this one is.
+ * Looks once, before a service starts. It waits itself for a server that does not answer, and for a
+ * schema.
  *
- * @throws UnfinishedRestoreError
+ * @throws UnusableDatabaseError when a restore did not end, or the schema is too old
  */
-export async function refuseUnfinished(url: string): Promise<void> {
+export async function refuseUnusable(url: string): Promise<void> {
   const pool = createPool(url, 'start', () => {}, { max: 1 })
   try {
-    await pool.query('select 1')
+    const { rows } = await pool.query<{ newest: number | null }>('select max(number) as newest from migrations')
+    refuseOlder(rows[0]?.newest ?? 0)
   } catch (error) {
-    if (error instanceof UnfinishedRestoreError) throw error
+    if (error instanceof UnusableDatabaseError) throw error
+    // Former versions made the embedded database as superuser.
+    if (error instanceof pg.DatabaseError && error.code === NO_RIGHT) {
+      throw new UnusableDatabaseError(
+        `The account of DATABASE_URL does not own this database, as it does from migration ${FIRST_SCHEMA} on; name its owner, or first run a version that ends with migration ${FIRST_SCHEMA}.`,
+      )
+    }
   } finally {
     await pool.end()
   }

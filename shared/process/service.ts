@@ -5,7 +5,7 @@ import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../con
 import { createLogger, type Logger } from '../log/logger.ts'
 import { describe, printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../metrics.ts'
-import { refuseUnfinished } from '../postgres/pool.ts'
+import { refuseUnusable } from '../postgres/pool.ts'
 import { sentenceOf } from './command.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
@@ -76,7 +76,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     keepCompiled()
-    if (number === null) await refuseUnfinished(config.DATABASE_URL)
+    if (number === null) await refuseUnusable(config.DATABASE_URL)
     const start = await load(config)
     // Before the first request, because it holds the event loop; and not at the end, because a
     // process may be killed.
