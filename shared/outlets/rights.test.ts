@@ -48,6 +48,7 @@ const LISTS: [list: string, outcome: string][] = [
   ['max-snippet:50, max-snippet:20', 'snippet 20'],
   ['nosnippet, max-snippet:50', 'snippet 0'],
   ['noarchive', 'unkept'],
+  ['noai, noimageai', ''],
   ['noindex, noarchive, nosnippet', 'refused, snippet 0, unkept'],
   // Dates: past, future, by each standard, with a comma in it.
   ['unavailable_after: 25 Jun 2010 15:00:00 PST', 'refused'],
@@ -262,5 +263,13 @@ t.test('a reservation is told with its policy, and one that was taken back as we
     { signal: 'tdm-reservation:0', source: TDM_FILE },
     { signal: 'tdm-reservation:1', source: 'header' },
     { signal: 'tdm-policy:https://x.example/p', source: 'header' },
+  ])
+})
+
+t.test('noai and noimageai bind nobody yet: they are told to the operator', async t => {
+  const { seen } = read({ metas: new Map([['robots', ['noai, noimageai, nofollow']]]) })
+  t.same(seen, [
+    { signal: 'noai', source: 'meta' },
+    { signal: 'noimageai', source: 'meta' },
   ])
 })

@@ -169,7 +169,7 @@ export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, no
   }
 }
 
-/** Robots rules that have a meaning here. */
+/** Robots rules that have a meaning here, and two that are told to the operator alone. */
 function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): Generator<Signal> {
   const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
   for (const [source, lists] of [['header', headers?.['x-robots-tag'] ?? []] as const, ['meta', named] as const]) {
@@ -184,7 +184,7 @@ function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): 
   if (hasUnshown) yield { signal: 'data-nosnippet', source: 'element' }
 }
 
-const PLAIN = new Set(['noindex', 'none', 'nosnippet', 'noarchive'])
+const PLAIN = new Set(['noindex', 'none', 'nosnippet', 'noarchive', 'noai', 'noimageai'])
 
 /** Reservations of text and data mining, in the order in which a later one wins. */
 function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {

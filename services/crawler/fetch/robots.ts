@@ -23,7 +23,7 @@ interface Statement {
 
 interface Rule {
   allow: boolean
-  /** A path with `*` for anything and `$` for the end, in the spelling of `canonical`. */
+  /** A path with `*` for anything and `$` for the end, in the spelling of `patternOf`. */
   pattern: string
 }
 
@@ -134,7 +134,7 @@ function readLine(line: string): Line {
       const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
       const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
       const as = /usage$/i.test(field) ? 'rule' : 'record'
-      return { kind: 'stated', statement: { pattern: canonical(pattern), text }, as }
+      return { kind: 'stated', statement: { pattern: patternOf(pattern), text }, as }
     }
     case 'license':
       return /^https?:\/\/[\u0021-\u007e]+$/i.test(value) && value.length <= LONGEST_STATED
@@ -166,7 +166,7 @@ function addTo(groups: Set<RobotsRules>, line: Exclude<Line, { kind: 'user-agent
   }
   if (line.path === '' || groups.size === 0) return
   // Some files write whole addresses; RFC 9309 asks for paths.
-  const rule = { allow: line.allow, pattern: canonical(line.path.replace(/^https?:\/\/[^/]+(?=\/)/i, '')) }
+  const rule = { allow: line.allow, pattern: patternOf(line.path.replace(/^https?:\/\/[^/]+(?=\/)/i, '')) }
   if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
 }
 
@@ -193,7 +193,7 @@ const MOST_WORK = 3_000_000
  * more than `MOST_WORK`, it is not.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
-  const path = canonical(url.pathname + url.search)
+  const path = pathOf(url)
   if (path === '/robots.txt') return true
   const work = { left: MOST_WORK }
   for (const { allow, pattern } of rules) {
@@ -208,10 +208,10 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
  * have needed more than `MOST_WORK` together, and nobody knows.
  */
 export function pathMatcher(url: URL): (pattern: string) => boolean | null {
-  const path = canonical(url.pathname + url.search)
+  const path = pathOf(url)
   const work = { left: MOST_WORK }
   return pattern => {
-    const isMatched = /^[/*]/.test(pattern) && work.left >= 0 && matches(canonical(pattern), path, work)
+    const isMatched = /^[/*]/.test(pattern) && work.left >= 0 && matches(patternOf(pattern), path, work)
     return work.left < 0 ? null : isMatched
   }
 }
@@ -289,6 +289,17 @@ function matches(pattern: string, path: string, work: { left: number }): boolean
 }
 
 const WILDCARD = 0x2a
+
+/** The path of an address, as patterns are compared with it: a bare `?` belongs to it. */
+const pathOf = ({ href, pathname, search }: URL) =>
+  withLiterals(canonical(pathname + (search || (/^[^#?]*\?(?:#|$)/.test(href) ? '?' : ''))), /\*|%2A/g, /\$|%24/g)
+
+/** A pattern in one spelling. `$` is a sign at its end alone. */
+const patternOf = (written: string) => withLiterals(canonical(written), /%2A/g, /\$(?!$)|%24/g)
+
+/** The signs of patterns where they stand for themselves (RFC 9309 §2.2.3), as no path has them. */
+const withLiterals = (path: string, stars: RegExp, dollars: RegExp) =>
+  path.replace(stars, '\u0001').replace(dollars, '\u0002')
 
 /**
  * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in

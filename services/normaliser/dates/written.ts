@@ -162,7 +162,7 @@ function fullYear(digits: string): number {
 
 type Clock = { time: NonNullable<WrittenDate['time']>; offset: number | null }
 
-const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|\(?[A-Z]{3,4}\)?\s?[+-]\d{2}:?\d{2}(?!\d)|(?:GMT|UTC)\s?[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
+const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|(?:\+|(?<=:\d{2}:\d{2}\s?)-)\d(?::\d{2})?(?![\d:.,])|\(?[A-Z]{3,4}\)?\s?[+-]\d{2}:?\d{2}(?!\d)|(?:GMT|UTC)\s?[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
 const HOURS = anyOf(rules => rules.dates.hours)
 const AFTER = new RegExp(
   String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2}|(?<=:)\d(?=:\d{1,2}(?!\d)))(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,

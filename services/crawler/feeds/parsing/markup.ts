@@ -132,7 +132,10 @@ export function readMarkup(text: string, address: string | null): Markup {
   }
   const parser: Parser = new Parser(
     {
-      onopentagname: name => openElement(tree, name, source.length),
+      onopentagname(name) {
+        closeBefore(tree, name, parser.startIndex)
+        openElement(tree, name, source.length)
+      },
       onattribute: (name, value) => addAttribute(tree, name, value),
       // Called at the end of a start tag. The parser's own attributes have no limit and are
       // ignored.
@@ -140,7 +143,7 @@ export function readMarkup(text: string, address: string | null): Markup {
         tree.open.start = parser.endIndex + 1
         completeOpening(tree)
       },
-      onclosetag: (_name, implied) => closeElement(tree, implied ? parser.endIndex : parser.startIndex),
+      onclosetag: () => closeElement(tree, parser.startIndex),
     },
     { xmlMode: true, lowerCaseTags: true, lowerCaseAttributeNames: true, decodeEntities: false },
   )
@@ -157,14 +160,26 @@ function parseAll(parser: Parser, tree: Tree, source: string): boolean {
       parser.write(source.slice(at, at + SLICE))
     }
     completeOpening(tree)
-    const isClosed = tree.depth === 0
+    const { open, depth } = tree
     parser.end()
-    return isClosed
+    // Text in which the document breaks off is half an address, a date or a title.
+    if (open.children.length === 0) open.parent?.children.pop()
+    return depth === 0
   } catch (error) {
     if (error instanceof LimitReached) return false
     throw error
   }
 }
+
+/** An element of a sitemap ends where the next one begins, when nothing closed it. */
+function closeBefore(tree: Tree, name: string, end: number): void {
+  if (name !== 'url' && name !== 'sitemap') return
+  completeOpening(tree)
+  let same: FeedElement | null = tree.open
+  while (same !== null && same.name !== name) same = same.parent
+  if (same?.parent && SITEMAPS.has(same.parent.name)) while (tree.open !== same.parent) closeElement(tree, end)
+}
+const SITEMAPS = new Set(['urlset', 'sitemapindex'])
 
 /** @param end where the element ends for as long as nothing closes it */
 function openElement(tree: Tree, name: string, end: number): void {

@@ -238,12 +238,7 @@ function cut(text: string | null, length: number): string | null {
  */
 function readJsonFeed(text: string, base: string | null): Feed | null {
   if (isDeep(text)) return null
-  let feed: unknown
-  try {
-    feed = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const feed = parsed(text) ?? parsed(withEscapes(text))
   if (!isRecord(feed) || !Array.isArray(feed.items)) return null
   if (typeof feed.version !== 'string' && typeof feed.title !== 'string') return null
   const authors = authorsOf(feed)
@@ -258,6 +253,24 @@ function readJsonFeed(text: string, base: string | null): Feed | null {
     next: typeof feed.next_url === 'string' ? nextPage(feed.next_url, base) : null,
     whole: feed.items.length <= MAX_ENTRIES,
   }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return null
+  }
+}
+
+/** Escapes the control characters that stand raw inside strings, line breaks above all. */
+function withEscapes(json: string): string {
+  let inString = false
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser
+  return json.replace(/\\.|["\u0000-\u001f]/gs, found => {
+    if (found === '"') inString = !inString
+    return found < ' ' && inString ? JSON.stringify(found).slice(1, -1) : found
+  })
 }
 
 /**
@@ -302,10 +315,10 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
   }
 }
 
-/** `authors`, or version 1's single `author`. */
-function authorsOf(holder: Record<string, unknown>): string[] {
-  const people = Array.isArray(holder.authors) ? holder.authors : [holder.author]
-  return people
+/** `authors`, or version 1's single `author`; each an object or a list of them. */
+function authorsOf({ authors, author }: Record<string, unknown>): string[] {
+  return [authors ?? author]
+    .flat()
     .slice(0, MAX_AUTHORS)
     .filter(isRecord)
     .map(person => textOf(person.name))

@@ -191,3 +191,47 @@ t.test('a link counts whatever stands around it (RssBandit#1243, NetNewsWire#101
   t.same(urls(item(`<link>\n<![CDATA[\n  ${url}\n ]]>\n</link><guid><![CDATA[ 1568222173893 ]]></guid>`)), [url])
   t.same(urls(`<?xml version="1.0"?>\n<!-- made by a tool -->\n${item(`<link>${url}</link>`)}`), [url])
 })
+
+t.test(
+  'JSON with raw line breaks in strings, and one author without a list (nshipster.com#38, miniflux#3988)',
+  async t => {
+    const item =
+      '"id":"1","url":"https://dagkoerier.example/a/1","title":"Brug\tdicht","content_text":"Eén.\n\nTwee \\"\n\\""'
+    const feed = (more: string) => `{"version":"https://jsonfeed.org/version/1",\n"items":[{${item}${more}}]}`
+    t.match(entries(feed(''), 'application/json'), [{ title: 'Brug\tdicht', content: 'Eén.\n\nTwee "\n"' }])
+    for (const more of [
+      '"authors":{"name":"Jo Vos"}',
+      '"author":[{"name":"Jo Vos"}]',
+      '"authors":[{"name":"Jo Vos"}],"author":{"name":"X"}',
+    ])
+      t.match(entries(feed(`,${more}`), 'application/json'), [{ authors: ['Jo Vos'] }], more)
+  },
+)
+
+t.test('a sitemap whose elements are never closed, or that is cut (crawler-commons#153, #310)', async t => {
+  const loc = (n: number) => `<loc>https://dagkoerier.example/a/${n}</loc>`
+  const all = Array.from({ length: 300 }, (_, n) => `https://dagkoerier.example/a/${n}`)
+  const open = (text: (n: number) => string) => urls(`<urlset>${all.map((_, n) => text(n)).join('\n')}\n</urlset>`)
+  t.same(
+    open(n => `<url>${loc(n)}`),
+    all,
+  )
+  t.same(
+    open(n => `<url>${loc(n).replace('</loc>', '')}`),
+    all,
+    'nor their addresses',
+  )
+  t.same(
+    open(n => (n % 2 ? `<url>${loc(n)}</url>` : `<url>${loc(n)}<lastmod>2026-11-24</lastmod>`)),
+    all,
+  )
+  const index = readFeed({
+    bytes: Buffer.from(`<sitemapindex><sitemap>${loc(1)}<sitemap>${loc(2)}`),
+    contentType: null,
+    url: BASE,
+  })
+  t.equal(index?.parts.length, 2)
+  t.same(urls(`<urlset><url>${loc(1)}</url><url><loc>https://dagkoer`), all.slice(1, 2))
+  t.same(urls(`<rss><channel><item>${TITLED}</item><item><title>Tram</title><link>https://dagkoer`), all.slice(1, 2))
+  t.same(urls(`<rss><channel><item>${TITLED}`), all.slice(1, 2), 'what was closed before stays')
+})
