@@ -127,60 +127,49 @@ async function rehearse(
 ): Promise<void> {
   const largest = index.cache.prefetch.largestDictionary()
   const terms = largest === undefined ? [] : await frequentTerms(largest, TERMS_READ)
-  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], gently, signal)
+  await work(readsOf(index, meta, [...LANGUAGES.map(TERMS.language), ...terms]), 1, gently, signal)
   const words = terms.filter(term => {
     const word = parseWordTerm(term)
     return word?.kind === 'word' && !word.inTitle
   })
-  if (words.length > 0) await runSearches(index, words, sizes, gently, signal)
+  await work(searchesOf(index, words, sizes), SIDE_BY_SIDE, gently, signal)
 }
 
 /** The most frequent first, so a limit ends with those that matter least. */
-async function readLists(
-  index: IndexParts,
-  meta: IndexMeta,
-  terms: string[],
-  gently: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const until = performance.now() + limitOf(gently)
+function* readsOf(index: IndexParts, meta: IndexMeta, terms: string[]) {
   const newestFirst = meta.segments.toReversed()
-  const { limit } = index.cache.stats().postings
   const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
   for (let from = 0; from < wanted.length; from += LISTS_PER_READ) {
-    const isFull = index.cache.stats().postings.used * 2 > limit
-    if (signal.aborted || isFull || performance.now() > until) return
+    const { used, limit } = index.cache.stats().postings
+    if (used * 2 > limit) return
     const part = wanted.slice(from, from + LISTS_PER_READ)
     const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
-    if (missing.length > 0) await step(gently, () => index.cache.readLists(missing, meta.version))
+    if (missing.length > 0) yield () => index.cache.readLists(missing, meta.version)
   }
 }
 
-async function runSearches(
-  index: IndexParts,
-  words: string[],
-  sizes: SearchSizes,
-  gently: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const until = performance.now() + limitOf(gently)
-  let next = 0
-  const run = async () => {
-    while (!signal.aborted && next < words.length && performance.now() < until) {
-      const at = next++
-      for (const query of queriesOf(words, at)) await step(gently, () => searchPage(index, query, null, sizes))
+function* searchesOf(index: IndexParts, words: string[], sizes: SearchSizes) {
+  for (const at of words.keys()) {
+    for (const query of queriesOf(words, at)) yield () => searchPage(index, query, null, sizes)
+  }
+}
+
+/**
+ * Does one piece of work after the other until its time is over. A gentle rehearsal takes longer:
+ * after each piece it rests for as long as the piece took.
+ */
+async function work(pieces: Iterator<() => Promise<unknown>>, atOnce: number, gently: boolean, signal: AbortSignal) {
+  const until = performance.now() + (gently ? 3 * LIMIT : LIMIT)
+  const workOff = async () => {
+    while (!signal.aborted && performance.now() < until) {
+      const { value: piece, done } = pieces.next()
+      if (done) return
+      const start = performance.now()
+      await piece()
+      if (gently) await pause(performance.now() - start)
     }
   }
-  await Promise.all(Array.from({ length: gently ? 1 : SIDE_BY_SIDE }, run))
-}
-
-/** A gentle rehearsal takes longer: after each step it rests for as long as the step took. */
-const limitOf = (gently: boolean) => (gently ? 3 * LIMIT : LIMIT)
-
-async function step(gently: boolean, work: () => Promise<unknown>): Promise<void> {
-  const start = performance.now()
-  await work()
-  if (gently) await pause(performance.now() - start)
+  await Promise.all(Array.from({ length: gently ? 1 : atOnce }, workOff))
 }
 
 /** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */

@@ -1,4 +1,3 @@
-import compression from 'compression'
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -72,7 +71,6 @@ export function createApp(parts: Parts): Express {
   app.get('/v1/articles', admitted, operations.articles)
   app.get('/v1/articles.rss', admitted, operations.feed)
 
-  app.use(compress)
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
   app.use(readingAlone(webPages()))
@@ -161,11 +159,6 @@ function readingAlone(pages: Router): RequestHandler {
     else next()
   }
 }
-
-/** But for what has an ETag: `http/answer.ts` and `pages/files.ts` have compressed it. */
-const compress = compression({
-  filter: (request, response) => !response.hasHeader('ETag') && compression.filter(request, response),
-})
 
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {

@@ -5,7 +5,7 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
-import { CALLED_AT_ONCE } from '../../shared/outlets/page.ts'
+import { CALLED_AT_ONCE, STORING } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stops.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
@@ -175,17 +175,11 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 /**
  * Marks due pages as called and returns them, outlets in turn. One normaliser calls a page, even
  * when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called at a
- * time, so that other outlets do not wait long. Uses the index pages_stored_turns.
+ * time, so that other outlets do not wait long.
  */
 export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
   const { rows } = await pool.query<{ page_no: bigint }>(
-    `with recursive storing as (
-       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
-       union all
-       select next.outlet_no
-         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
-                                   order by outlet_no limit 1) next
-     ), due as (
+    `with recursive ${STORING}, due as (
        select d.page_no, row_number() over (partition by outlet_no order by next_try_at, page_no) as place
          from storing s, lateral (
            select count(*) as pages

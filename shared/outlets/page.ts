@@ -2,6 +2,18 @@ import type { Outlet } from './catalogue.ts'
 import type { RightsHeaders } from './rights.ts'
 
 /**
+ * SQL: the outlets of stored pages, for a `with recursive`. It skips through the index
+ * pages_stored_turns, however many pages an outlet has.
+ */
+export const STORING = `storing as (
+       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
+                                   order by outlet_no limit 1) next
+     )`
+
+/**
  * An entry of a feed or sitemap, about one address. Texts are raw: HTML and entities as they are
  * after XML parsing.
  */

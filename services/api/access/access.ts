@@ -188,7 +188,11 @@ export function limitRate(): RequestHandler[] {
     store: COUNTED,
     windowMs: MINUTE,
     limit: (_request, response) => accessOf(response).key.plan.rate,
-    keyGenerator: (_request, response) => JSON.stringify(minuteOf(response)),
+    keyGenerator: (_request, response) => {
+      const name = String(++counted)
+      COUNTS.set(name, minuteOf(response))
+      return name
+    },
     // Their names are not the contract's.
     standardHeaders: false,
     legacyHeaders: false,
@@ -208,14 +212,19 @@ export function limitRate(): RequestHandler[] {
   ]
 }
 
+let counted = 0
+/** Counts on their way to the store, to which express-rate-limit hands names alone. */
+const COUNTS = new Map<string, CountedMinute>()
+
 /**
  * The store of express-rate-limit. Key, minute and month are one statement, so a request is counted
- * before express-rate-limit asks: it asks for the count itself, as JSON, and gets it back.
+ * before express-rate-limit asks: it asks for the count itself, and gets it back.
  */
 const COUNTED: Store = {
   localKeys: false,
-  increment(counted) {
-    const { allowed, used, left }: CountedMinute = JSON.parse(counted)
+  increment(name) {
+    const { allowed, used, left } = COUNTS.get(name)!
+    COUNTS.delete(name)
     return {
       // The plan of the moment of counting decides.
       totalHits: allowed ? used : Number.MAX_SAFE_INTEGER,

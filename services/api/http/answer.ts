@@ -96,6 +96,15 @@ async function bodyFor(request: Request, answer: Content, etag: string, compress
 
 const NOTHING = Buffer.alloc(0)
 
+/** Sends text that is made anew for each request, and bears no ETag. */
+export async function sendOnce(request: Request, response: Response, contentType: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text)
+  const encoding = bytes.length < SMALL ? null : encodingFor(request.headers['accept-encoding'])
+  response.vary('Accept-Encoding').set('Content-Type', contentType)
+  if (encoding !== null) response.set('Content-Encoding', encoding)
+  response.end(encoding === null ? bytes : await COMPRESS[encoding](bytes))
+}
+
 /** `Vary` of an answer; `Origin` stands there before, where origins are configured. */
 function varying(before: ReturnType<Response['getHeader']>): string {
   const own = 'Authorization, Accept-Encoding'

@@ -17,7 +17,7 @@ import { createStalls, spentBudgets, unsetOf } from '../../../status/watch.ts'
 import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import { ApiError } from '../contract/errors.ts'
-import { refuseMethod, refusePath } from '../http/answer.ts'
+import { refuseMethod, refusePath, sendOnce } from '../http/answer.ts'
 import type { Readiness } from '../http/health.ts'
 import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
@@ -55,8 +55,9 @@ export async function openOperatorPages(parts: OperatorParts) {
 
   const router = Router({ strict: true, caseSensitive: true })
   router.use('/status', requireOperator(config.OPERATOR_KEY, lock))
-  router.get('/status/figures', async (_request, response) => {
-    response.set('Cache-Control', 'no-store').json(await figures())
+  router.get('/status/figures', async (request, response) => {
+    response.set('Cache-Control', 'no-store')
+    await sendOnce(request, response, 'application/json; charset=utf-8', JSON.stringify(await figures()))
   })
   router.get('/status', pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()

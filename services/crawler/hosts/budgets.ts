@@ -1,4 +1,5 @@
 import type { Config } from '../../../shared/config/config.ts'
+import { STORING } from '../../../shared/outlets/page.ts'
 import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
@@ -88,16 +89,10 @@ export interface Held {
 /** When so many stored pages of one outlet wait for the normaliser, we fetch no more. */
 export const STORED_SHARE = 500
 
-/** Reads which outlets have to wait now. Index: pages_stored_turns. */
+/** Reads which outlets have to wait now. */
 export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet<number>): Promise<Held> {
   const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
-    `with recursive storing as (
-       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
-       union all
-       select next.outlet_no
-         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
-                                   order by outlet_no limit 1) next
-     )
+    `with recursive ${STORING}
      select outlet_no as "outletNo", false as feeds from storing s
       where exists (select from pages where state = 'stored' and outlet_no = s.outlet_no offset $1 - 1)
      union all
