@@ -16,6 +16,7 @@ const LOOK = 5_000
 
 const command: Command = {
   name: 'servers',
+  lasting: true,
   about:
     'Runs Postgres, Qdrant and a model server of our own on loopback, with their data under DATA_DIR, until SIGTERM.',
   usage: ['[--write-env FILE]'],

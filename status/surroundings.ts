@@ -164,7 +164,7 @@ function endOfCertificate({ hostname, port }: URL): Promise<number | null> {
       socket.destroy()
     })
     socket.once('timeout', () => socket.destroy(new Error('no answer')))
-    socket.once('error', reject)
+    socket.on('error', reject)
   })
 }
 

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { totalmem } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
+import { HeardClient } from '../../shared/postgres/pool.ts'
 import { type Owner, openPrograms } from './accounts.ts'
 import { diskProblem, errorCode, Problem, readIfThere, writeWhole } from './files.ts'
 import type { Addresses, Starting } from './starting.ts'
@@ -203,8 +204,7 @@ async function asSuperuser(
   connectionTimeoutMillis = 5_000,
 ): Promise<void> {
   const connectionString = addressOf(SUPERUSER, superuser, port, database)
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis })
-  client.on('error', () => {})
+  const client = new HeardClient({ connectionString, connectionTimeoutMillis })
   try {
     await client.connect()
     await work(client)

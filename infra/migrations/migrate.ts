@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runMigrations } from 'bullmq'
-import pg from 'pg'
+import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
-import { FIRST_SCHEMA, refuseOlder, refuseUnusable, startupOptions } from '../../shared/postgres/pool.ts'
+import { FIRST_SCHEMA, HeardClient, refuseOlder, refuseUnusable, startupOptions } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
 
@@ -35,8 +35,7 @@ export async function migrate(databaseUrl: string, { mayBeUnfinished = false } =
   // `restore` looks for this name. A migration that was stopped loses its lock.
   const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
   const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }
-  const client = new pg.Client({ connectionString: databaseUrl, ...settings })
-  client.on('error', () => {}) // the next statement says it
+  const client = new HeardClient({ connectionString: databaseUrl, ...settings })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])

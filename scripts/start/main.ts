@@ -45,6 +45,7 @@ const LOOKS_FOR_CAUSES = 4
 await runCommand(
   {
     name: 'start',
+    lasting: true,
     about:
       'Runs the whole system on this machine until Ctrl-C: servers under DATA_DIR, sample outlets (or OUTLETS), crawler, normaliser, embedder, API.',
   },

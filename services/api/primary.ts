@@ -135,7 +135,7 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
       serving.delete(one)
       resolve({ code, how, age: performance.now() - began })
     }
-    worker.once('error', error => end(null, error.message))
+    worker.on('error', error => end(null, error.message))
     worker.once('exit', (code, signal) => {
       // What a process declined before its own end belongs to another one by now.
       if (code !== 0) untaken()?.close()

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { openSync } from 'node:fs'
 import t from 'tap'
 
 const LOGGER = JSON.stringify(new URL('./logger.ts', import.meta.url).href)
@@ -34,4 +35,19 @@ t.test('a line that may not wait is written before a process is killed', async t
 t.test('a process that ends, or fails, writes what waits', async t => {
   t.strictSame(await messages(`patient.info('1'); process.exit(0)`), ['1'])
   t.strictSame(await messages(`patient.info('1'); throw new Error('no')`), ['1'])
+})
+
+t.test('lines that a full disk does not take are counted, and end no process', async t => {
+  const metrics = JSON.stringify(new URL('../metrics.ts', import.meta.url).href)
+  const script = `import { createLogger, patientLogger } from ${LOGGER}
+    import { registry } from ${metrics}
+    const log = createLogger('test', 'info')
+    patientLogger(log).info('1'); log.warn('2'); log.fatal('3'); process.stderr.on('error', () => {}).write('4')
+    setTimeout(async () => console.log(await registry.metrics()), 300)`
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
+    encoding: 'utf8',
+  })
+  t.equal(status, 0)
+  t.match(stdout, /^perscope_log_lines_lost_total 3$/m)
 })

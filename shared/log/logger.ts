@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, symbols } from 'pino'
+import { counter } from '../metrics.ts'
 import { logContext } from './context.ts'
 import { printable } from './printable.ts'
 
@@ -21,7 +23,7 @@ export function createLogger(service: string, level: string, number: string | nu
       formatters: { level: label => ({ level: label }) },
       redact: ['headers.authorization', 'req.headers.authorization'],
     },
-    createDestination(pino.destination({ fd: 2, sync: true })),
+    createDestination(),
   )
 }
 
@@ -53,7 +55,7 @@ const MOST_WAITING = 32_768
  * Writes lines so that they can be shown: JSON leaves C1 controls and marks of direction as they
  * are, and a terminal that shows the log would obey them.
  */
-function createDestination(destination: DestinationStream): DestinationStream {
+function createDestination(): DestinationStream {
   let waiting = ''
   let timer: NodeJS.Timeout | null = null
 
@@ -63,7 +65,7 @@ function createDestination(destination: DestinationStream): DestinationStream {
     if (waiting === '') return
     const lines = printable(waiting)
     waiting = ''
-    destination.write(lines)
+    write(lines)
   }
   flushes.add(flush)
 
@@ -78,4 +80,32 @@ function createDestination(destination: DestinationStream): DestinationStream {
     },
   }
   return lines
+}
+
+const linesLost = counter('log_lines_lost_total', 'Lines of the log that could not be written, as on a full disk.')
+const STDERR = 2
+/** ms for which a reader of the log that does not keep up is waited for. */
+const SLOW_READER = 100
+let isTorn = false
+
+/** Writes lines at once. What cannot be written is counted: the log is never worth an end. */
+function write(lines: string): void {
+  // What a full disk took of the lines before does not run into these.
+  let bytes = Buffer.from(isTorn ? `\n${lines}` : lines)
+  const end = performance.now() + SLOW_READER
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(STDERR, bytes))
+      isTorn = false
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+      if (isFull && performance.now() < end) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+        continue
+      }
+      linesLost.inc(lines.split('\n').length - 1)
+      isTorn = true
+      return
+    }
+  }
 }

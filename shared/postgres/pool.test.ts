@@ -1,4 +1,5 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,7 +8,10 @@ import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
-import { until } from '../../test/fleet.ts'
+import { listen, until } from '../../test/fleet.ts'
+import { readConfig } from '../config/config.ts'
+import { createLogger } from '../log/logger.ts'
+import { openQueues } from '../queues/queues.ts'
 import { createPool, isTransient, keepingAlive, locking, transaction, whileLocked, withSession } from './pool.ts'
 
 t.setTimeout(180_000)
@@ -31,6 +35,47 @@ t.test('a server whose host has vanished is given up, and the connection is not 
   t.equal(pool.totalCount, 0)
   link.mend()
   t.equal((await pool.query('select 3')).rowCount, 1)
+})
+
+t.test('a connection that is lost at its first statement ends no process', async t => {
+  const database = await createTestDatabase(t)
+  let cuts = 0
+  const proxy = createServer(client => {
+    const server = connect(Number(new URL(database.url).port), '127.0.0.1')
+    for (const socket of [client, server]) socket.on('error', () => {})
+    client.on('data', bytes => {
+      const isStatement = /^[PQ]/.test(bytes.toString('latin1', 0, 1))
+      if (!isStatement || cuts === 0) return void server.write(bytes)
+      cuts -= 1
+      client.resetAndDestroy()
+    })
+    server.on('data', bytes => client.write(bytes)).on('close', () => client.destroy())
+    client.on('close', () => server.destroy())
+  })
+  const url = Object.assign(new URL(database.url), { port: await listen(proxy) }).href
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  const queues = openQueues({ ...readConfig({}), DATABASE_URL: url }, createLogger('test', 'silent'))
+  const workers: ReturnType<typeof queues.work>[] = []
+  t.teardown(async () => {
+    for (const worker of workers) await worker.close(true)
+    await queues.close()
+    await pool.end()
+    proxy.close()
+  })
+  const asks = {
+    'the pool verifies it': () => pool.query('select 1'),
+    'a queue reads its schema': () => queues.counts(),
+    'a worker starts': async () => void workers.push(queues.work('embed', async () => {}, { concurrency: 1 })),
+  }
+  for (const [name, ask] of Object.entries(asks)) {
+    cuts = 1
+    await ask().then(
+      () => {},
+      (error: unknown) => t.ok(isTransient(error), `${name}: the work may be tried again`),
+    )
+    await until(() => cuts === 0, 10_000)
+    await ask()
+  }
 })
 
 t.test('the server asks whether our host is still there, so that a lost host gives up its locks', async t => {

@@ -13,6 +13,17 @@ export type Queryable = Pick<pg.Pool, 'query'>
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
 /**
+ * A connection whose loss ends no process. Its statements fail all the same. A pool hears only the
+ * connections that are idle: not one that it hands out or verifies, nor one that a library holds.
+ */
+export class HeardClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.on('error', () => {})
+  }
+}
+
+/**
  * Ends the names of all connections of this process, so that Postgres can tell how many processes a
  * service has. The number alone does not: in containers most processes have the same one.
  */
@@ -113,6 +124,7 @@ export function createPool(
   const statementTimeout = options.statementTimeout ?? 60_000
   const queryTimeout = options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)
   const pool = new pg.Pool({
+    Client: HeardClient,
     connectionString: url,
     application_name: `perscope ${name} #${PROCESS_MARK} m${SCHEMA}`,
     max: options.max ?? 8,

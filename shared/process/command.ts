@@ -30,6 +30,8 @@ export interface Command {
    * need a database.
    */
   beside?: boolean
+  /** Runs until it is ended: what it could not print is no reason to end. */
+  lasting?: boolean
 }
 
 export interface CommandContext {
@@ -76,8 +78,11 @@ export async function runCommand(command: Command, work: (context: CommandContex
   )
   // A reader such as `… | head` closes the pipe early. That is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1)
+    if (error.code === 'EPIPE') process.exit(0)
+    else if (!command.lasting) process.exit(1)
   })
+  // Sentences for people, which a full disk may lose.
+  process.stderr.on('error', () => {})
   const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   const pools: Pool[] = []
   try {

@@ -69,7 +69,8 @@ export async function startHealthServer(
   server.on('drop', () => server.closeIdleConnections())
   server.setTimeout(LIMITS.silence)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    // It stays: a connection that finds no free file is an error of the server, too.
+    server.on('error', reject)
     server.listen(port, host, resolve)
   })
   const address = server.address()

@@ -51,6 +51,8 @@ export type LoadService = (config: Config) => Promise<(context: ProcessContext) 
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
 export async function runService(name: string, load: LoadService): Promise<void> {
+  // Node's own warnings come here; the log writes by itself.
+  process.stderr.on('error', () => {})
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   const config = readServiceConfig(name)
   const number = processNumber()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
 import type { Config } from '../config/config.ts'
 import { describe } from '../log/printable.ts'
-import { startupOptions } from '../postgres/pool.ts'
+import { HeardClient, startupOptions } from '../postgres/pool.ts'
 import { sentenceOf } from '../process/command.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
@@ -136,6 +136,7 @@ function inPostgres(url: string, onError: (error: Error) => void) {
   // Per queue and per worker: up to three connections and, for a worker, one that listens.
   const connection = {
     ...{ connectionString: url, schema: QUEUE_SCHEMA, max: 3, application_name: 'perscope queues' },
+    Client: HeardClient,
     // BullMQ notifies, and notifying transactions commit one after another. If each waited for the
     // disk and a standby, a standby 200 ms away would leave five messages a second. A message that
     // is lost with the server is derived again.

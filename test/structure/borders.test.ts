@@ -101,6 +101,27 @@ t.test("no file calls Node's own fetch: a server that closes early ends its proc
   )
 })
 
+/** What emits `error`, and ends the process when nobody listens; and what listens. */
+const EMITTERS =
+  /\b(spawn|createServer|cluster\.fork)\(|\bnew (Worker|PgBoss|Piscina|Redis|Queue|pg\.Client|pg\.Pool|onPostgres\.Queue|Patient\w*Worker)\b/
+const LISTENERS = /\.(on|once)\('error'|\bonce\(\w+, '/
+
+t.test('somebody listens to the errors of every process, thread, server and client', async t => {
+  const count = (file: string, pattern: RegExp) =>
+    read(file)
+      .split('\n')
+      .filter(line => pattern.test(line)).length
+  const emitting = ofNode.filter(file => count(file, EMITTERS) > 0)
+  t.ok(emitting.length > 12, `${emitting.length} files`)
+  t.same(
+    emitting.filter(file => count(file, LISTENERS) < count(file, EMITTERS)),
+    [],
+  )
+  const raw = ofNode.filter(file => /\bnew pg\.(Client|Pool)\(/.test(read(file)))
+  t.same(raw, ['shared/postgres/pool.ts'], 'connections to Postgres hear their own errors')
+  t.match(read('shared/postgres/pool.ts'), /new pg\.Pool\(\{\s*Client: HeardClient/)
+})
+
 t.test('no service imports another', async t => {
   const between = crossing.filter(({ from, to }) => from.startsWith('services/') && to.startsWith('services/'))
   t.same(named(between), [])

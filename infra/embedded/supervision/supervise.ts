@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, copyFileSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetch } from 'undici'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
@@ -256,7 +256,7 @@ function launch(program: Program, family: Family, background: boolean): Launched
       if (pid) family.release(pid)
       resolve(how)
     }
-    child.once('error', error => end(error.message))
+    child.on('error', error => end(error.message))
     child.once('exit', (code, signal) => end(signal ? `ended by ${signal}` : `ended with code ${code}`))
   })
   return { child, ended, gone: gone.signal, written: () => readLog(program.log, start) }
@@ -277,8 +277,9 @@ function spawnLogged({ command, args, cwd, env, owner, lock, log }: Program): Ch
   return child
 }
 
-/** Bytes. A longer log is copied to `NAME.1` and emptied. */
+/** Bytes, and ms. A longer or older log is copied to `NAME.1` and emptied. */
 const LONGEST_LOG = 64 * 1024 * 1024
+const OLDEST_LOG = 7 * 86_400_000
 const CHECK_MS = 60_000
 
 /**
@@ -286,17 +287,24 @@ const CHECK_MS = 60_000
  */
 const openLog = (path: string): number => openSync(path, 'a', 0o640)
 
-/** Limits the size of a log as long as our process lives. */
-function limitLog(path: string): void {
-  setInterval(() => {
-    try {
-      if (statSync(path).size < LONGEST_LOG) return
-      copyFileSync(path, `${path}.1`)
-      truncateSync(path)
-    } catch {
-      // There is no log yet, or no room for the copy. We try again in a minute.
-    }
-  }, CHECK_MS).unref()
+/** Limits the size and the age of a log, and of its copy, as long as our process lives. */
+const limitLog = (path: string) => void setInterval(rotate, CHECK_MS, path).unref()
+
+/** Without room for the copy, the lines are lost: a log gives way to everything else. */
+export function rotate(path: string): void {
+  const copy = `${path}.1`
+  const log = statSync(path, { throwIfNoEntry: false })
+  if (log === undefined) return
+  const since = statSync(copy, { throwIfNoEntry: false })?.mtimeMs ?? log.birthtimeMs
+  if (log.size < LONGEST_LOG && Date.now() - since < OLDEST_LOG) return
+  try {
+    rmSync(copy, { force: true })
+    copyFileSync(path, copy)
+    utimesSync(copy, new Date(), new Date())
+  } catch {
+    rmSync(copy, { force: true })
+  }
+  truncateSync(path)
 }
 
 const logSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

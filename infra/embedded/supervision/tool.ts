@@ -65,7 +65,7 @@ export async function runTool(
   }
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject)
+      child.on('error', reject)
       child.once('close', resolve)
       child.once('exit', code => setTimeout(resolve, LATE_OUTPUT_MS, code))
     })

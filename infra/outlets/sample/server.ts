@@ -38,7 +38,7 @@ export async function startSampleSites(portOf: (domain: string) => Promise<numbe
       response.writeHead(isKnown ? 304 : status, { 'Content-Type': `${type}; charset=utf-8`, ETag: tag })
       response.end(isKnown ? '' : body)
     })
-    server.listen(port, '127.0.0.1')
+    server.on('error', () => {}).listen(port, '127.0.0.1')
     await once(server, 'listening')
     servers.defer(() => stop(server))
     outlets.push(catalogueEntry(outlet, origin))

@@ -76,6 +76,8 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   // A server need not meet an expectation that it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', answer)
   server.on('connect', answerConnect(limits, connections, answer))
+  // A connection that finds no free file is an error of the server, too.
+  server.on('error', () => {})
   server.on('clientError', refuseBroken(server, connections))
   return server
 }
