@@ -1,12 +1,14 @@
 import { foldName, hasLetterOrDigit } from '../../../search/analysis/index.ts'
 import { type Match, parseBoolean, parseKeyword } from '../../../search/index.ts'
 import type { Country, Language } from '../../../shared/articles/article.ts'
+import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
 import {
   DEFAULT_SORT,
   LIMITS,
   type Order,
+  PARAMETER_NAMES,
   PARAMETERS,
   type ParameterName,
   type SearchIn,
@@ -154,6 +156,40 @@ function readWords(search: 'keyword' | 'boolean', values: ParameterValues, probl
   return sort === 'relevance' ? null : { search, match: parsed.match, searchIn, sort }
 }
 
+const DAY = 86_400_000
+
+/**
+ * The instant at which a plan's history starts: fixed, or 00:00 UTC so many days before the day of
+ * `now` (decision 13).
+ */
+export function historyStart(history: HistoryStart, now: Date): Date {
+  if (history.kind === 'fixed') return history.at
+  return new Date(Math.floor(now.getTime() / DAY) * DAY - history.days * DAY)
+}
+
+/**
+ * Holds a valid request against its plan: rejected whole, never partly served; country before
+ * history (decision 6). Returns the countries to search.
+ *
+ * @param start the plan's history start, or the bound its sequence began with
+ * @throws ApiError `country_not_included`, `history_not_included`
+ */
+export function checkPlan(request: ArticlesRequest, plan: Plan, start: Date): Country[] {
+  const outside = request.countries?.filter(country => !plan.countries.includes(country)) ?? []
+  if (outside.length > 0) {
+    throw new ApiError('country_not_included', {
+      message: `Your plan covers ${plan.countries.join(', ')}, not ${outside.join(', ')}.`,
+    })
+  }
+  // `ms` is rounded down: a bound within the millisecond before the start lies before it.
+  if (request.publishedAfter && request.publishedAfter.ms < start.getTime()) {
+    throw new ApiError('history_not_included', {
+      message: `Your plan's history starts at ${start.toISOString()}.`,
+    })
+  }
+  return request.countries ?? plan.countries
+}
+
 /** A parameter of a request. Requests that mean the same have the same spelling. */
 export interface Spelling {
   /** The value that a cursor is bound to (decision 21); null: the request does not give it. */
@@ -214,3 +250,37 @@ function writtenInstant({ ms, beyond, day }: Instant): string {
   const fraction = (iso.slice(20, 23) + beyond).replace(/0+$/, '')
   return `${iso.slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`
 }
+
+type Filters = [name: string, value: string][]
+
+/**
+ * The filters of a request as name and value, in the contract's order and canonical spelling; what
+ * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
+ * that mean the same give the same.
+ */
+export function appliedFilters(request: ArticlesRequest): Filters {
+  const spellings = spellingsOf(request)
+  return PARAMETER_NAMES.flatMap((name): [string, string][] => {
+    const written = name === 'cursor' ? null : spellings[name].written
+    return written === null ? [] : [[name, written]]
+  })
+}
+
+/**
+ * The query string of a feed's request in its one spelling: the applied filters, and how many items
+ * it has where that is said.
+ */
+export function searchOf(request: ArticlesRequest, filters = appliedFilters(request)): string {
+  const search = new URLSearchParams(filters)
+  if (request.perPage !== LIMITS.perPage.default) search.append('per_page', String(request.perPage))
+  return search.toString()
+}
+
+/** The title of a feed: the service's name and the filters, when there are any (decision 32). */
+export function titleOf(serviceName: string, request: ArticlesRequest, filters = appliedFilters(request)): string {
+  const filtered = inWords(filters)
+  return filtered === '' ? serviceName : `${serviceName}: ${filtered}`
+}
+
+/** Filters as people read them. */
+export const inWords = (filters: Filters): string => filters.map(([name, value]) => `${name}=${value}`).join(', ')

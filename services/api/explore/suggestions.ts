@@ -1,7 +1,6 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { SearchIndex, Suggestion } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
 import { LIMITS, type Parameter } from '../contract/parameters.ts'
 import {
@@ -11,6 +10,7 @@ import {
   readQueryString,
   type ValuesOf,
 } from '../contract/query-string.ts'
+import { historyStart } from '../contract/request.ts'
 import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
 

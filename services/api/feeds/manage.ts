@@ -1,5 +1,4 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import {
   createFeed,
@@ -12,13 +11,12 @@ import {
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
-import { checkPlan, historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
-import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
-import { readRequest } from '../contract/request.ts'
+import { checkPlan, historyStart, readRequest, searchOf, titleOf } from '../contract/request.ts'
 import { refuseMethod } from '../http/answer.ts'
+import { readBody, readMembers, refuseParameters } from '../http/body.ts'
 import { feedAddresses, OPML_TYPE, writeOpml } from './feed-address.ts'
-import { type FeedIdentity, searchOf, titleOf } from './rss.ts'
+import type { FeedIdentity } from './rss.ts'
 
 /** What the handlers work with. */
 interface FeedParts extends FeedIdentity {
@@ -46,7 +44,7 @@ export function feedPages(parts: FeedParts): Router {
   router
     .route('/explore/feeds')
     .get(takesNone, by(answerList))
-    .post(takesNone, readBody, by(answerNew))
+    .post(takesNone, readBody(FEED_LIMITS.body), by(answerNew))
     .all(refuseMethod('GET, HEAD, POST'))
   router.route('/explore/feeds.opml').get(takesNone, by(answerOpml)).all(refuseMethod())
   router
@@ -113,105 +111,6 @@ function feedObject(feed: SearchFeed) {
   }
 }
 
-/** ms; shorter than the server's own limit for a request, which sends no word. */
-const BODY_TIMEOUT = 10_000
-
-const NOT_AN_OBJECT = 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.'
-
-/**
- * Middleware that reads the body of a POST, up to its limit, uncompressed. It stands behind the key
- * and the minute: nobody else's body is read. `express.raw` would read a body beyond the limit to
- * its end before it says so, and wait for that end.
- */
-const readBody: RequestHandler = async (request, response, next) => {
-  if (Number(request.headers['content-length'] ?? 0) > FEED_LIMITS.body) throw tooLarge()
-  const isPlain = [undefined, '', 'identity'].includes(request.headers['content-encoding']?.toLowerCase())
-  if (!request.is('application/json') || !isPlain) throw new ApiError('unsupported_body')
-  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
-  request.body = await receive(request)
-  next()
-}
-
-function receive(request: Request): Promise<Buffer> {
-  const parts: Buffer[] = []
-  let length = 0
-  const received = Promise.withResolvers<Buffer>()
-  // The rest of the body is dropped, and the connection ends with the answer.
-  const refuse = (error: ApiError) => {
-    request.off('data', take).resume()
-    received.reject(error)
-  }
-  const take = (part: Buffer) => {
-    length += part.length
-    if (length > FEED_LIMITS.body) refuse(tooLarge())
-    else parts.push(part)
-  }
-  const late = setTimeout(
-    () => refuse(new ApiError('body_too_slow', { headers: { Connection: 'close' } })),
-    BODY_TIMEOUT,
-  )
-  request.on('data', take)
-  request.once('end', () => received.resolve(Buffer.concat(parts)))
-  // Cut short: nobody is left to be answered.
-  request.once('close', () => received.reject(unreadable()))
-  return received.promise.finally(() => clearTimeout(late))
-}
-
-/**
- * The members of the body, each a text. Unlike `JSON.parse`, it takes no name twice: which of two
- * values was meant nobody knows.
- * @throws ApiError `invalid_request`
- */
-function readMembers<Name extends string>(request: Request, names: readonly Name[]): Partial<Record<Name, string>> {
-  const text = decode(request.body)
-  const value = parse(text)
-  const problems = createProblems()
-  const members: Partial<Record<Name, string>> = {}
-  for (const [name, member] of Object.entries(value)) {
-    const known = names.find(candidate => candidate === name)
-    if (!known) problems.add(name, `There is no such member; the body may have ${names.join(' and ')}.`)
-    else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
-    else members[known] = member
-  }
-  if (!problems.any && namesIn(text) > Object.keys(members).length) {
-    problems.add('body', 'Give each member only once.')
-  }
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
-  return members
-}
-
-function decode(body: unknown): string {
-  if (!Buffer.isBuffer(body)) throw unreadable()
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    throw unreadable()
-  }
-}
-
-function parse(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
-  } catch {
-    // Said below.
-  }
-  throw unreadable()
-}
-
-/** How many names stand in an object whose values are all texts. */
-const namesIn = (text: string): number =>
-  [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
-
-const unreadable = () => new ApiError('invalid_request', { errors: { body: [NOT_AN_OBJECT] } })
-
-const tooLarge = () =>
-  new ApiError('body_too_large', {
-    message: `The body may have ${FEED_LIMITS.body} bytes.`,
-    // The rest of the body is not read.
-    headers: { Connection: 'close' },
-  })
-
 /** Limits of what describes a feed. */
 export const FEED_LIMITS = {
   /** Code points. */
@@ -264,11 +163,4 @@ function problemsOfTitle(title: string): Record<string, string[]> {
   if ([...title].length > FEED_LIMITS.title) return { title: [`Write at most ${FEED_LIMITS.title} characters.`] }
   if (/\p{Cc}/u.test(title) || !title.isWellFormed()) return { title: ['Write it without control characters.'] }
   return {}
-}
-
-/** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
-export function refuseParameters(request: Request, sentence: string): void {
-  const problems = createProblems()
-  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
 }

@@ -1,10 +1,17 @@
 import type { SearchIndex } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { checkPlan, historyStart } from '../articles/articles.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
 import { digestOf, type Listed, type Piece, pieceOf, type ShownArticle } from '../articles/shown-article.ts'
-import { LIMITS, PARAMETER_NAMES } from '../contract/parameters.ts'
-import { type ArticlesRequest, readRequest, spellingsOf } from '../contract/request.ts'
+import {
+  type ArticlesRequest,
+  appliedFilters,
+  checkPlan,
+  historyStart,
+  inWords,
+  readRequest,
+  searchOf,
+  titleOf,
+} from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { optional, text, writeElement, writeXml, type XmlElement } from './xml.ts'
@@ -66,40 +73,6 @@ export function rssOf(
     body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows),
   }
 }
-
-type Filters = [name: string, value: string][]
-
-/**
- * The filters of a request as name and value, in the contract's order and canonical spelling; what
- * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
- * that mean the same give the same.
- */
-function appliedFilters(request: ArticlesRequest): Filters {
-  const spellings = spellingsOf(request)
-  return PARAMETER_NAMES.flatMap((name): [string, string][] => {
-    const written = name === 'cursor' ? null : spellings[name].written
-    return written === null ? [] : [[name, written]]
-  })
-}
-
-/**
- * The query string of a feed's request in its one spelling: the applied filters, and how many items
- * it has where that is said.
- */
-export function searchOf(request: ArticlesRequest, filters = appliedFilters(request)): string {
-  const search = new URLSearchParams(filters)
-  if (request.perPage !== LIMITS.perPage.default) search.append('per_page', String(request.perPage))
-  return search.toString()
-}
-
-/** The title of a feed: the service's name and the filters, when there are any (decision 32). */
-export function titleOf(serviceName: string, request: ArticlesRequest, filters = appliedFilters(request)): string {
-  const filtered = written(filters)
-  return filtered === '' ? serviceName : `${serviceName}: ${filtered}`
-}
-
-/** Filters as people read them. */
-const written = (filters: Filters): string => filters.map(([name, value]) => `${name}=${value}`).join(', ')
 
 /** The publisher of the feed. */
 export interface FeedIdentity {
@@ -175,7 +148,7 @@ function channelOf(
   own: OwnFeed | null,
 ): XmlElement[] {
   const filters = appliedFilters(request)
-  const filtered = written(filters)
+  const filtered = inWords(filters)
   const search = searchOf(request, filters)
   const endpoint = `${publicUrl}/v1/articles.rss`
   const address = search === '' ? endpoint : `${endpoint}?${search}`

@@ -8,9 +8,9 @@ import type { Door } from '../access/admissions.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
+import { refuseParameters } from '../http/body.ts'
 import type { AskedFeed } from './atom-json.ts'
 import { partsOf } from './feed-address.ts'
-import { refuseParameters } from './manage.ts'
 
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
