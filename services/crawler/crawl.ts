@@ -1,16 +1,13 @@
-import type { buildConnector } from 'undici'
-import type { Config } from '../../shared/config/config.ts'
-import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
-import { createUnsavedDays, type UnsavedDays } from './days.ts'
+import { createUnsavedDays } from './days.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
 import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
+import type { Asking } from './fetch/permitted-request.ts'
 import type { Held } from './hosts/budgets.ts'
-import { createLeases, type Leases } from './hosts/leases.ts'
-import { createLongWaits, type LongWaits } from './hosts/permits.ts'
+import { createLeases } from './hosts/leases.ts'
+import { createLongWaits } from './hosts/permits.ts'
 
 /** Longest time for a connection in ms, TLS included. */
 const CONNECT_TIMEOUT = 10_000
@@ -39,26 +36,12 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
   }
 }
 
-/** The connections, settings and state that every stage of the crawler works with. */
-export interface Crawl {
-  config: Config
-  pool: Pool
+/** The connections, settings and state of a crawler. */
+export interface Crawl extends Asking {
   queues: Pick<Queues, 'add'>
-  log: Logger
   /** Met when the normaliser cannot be notified of a stored page. */
   unheard: OutageLog
-  leases: Leases
-  longWaits: LongWaits
-  connect: buildConnector.connector
-  /** The certificates that `connect` checks hosts against. */
-  trust: Trust
   parser: FeedParser
-  /** What was asked of outlets, for their days. */
-  asked: UnsavedDays
-  /** Aborted when nothing new is to begin. */
-  stopping: AbortSignal
-  /** Aborted when requests under way are to end. */
-  ending: AbortSignal
   /** True while too many stored pages wait for the normaliser: no more pages are fetched. */
   backlogged: boolean
   /** Outlets that have to wait, as the dispatcher last found them. */

@@ -1,11 +1,5 @@
-import { isIP } from 'node:net'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { printableLine } from '../../shared/log/printable.ts'
-import { CALLED_AT_ONCE, NO_WORDS } from '../../shared/outlets/page.ts'
 import { withFiles } from '../../shared/outlets/rights.ts'
-import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
-import { noteBlock } from '../../status/health.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
 import { gunzipFile } from './fetch/compression.ts'
@@ -15,7 +9,10 @@ import { asFailure } from './fetch/request-failure.ts'
 import { recallStated, statedOf } from './fetch/robots.ts'
 import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
+import type { WaitingPage } from './hosts/due.ts'
 import type { Lease } from './hosts/leases.ts'
+import { readOwnership } from './hosts/ownership.ts'
+import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 const PAGE_HEADERS = {
@@ -186,182 +183,4 @@ async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   } catch (error) {
     crawl.unheard.met(error)
   }
-}
-
-/** A page that waits to be fetched. */
-export interface WaitingPage {
-  pageNo: bigint
-  outletNo: number
-  url: string
-  attempts: number
-  /** ms since its first try. */
-  tried: number
-}
-
-const compress = promisify(gzip)
-
-/** The result of saving a verdict. */
-interface Saved {
-  /** The page's new state, for metrics. `known`: another crawler was faster. */
-  became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
-  /** Bytes of the page that are stored. */
-  bytes: number
-  /** The outlet has so many stored pages that the normaliser polls for them without a message. */
-  many: boolean
-}
-
-/**
- * Saves a verdict. It counts only while the page still waits: saved twice, it leaves one result.
- */
-export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
-  const nothing = { bytes: 0, many: false }
-  switch (verdict.kind) {
-    case 'store': {
-      const body = await compress(verdict.body)
-      const stored = await store(pool, page, verdict, body)
-      return stored === null ? { became: 'known', ...nothing } : { became: 'stored', bytes: body.length, ...stored }
-    }
-    case 'store without body':
-      return transaction(pool, async client => {
-        const stored = await store(client, page, verdict, null)
-        if (stored === null) return { became: 'known', ...nothing }
-        await noteBlock(client, page.outletNo, verdict.block)
-        return { became: 'blocked', bytes: 0, ...stored }
-      })
-    case 'refuse':
-      await finish(pool, page, 'refused', verdict.reason, verdict.detail)
-      return { became: 'refused', ...nothing }
-    case 'put back':
-      await pool.query(
-        `update pages set next_try_at = clock_timestamp() + $2 * interval '1 ms', reason = $3
-          where page_no = $1 and state = 'waiting'`,
-        [page.pageNo, verdict.wait, verdict.reason],
-      )
-      return { became: 'waiting', ...nothing }
-    case 'retry': {
-      const wait = retryAfter(page.attempts + 1, page.tried, retryMin)
-      if (wait === null) {
-        const became = verdict.end ?? 'failed'
-        await finish(pool, page, became, verdict.reason, verdict.detail)
-        return { became, ...nothing }
-      }
-      await pool.query(
-        `update pages
-            set attempts = attempts + 1, next_try_at = clock_timestamp() + $2 * interval '1 ms',
-                first_tried_at = coalesce(first_tried_at, clock_timestamp()), reason = $3, detail = $4
-          where page_no = $1 and state = 'waiting'`,
-        [page.pageNo, wait, verdict.reason, shortHeader(verdict.detail)],
-      )
-      return { became: 'waiting', ...nothing }
-    }
-  }
-}
-
-/**
- * Stores the page's source. The same statement sets the state that makes the normaliser read it.
- * Null: another crawler was faster.
- */
-async function store(
-  db: Pick<Pool, 'query'>,
-  page: WaitingPage,
-  verdict: Extract<Verdict, { status: number }>,
-  body: Buffer | null,
-): Promise<Pick<Saved, 'many'> | null> {
-  const { url, status, contentType, rights, foreign } = verdict
-  // Index pages_stored_turns.
-  const { rows } = await db.query<{ many: boolean }>(
-    `with page as (
-       update pages
-          set state = 'stored', entry = case when $8::jsonb is null then entry - 'foreign' else coalesce(entry, '{}') || $8 end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
-              first_tried_at = coalesce(first_tried_at, clock_timestamp())
-        where page_no = $1 and state = 'waiting'
-       returning page_no
-     )
-     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at, rights)
-     select page_no, $2, $3, $4, $5, clock_timestamp(), $9::jsonb from page
-     on conflict (page_no) do update
-        set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
-            body = excluded.body, fetched_at = excluded.fetched_at, rights = excluded.rights
-     returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
-    [
-      ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
-      foreign === undefined ? null : JSON.stringify({ foreign, ...(foreign === 'both' ? NO_WORDS : {}) }),
-      rights === null ? null : JSON.stringify(rights),
-    ],
-  )
-  return rows[0] ?? null
-}
-
-const SHORT = 500
-
-/** Cuts a header for crawl memory, which keeps it for ever. Headers of up to 64 kB are read. */
-const shortHeader = (text: string | null) =>
-  text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT)
-
-async function finish(
-  pool: Pool,
-  page: WaitingPage,
-  state: 'refused' | 'failed',
-  reason: string,
-  detail: string | null,
-) {
-  await pool.query(
-    `update pages
-        set state = $2, reason = $3, detail = $4, attempts = attempts + 1, finished_at = clock_timestamp(),
-            first_tried_at = coalesce(first_tried_at, clock_timestamp())
-      where page_no = $1 and state = 'waiting'`,
-    [page.pageNo, state, reason, shortHeader(detail)],
-  )
-}
-
-/** ms after its first try during which a failing page is tried again. */
-const GIVE_UP = 86_400_000
-
-/**
- * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubled with each try. Null: the page is
- * given up, a day after its first try.
- *
- * @param attempts tries that failed, this one included
- * @param since ms since the first try
- */
-export function retryAfter(attempts: number, since: number, retryMin: number): number | null {
-  const wait = Math.max(1, retryMin) * 2 ** Math.min(attempts - 1, 30)
-  if (since + wait <= GIVE_UP) return wait
-  // The last try comes at the end of the day, unless this was it.
-  return since < GIVE_UP - Math.min(retryMin, GIVE_UP / 2) ? GIVE_UP - since : null
-}
-
-/** Whose host an address is on. `domain`: of the outlet that it belongs to. */
-type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; domain: string }
-
-/**
- * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
- * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
- * is either's. Indexes: outlets_domain_key, outlets_hosts.
- */
-export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
-  const { rows } = await db.query<{ ours: boolean; domain: string; length: number }>(
-    `select outlet_no = $2 as ours, domain, length(name) as length
-       from (select outlet_no, active, domain, domain as name from outlets where domain = any($1)
-             union all
-             select outlet_no, active, domain, host from outlets, unnest(hosts) as host
-              where hosts && $1 and host = any($1)) named (outlet_no, active, domain, name)
-      where active or outlet_no = $2
-      order by length(name) desc, outlet_no = $2 desc limit 1`,
-    [namesOf(url), outletNo],
-  )
-  const [nearest] = rows
-  if (nearest === undefined) return { of: 'nobody' }
-  return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
-}
-
-/**
- * The names in a catalogue that cover a host: itself, with and without its port, and its domains.
- */
-function namesOf({ host, hostname }: URL): string[] {
-  const names = [host, hostname]
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return names
-  for (let dot = hostname.indexOf('.'); dot >= 0; dot = hostname.indexOf('.', dot + 1))
-    names.push(hostname.slice(dot + 1))
-  return names
 }

@@ -2,16 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withLogContext } from '../../shared/log/context.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
-import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { isTransient } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import type { Crawl } from './crawl.ts'
 import { pollFeed } from './feeds/poll.ts'
-import { type DueFeed, saveFailure } from './feeds/schedule.ts'
-import { type Held, readBrimming, readHeld, releasePutOff } from './hosts/budgets.ts'
-import { claimHosts, isBacklogged } from './hosts/due.ts'
+import { saveFailure } from './feeds/schedule.ts'
+import { readBrimming, readHeld, releasePutOff } from './hosts/budgets.ts'
+import { claimHosts, isBacklogged, nextWork, type Work } from './hosts/due.ts'
 import { endVisit, type Visit } from './hosts/leases.ts'
-import { fetchPage, savePage, type WaitingPage } from './page.ts'
+import { fetchPage } from './page.ts'
+import { savePage } from './save-page.ts'
 
 /** ms between two claims. */
 const TICK = 700
@@ -176,78 +177,4 @@ async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> 
     else await savePage(pool, work.page, { kind: 'retry', reason: 'crawler error', detail }, config.CRAWL_RETRY_MIN)
     return true
   }
-}
-
-/** The next feed or page to request from a host. */
-type Work = { kind: 'feed'; feed: DueFeed } | { kind: 'page'; page: WaitingPage }
-
-interface WorkOptions {
-  /** Whether pages are fetched now. */
-  pages: boolean
-  /** Outlets whose pages and feeds have to wait. */
-  held: Held
-  /** Whether a feed comes before a page when both are due. */
-  feedFirst: boolean
-  /**
-   * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
-   * a visit: an outlet is drawn by lot.
-   */
-  served: number | null
-}
-
-/**
- * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is
- * due.
- */
-export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
-  const page = () => (options.pages ? nextPage(pool, host, options) : null)
-  const feed = () => nextFeed(pool, host, options)
-  return options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
-}
-
-async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {
-  // Index feeds_due.
-  const { rows } = await pool.query<DueFeed>(
-    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.kind, f.etag, f.last_modified as "lastModified",
-            f.failures, f.parsing
-       from feeds f join outlets o using (outlet_no)
-      where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp() and f.outlet_no <> all($2)
-      order by f.next_poll_at limit 1`,
-    [host, [...held.feeds]],
-  )
-  const [feed] = rows
-  return feed === undefined ? null : { kind: 'feed', feed }
-}
-
-/**
- * The oldest due page of the outlet whose turn it is: the one behind the outlet that was served
- * last. A visit begins by lot: where the host wants long pauses, it fetches only one page, and the
- * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
- */
-async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
-  const { rows } = await pool.query<WaitingPage>(
-    `with recursive outlet as (
-       (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
-         order by outlet_no limit 1)
-       union all
-       select next.outlet_no
-         from outlet o, lateral (
-           select outlet_no from pages
-            where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
-            order by outlet_no limit 1) next
-     )
-     select page.*
-       from outlet o, lateral (
-         select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
-                coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
-           from pages
-          where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no = o.outlet_no
-            and next_try_at <= clock_timestamp()
-          order by next_try_at limit 1) page
-      where o.outlet_no <> all($3)
-      order by case when $2::int is null then random() end, o.outlet_no <= $2, o.outlet_no limit 1`,
-    [host, served, [...held.pages]],
-  )
-  const [page] = rows
-  return page === undefined ? null : { kind: 'page', page }
 }

@@ -1,10 +1,14 @@
 import type { X509Certificate } from 'node:crypto'
+import type { buildConnector } from 'undici'
+import type { Config } from '../../../shared/config/config.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
-import type { Crawl } from '../crawl.ts'
+import type { UnsavedDays } from '../days.ts'
 import { admitsHost, spend } from '../hosts/budgets.ts'
-import type { Lease } from '../hosts/leases.ts'
-import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
-import { CERTIFICATE_LIMIT, missingCertificates } from './certificates.ts'
+import type { Lease, Leases } from '../hosts/leases.ts'
+import { endPermit, type LongWaits, type Permit, takePermit } from '../hosts/permits.ts'
+import { CERTIFICATE_LIMIT, missingCertificates, type Trust } from './certificates.ts'
 import { IncompleteChain, introduction } from './connector.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './request-failure.ts'
@@ -15,6 +19,24 @@ import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './requ
  * and never finish. Longer than any reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
+
+/** What a crawler asks hosts with. */
+export interface Asking {
+  config: Config
+  pool: Pool
+  log: Logger
+  leases: Leases
+  longWaits: LongWaits
+  connect: buildConnector.connector
+  /** The certificates that `connect` checks hosts against. */
+  trust: Trust
+  /** What was asked of outlets, for their days. */
+  asked: UnsavedDays
+  /** Aborted when nothing new is to begin. */
+  stopping: AbortSignal
+  /** Aborted when requests under way are to end. */
+  ending: AbortSignal
+}
 
 /** The outcome of one request that was made with a permit of its host. */
 export type HostReply =
@@ -46,19 +68,19 @@ interface PermittedOptions {
 
 /** Makes one request as soon as the host is free, then starts the pause. */
 async function requestWithPermit(
-  crawl: Crawl,
+  asking: Asking,
   visit: Lease,
   url: URL,
   headers: Record<string, string>,
   options: PermittedOptions,
 ): Promise<HostReply> {
-  const { config, pool, leases } = crawl
+  const { config, pool, leases } = asking
   const delay = config.CRAWL_HOST_DELAY
   const outcome = await takePermit(pool, leases, visit, url.host, {
     delay,
     patience: options.patience,
-    beginLong: () => crawl.longWaits.begin(options.outletNo),
-    stop: crawl.stopping,
+    beginLong: () => asking.longWaits.begin(options.outletNo),
+    stop: asking.stopping,
   })
   if (outcome.kind !== 'permit') return outcome
   const { permit } = outcome
@@ -68,14 +90,14 @@ async function requestWithPermit(
     return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
   }
   const read = { bytes: 0 }
-  const result = await request(url, { ...introduction(config), ...headers }, crawl.connect, {
+  const result = await request(url, { ...introduction(config), ...headers }, asking.connect, {
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,
-    ...{ signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]), read },
+    ...{ signal: AbortSignal.any([asking.ending, permit.lost, visit.lost]), read },
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
-  noteAsked(crawl, options.outletNo, result, read.bytes)
+  noteAsked(asking, options.outletNo, result, read.bytes)
   const isFailure = result instanceof RequestFailure
   await endPermit(pool, leases, permit, delay, {
     requested: true,
@@ -90,7 +112,7 @@ async function requestWithPermit(
 const ABSENT = new Set([404, 410])
 
 /** Counts a request for its outlet's day, but one that we ended ourselves. */
-function noteAsked({ asked }: Crawl, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
+function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
   asked.add(outletNo, {
@@ -131,28 +153,28 @@ const PATIENCE = 15_000
  * request is made again. This is tried once an hour for a host, and the outlet's budget pays.
  */
 export async function askHost(
-  crawl: Crawl,
+  asking: Asking,
   visit: Lease,
   url: URL,
   headers: Record<string, string>,
   options: PermittedOptions,
 ): Promise<HostReply> {
-  const asked = await requestWithPermit(crawl, visit, url, headers, options)
-  if (asked.kind !== 'failure' || asked.incomplete === undefined || !crawl.trust.mayTry(url.host)) return asked
-  const fetch = (address: URL) => fetchCertificate(crawl, visit, address, options.outletNo)
-  const missing = await missingCertificates(asked.incomplete, crawl.trust, fetch)
+  const asked = await requestWithPermit(asking, visit, url, headers, options)
+  if (asked.kind !== 'failure' || asked.incomplete === undefined || !asking.trust.mayTry(url.host)) return asked
+  const fetch = (address: URL) => fetchCertificate(asking, visit, address, options.outletNo)
+  const missing = await missingCertificates(asked.incomplete, asking.trust, fetch)
   if (missing === null) return asked
-  crawl.trust.remember(missing)
-  crawl.log.info({ host: url.host, certificates: missing.length }, 'fetched certificates that a host does not send')
-  return requestWithPermit(crawl, visit, url, headers, { ...options, patience: OWN_PAUSE })
+  asking.trust.remember(missing)
+  asking.log.info({ host: url.host, certificates: missing.length }, 'fetched certificates that a host does not send')
+  return requestWithPermit(asking, visit, url, headers, { ...options, patience: OWN_PAUSE })
 }
 
-async function fetchCertificate(crawl: Crawl, visit: Lease, address: URL, outletNo: number): Promise<Buffer | null> {
-  const { pool, config } = crawl
+async function fetchCertificate(asking: Asking, visit: Lease, address: URL, outletNo: number): Promise<Buffer | null> {
+  const { pool, config } = asking
   if (address.host !== visit.host && !(await admitsHost(pool, outletNo, address.host, config))) return null
   const headers = { accept: 'application/pkix-cert,*/*;q=0.5' }
   const limits = { outletNo, patience: PATIENCE, beginning: CERTIFICATE_LIMIT }
-  const asked = await requestWithPermit(crawl, visit, address, headers, limits)
+  const asked = await requestWithPermit(asking, visit, address, headers, limits)
   if (asked.kind !== 'answer' || asked.answer.status !== 200) return null
   await spend(pool, outletNo, { hosts: 0, bytes: asked.answer.body.length })
   return asked.answer.body

@@ -1,10 +1,9 @@
 import { readTarget } from '../../../shared/articles/address.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
-import type { Crawl } from '../crawl.ts'
 import { admitsHost, OTHER_DAY, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { askHost, type HostReply, OWN_PAUSE } from './permitted-request.ts'
+import { type Asking, askHost, type HostReply, OWN_PAUSE } from './permitted-request.ts'
 import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
 import { NEVER_ASKED } from './request-failure.ts'
@@ -47,7 +46,7 @@ const GUEST_PATIENCE = 15_000
 
 /** The state of fetching one document: its address, and those that it redirects to. */
 interface Way {
-  crawl: Crawl
+  asking: Asking
   visit: Lease
   outletNo: number
   headers: Record<string, string>
@@ -86,7 +85,7 @@ interface GetOptions {
  * @param outletNo the outlet whose budget pays
  */
 export async function politeGet(
-  crawl: Crawl,
+  asking: Asking,
   visit: Lease,
   outletNo: number,
   address: string,
@@ -95,7 +94,7 @@ export async function politeGet(
 ): Promise<Fetched> {
   const url = readTarget(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
-  const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
+  const way = { asking, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
   return followAll({ ...way, ...freshTrack(), askedHosts: new Set(asked === null ? [] : [asked]) }, url)
 }
 
@@ -122,9 +121,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /** Robots, permit, request: asks once, if the outlet's budget and the robots.txt allow it. */
 async function ask(way: Way, url: URL): Promise<Fetched> {
-  const { crawl, visit, outletNo, askedHosts, robotsNeeded } = way
+  const { asking, visit, outletNo, askedHosts, robotsNeeded } = way
   const { host } = url
-  if (host !== visit.host && !(await admitsHost(crawl.pool, outletNo, host, crawl.config))) {
+  if (host !== visit.host && !(await admitsHost(asking.pool, outletNo, host, asking.config))) {
     return { kind: 'busy', host, wait: OTHER_DAY }
   }
   if (robotsNeeded === null) {
@@ -138,7 +137,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
   const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? way.ownPatience : GUEST_PATIENCE
   const cookie = way.cookies.headerFor(url)
   const headers = cookie === '' ? way.headers : { ...way.headers, cookie }
-  const asked = await askHost(crawl, visit, url, headers, {
+  const asked = await askHost(asking, visit, url, headers, {
     ...{ outletNo, patience },
     ...(way.beginning === undefined ? {} : { beginning: way.beginning }),
     ...(robotsNeeded === null ? {} : { beginning: ROBOTS_LIMIT, needed: robotsNeeded }),
@@ -160,7 +159,7 @@ async function robotsOf(
   way: Way,
   { origin, host }: URL,
 ): Promise<RobotsKnown | RobotsBlocked | Exclude<Fetched, { kind: 'answer' }>> {
-  const { pool, config } = way.crawl
+  const { pool, config } = way.asking
   let known = await recallRobots(pool, host)
   if (known.kind !== 'unknown') return known
   const { failures } = known

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
-import type { Crawl } from '../crawl.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
+import type { Asking } from './permitted-request.ts'
 import { type Fetched, politeGet } from './polite-get.ts'
 import { pathMatcher } from './robots.ts'
 
@@ -74,13 +74,13 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
  * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
 export async function tdmRulesOf(
-  crawl: Crawl,
+  asking: Asking,
   visit: Lease,
   outletNo: number,
   { origin, host }: URL,
   isAsked: boolean,
 ): Promise<TdmRule[] | (Extract<Fetched, { kind: 'busy' | 'interrupted' }> & { last: TdmRule[] })> {
-  const known = await crawl.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
+  const known = await asking.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
     'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
     [host],
   )
@@ -88,21 +88,21 @@ export async function tdmRulesOf(
   if (known.rows[0]?.fresh === true) return last
   const headers = { accept: 'application/json,*/*;q=0.5' }
   const asked = isAsked && last.length === 0 ? host : null
-  const fetched = await politeGet(crawl, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })
+  const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another host that is busy must not hold up the page.
   if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
   // The page has the same trouble, and tells it.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last
-  if (fetched.kind === 'answer') await spend(crawl.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
+  if (fetched.kind === 'answer') await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
   const read = rulesIn(fetched)
   const rules = read ?? last
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && !isDeepStrictEqual(rules, last))
-    crawl.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
+    asking.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
   // Counted from when the host may be asked for the page: it may rest for longer than an hour.
-  await crawl.pool.query(
+  await asking.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,
     [host, rules.length === 0 ? null : JSON.stringify(rules), isKept ? KEEP : TRY_AGAIN],

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
@@ -232,4 +233,88 @@ export function siteOf(host: string, domains: ReadonlySet<string>): string {
   if (registrable === null) return host
   for (let at = name; at.length > registrable.length; at = at.slice(at.indexOf('.') + 1)) if (domains.has(at)) return at
   return registrable
+}
+
+/** A page that waits to be fetched. */
+export interface WaitingPage {
+  pageNo: bigint
+  outletNo: number
+  url: string
+  attempts: number
+  /** ms since its first try. */
+  tried: number
+}
+
+/** The next feed or page to request from a host. */
+export type Work = { kind: 'feed'; feed: DueFeed } | { kind: 'page'; page: WaitingPage }
+
+interface WorkOptions {
+  /** Whether pages are fetched now. */
+  pages: boolean
+  /** Outlets whose pages and feeds have to wait. */
+  held: Held
+  /** Whether a feed comes before a page when both are due. */
+  feedFirst: boolean
+  /**
+   * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
+   * a visit: an outlet is drawn by lot.
+   */
+  served: number | null
+}
+
+/**
+ * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is
+ * due.
+ */
+export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
+  const page = () => (options.pages ? nextPage(pool, host, options) : null)
+  const feed = () => nextFeed(pool, host, options)
+  return options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
+}
+
+async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {
+  // Index feeds_due.
+  const { rows } = await pool.query<DueFeed>(
+    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.kind, f.etag, f.last_modified as "lastModified",
+            f.failures, f.parsing
+       from feeds f join outlets o using (outlet_no)
+      where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp() and f.outlet_no <> all($2)
+      order by f.next_poll_at limit 1`,
+    [host, [...held.feeds]],
+  )
+  const [feed] = rows
+  return feed === undefined ? null : { kind: 'feed', feed }
+}
+
+/**
+ * The oldest due page of the outlet whose turn it is: the one behind the outlet that was served
+ * last. A visit begins by lot: where the host wants long pauses, it fetches only one page, and the
+ * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
+ */
+async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
+  const { rows } = await pool.query<WaitingPage>(
+    `with recursive outlet as (
+       (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
+         order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from outlet o, lateral (
+           select outlet_no from pages
+            where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
+            order by outlet_no limit 1) next
+     )
+     select page.*
+       from outlet o, lateral (
+         select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
+                coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
+           from pages
+          where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no = o.outlet_no
+            and next_try_at <= clock_timestamp()
+          order by next_try_at limit 1) page
+      where o.outlet_no <> all($3)
+      order by case when $2::int is null then random() end, o.outlet_no <= $2, o.outlet_no limit 1`,
+    [host, served, [...held.pages]],
+  )
+  const [page] = rows
+  return page === undefined ? null : { kind: 'page', page }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { retryAfter } from './page.ts'
+import { retryAfter } from './save-page.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
