@@ -85,9 +85,10 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /**
    * How many matches there are by time, outlet, language or country; exact, as of one moment.
    *
+   * @param newest no article after this `seq` is counted
    * @throws TooManyBuckets
    */
-  countBy(query: Matched, breakdown: Breakdown): Promise<Counts>
+  countBy(query: Matched, breakdown: Breakdown, newest?: bigint): Promise<Counts>
   /**
    * The articles of `seqs` that pass all filters, in no order: the candidates of semantic search.
    */
@@ -194,12 +195,13 @@ export function openIndexOf<A extends KeptArticle>(
   )
   return {
     search(query, position = null, { state, ...sizes } = {}) {
-      // The state is good for the first attempt: a search restarts because it has changed.
+      // The state is good for the first attempt: a search restarts because it has changed. But no
+      // attempt shows articles that came later than the state with which the key was found.
       let known = state ?? null
       return restarting(() => {
         const given = known
         known = null
-        return searchPage(parts, query, position, { ...SIZES, ...sizes }, given)
+        return searchPage(parts, query, position, { ...SIZES, ...sizes }, given, state?.lastSeq)
       })
     },
 
@@ -210,9 +212,9 @@ export function openIndexOf<A extends KeptArticle>(
 
     collect: (query, create) => restarting(() => collectAll(parts, query, create, SIZES)),
 
-    async countBy(query, breakdown) {
+    async countBy(query, breakdown, newest) {
       const create = (bounds: TimeBounds | null) => createBreakdown(breakdown, query.sort, bounds)
-      const collector = await restarting(() => collectAll(parts, query, create, SIZES))
+      const collector = await restarting(() => collectAll(parts, query, create, SIZES, newest))
       return collector.counts(parts.stored.names)
     },
 
@@ -226,7 +228,10 @@ export function openIndexOf<A extends KeptArticle>(
       )
     },
 
-    articles: seqs => parts.stored.read(seqs),
+    async articles(seqs) {
+      const { wordsVersion } = await parts.segments.readSnapshot()
+      return parts.stored.read(seqs, wordsVersion)
+    },
     recount: seqs => parts.stored.recount(seqs),
 
     warm(onFailure = () => {}, gently = false) {

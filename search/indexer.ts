@@ -33,6 +33,7 @@ export { authorId } from './indexing/identity.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
 export { lowerPriority } from './indexing/scheduler.ts'
 export { createKnownWords, KINDS, type KnownWords, type MakeOptions, makeSegments } from './indexing/segments.ts'
+export { raiseWordsVersion } from './store/postgres-articles.ts'
 export { type IndexSize, readIndexSize } from './store/postgres-segments.ts'
 export type { SegmentRange } from './store/segment-store.ts'
 

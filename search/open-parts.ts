@@ -53,7 +53,7 @@ export function openParts<A extends KeptArticle>(
     stored,
     names,
     cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
-    memory: createMemoryIndex(source, articles => stored.keep(articles)),
+    memory: createMemoryIndex(source, stored.keep),
     archive,
     knownMeta: () => meta,
 

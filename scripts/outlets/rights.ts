@@ -1,3 +1,4 @@
+import { raiseWordsVersion } from '../../search/indexer.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
 import { snippetOf } from '../../shared/articles/snippet.ts'
@@ -40,8 +41,8 @@ function cellOf({ refused, wordsAlone }: Stopped): string {
   return words.filter(Boolean).join(', ') || '–'
 }
 
-/** Articles that are read at a time. */
-const PART = 200
+/** Articles that are bounded at a time. After each part, searches read their newest articles again. */
+const PART = 1_000
 const VECTOR_TIMEOUT = 15_000
 
 /**
@@ -85,7 +86,6 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   const articles = counted(counts.articles, 'article')
   if (dryRun) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
   say(`Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`)
-  if (counts.snippets > 0) say('Processes of the API that hold old snippets in memory show them for up to ten minutes.')
 }
 
 /** @throws UsageError without a vector store whose vectors may have to go */
@@ -205,11 +205,13 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
   )
   const shortened = bounds.filter(({ isBounded }) => isBounded)
   // Indexes: the primary keys.
-  await client.query(
+  const { rowCount } = await client.query(
     `update article_texts t set snippet = n.snippet from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
       where t.seq = n.seq and t.snippet is distinct from n.snippet`,
     [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
   )
   const silent = bounds.filter(({ hasVector }) => !hasVector)
   await client.query('delete from embeddings where seq = any ($1::bigint[])', [silent.map(({ seq }) => seq)])
+  // Makers of segments wait for it until the commit.
+  if (rowCount !== 0) await raiseWordsVersion(client)
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { raiseWordsVersion } from '../../search/indexer.ts'
 import { snippetOf } from '../../shared/articles/snippet.ts'
 import { counted } from '../../shared/log/printable.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import { type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'
 
 /** Articles that are read at a time; their bodies are in memory. */
@@ -9,8 +10,6 @@ const SNIPPETS = 200
 
 /**
  * Makes the snippets of the chosen articles anew from their bodies, and writes those that differ.
- * Processes of the API show articles that they hold in memory with their old snippets for up to ten
- * minutes.
  *
  * @returns whether it is complete
  */
@@ -20,7 +19,11 @@ export function reindexSnippets(work: Work): Promise<boolean> {
     const changed = rows
       .map(({ seq, snippet, body }) => ({ seq, before: snippet, snippet: snippetOf(body) }))
       .filter(({ before, snippet }) => before !== snippet)
-    await work.pool.query(WRITE, [changed.map(({ seq }) => seq), changed.map(({ snippet }) => snippet)])
+    if (changed.length === 0) return true
+    await transaction(work.pool, async client => {
+      await client.query(WRITE, [changed.map(({ seq }) => seq), changed.map(({ snippet }) => snippet)])
+      await raiseWordsVersion(client)
+    })
     return true
   })
 }

@@ -24,15 +24,12 @@ export interface CacheStats {
 /** Bytes of a key, its entry and the object around the value. */
 export const ENTRY_BYTES = 200
 
-/**
- * @param limit bytes
- * @param ttl ms since it was first set after which a value is dropped; 0: never
- */
-export function createCache<K extends {}, V extends {}>(limit: number, ttl = 0): RecencyCache<K, V> {
+/** @param limit bytes */
+export function createCache<K extends {}, V extends {}>(limit: number): RecencyCache<K, V> {
   const maxSize = Math.max(1, Math.floor(limit))
   // In an object of its own: `lru-cache` counts the size of an entry only when its value is another
   // one.
-  const cache = new LRUCache<K, { value: V }>({ maxSize, ttl, noUpdateTTL: true })
+  const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
     get: key => cache.get(key)?.value,
     set: (key, value, bytes) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),

@@ -5,12 +5,11 @@ import { type Cache, type CacheSizes, type CacheStats, createCache } from './cac
 
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
 
-/** ms. An operator may blank snippets (decision 41), and `reindex` may make them anew. */
-const SNIPPETS_HOLD = 600_000
-
 /**
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
- * hardly changes (decision 24), and lists and polls ask for the newest articles again and again.
+ * hardly changes (decision 24), and lists and polls ask for the newest articles again and again. An
+ * operator may blank snippets (decision 41): that raises the version of the words, and none that
+ * was read before is shown.
  */
 export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
@@ -18,11 +17,17 @@ export function createStoredArticles<A extends KeptArticle>(
   form: ArticleForm<A>,
 ) {
   // By number, which a `Map` finds faster than a bigint.
-  const cache = createCache<number, A>(sizes.articles, SNIPPETS_HOLD)
+  let cache = createCache<number, A>(sizes.articles)
+  let version = 0n
   const names = createNameCache(source, sizes.names)
 
-  const nameAndKeep = async (stored: StoredArticle[]): Promise<A[]> => {
+  const nameAndKeep = async (stored: StoredArticle[], wordsVersion: bigint): Promise<A[]> => {
     const articles = (await named(stored)).map(form.make)
+    if (wordsVersion > version) {
+      version = wordsVersion
+      cache = createCache<number, A>(sizes.articles)
+    }
+    if (wordsVersion < version) return articles
     for (const article of articles) cache.set(Number(article.seq), article, form.bytesOf(article))
     return articles
   }
@@ -46,12 +51,16 @@ export function createStoredArticles<A extends KeptArticle>(
     }))
   }
   return {
-    /** The articles in the given order. Numbers that are no article's are left out. */
-    async read(seqs: bigint[]): Promise<A[]> {
-      const found = seqs.map(seq => cache.get(Number(seq)))
+    /**
+     * The articles in the given order. Numbers that are no article's are left out.
+     *
+     * @param wordsVersion snippets are of this version of the words, or of a newer one
+     */
+    async read(seqs: bigint[], wordsVersion: bigint): Promise<A[]> {
+      const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))
       const missing = seqs.filter((_, index) => found[index] === undefined)
       if (missing.length > 0) {
-        const articles = await nameAndKeep(await source.readStored(missing))
+        const articles = await nameAndKeep(await source.readStored(missing, wordsVersion), wordsVersion)
         const bySeq = new Map(articles.map(article => [article.seq, article]))
         seqs.forEach((seq, index) => {
           found[index] ??= bySeq.get(seq)
@@ -60,8 +69,8 @@ export function createStoredArticles<A extends KeptArticle>(
       return found.filter(article => article !== undefined)
     },
     /** Keeps articles that were read for another purpose. */
-    async keep(stored: StoredArticle[]): Promise<void> {
-      await nameAndKeep(stored)
+    async keep(stored: StoredArticle[], wordsVersion: bigint): Promise<void> {
+      await nameAndKeep(stored, wordsVersion)
     },
     /** Counts the bytes of kept articles again, after they grew. */
     recount(seqs: bigint[]): void {

@@ -25,6 +25,7 @@ const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: 
  *
  * @param position `next` of the page before; null: the first page
  * @param state the state of the index, when the caller has just read it; null: it is read
+ * @param newest no article after this `seq` is shown; null: none after those of the state
  * @throws SegmentsChanged the caller starts again, with a state that is read anew
  */
 export async function searchPage<A extends KeptArticle>(
@@ -33,9 +34,10 @@ export async function searchPage<A extends KeptArticle>(
   position: Position | null,
   sizes: SearchSizes,
   state: IndexState | null = null,
+  newest: bigint | null = null,
 ): Promise<SearchPage<A>> {
   const snapshot = state ?? (await index.segments.readSnapshot())
-  const watermark = position?.watermark ?? snapshot.lastSeq
+  const watermark = position?.watermark ?? newest ?? snapshot.lastSeq
   const plan = planSearch(query, await index.daysUpTo(snapshot.lastSeq), watermark)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
@@ -48,7 +50,10 @@ export async function searchPage<A extends KeptArticle>(
   await collectMatches(index, { snapshot, meta, plan }, { sort, order, position }, [top, count], count.limit, sizes)
   const ties = tieBreakers(index, plan.scoring, meta.version)
   const hits = await firstInOrder(top.hits(), wanted, query, position, ties)
-  const rows = await index.stored.read(hits.slice(0, perPage).map(hit => hit.seq))
+  const rows = await index.stored.read(
+    hits.slice(0, perPage).map(hit => hit.seq),
+    snapshot.wordsVersion,
+  )
 
   const total = position?.total ?? Math.min(count.count(), sizes.cap)
   const estimate = position?.estimate ?? count.count() >= sizes.cap
@@ -78,10 +83,11 @@ export async function collectAll<C extends Collector>(
   query: Matched,
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
+  newest?: bigint,
 ): Promise<C> {
   const snapshot = await index.segments.readSnapshot()
   const days = await index.daysUpTo(snapshot.lastSeq)
-  const plan = planSearch(query, days, snapshot.lastSeq)
+  const plan = planSearch(query, days, newest ?? snapshot.lastSeq)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)

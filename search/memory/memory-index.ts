@@ -40,14 +40,18 @@ export type MemoryIndex = ReturnType<typeof createMemoryIndex>
  *
  * @param keep takes in articles as they will be shown, so that they need not be read once more
  */
-export function createMemoryIndex(source: ArticleSource, keep: (articles: StoredArticle[]) => Promise<void>) {
+export function createMemoryIndex(
+  source: ArticleSource,
+  keep: (articles: StoredArticle[], wordsVersion: bigint) => Promise<void>,
+) {
   let state: State | null = null
 
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
     const to = own.last + ARTICLES_PER_READ < last ? own.last + ARTICLES_PER_READ : last
     const articles = await source.readNew(own.last, to, own.wordsVersion)
     // When this fails, the articles are read when they are shown.
-    const kept = keep(articles.map(article => article.stored)).catch(() => {})
+    const stored = articles.map(article => article.stored)
+    const kept = keep(stored, own.wordsVersion).catch(() => {})
     try {
       await addAll(own, articles, sizes)
     } catch (error) {

@@ -62,8 +62,8 @@ export interface ArticleSource {
    * Articles after one `seq` up to another, ascending, with words of this version or a newer one.
    */
   readNew(after: bigint, to: bigint, wordsVersion: bigint): Promise<UnflushedArticle[]>
-  /** Numbers that are no article's are left out. */
-  readStored(seqs: bigint[]): Promise<StoredArticle[]>
+  /** Numbers that are no article's are left out. Snippets are of this version, or of a newer one. */
+  readStored(seqs: bigint[], wordsVersion: bigint): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>

@@ -27,8 +27,10 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       return rows.map(unflushedArticleOf)
     },
 
-    readStored: seqs =>
-      reads.rows<StoredArticle>({ name: 'search-stored', text: STORED, values: [seqs] }, { lastSeq: newestOf(seqs) }),
+    async readStored(seqs, wordsVersion) {
+      const statement = { name: 'search-stored', text: STORED, values: [seqs] }
+      return reads.rows<StoredArticle>(statement, { lastSeq: newestOf(seqs), wordsVersion })
+    },
 
     async readIds(seqs) {
       const statement = { name: 'search-ids', text: IDS, values: [seqs] }
@@ -305,7 +307,7 @@ const UPDATE = `
   from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
   where w.seq = n.seq and (w.title, w.body) is distinct from (n.title, n.body)`
 
-/** Searches then read the words of articles without a segment again. */
+/** Searches then read the words of articles without a segment again, and what they show of all. */
 export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
 }

@@ -63,7 +63,10 @@ export interface IndexState {
   lastSeq: bigint
   /** Version of the segments (`IndexMeta`). */
   version: bigint
-  /** Version of the words of articles that have no segment yet. `reindex` raises it. */
+  /**
+   * Version of the words of articles that have no segment yet, and of all snippets. `reindex` raises
+   * it, and whoever withdraws snippets.
+   */
   wordsVersion: bigint
 }
 
@@ -139,7 +142,7 @@ export interface NeededState {
   lastSeq?: bigint
   /** Exactly this version of the segments: another one has other segments. */
   version?: bigint
-  /** Exactly this version of the words of articles that have no segment yet. */
+  /** Exactly this version of the words of articles that have no segment yet, and of snippets. */
   wordsVersion?: bigint
 }
 

@@ -142,13 +142,19 @@ export async function feedOfToken(db: Queryable, token: string): Promise<string 
  */
 type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
 
-// One statement for feed, key and month: every request pays for it. $1 token_hash. Index:
-// search_feeds_token_hash_key
-const FIND = `
-  select f.*, k.*, m.* from (
+// One statement for feed, key, month and what is read beside them: every request pays for it. $1
+// token_hash. Index: search_feeds_token_hash_key
+const FIND = ({ columns, tables }: Beside) => `
+  select f.*, k.*, m.*, ${columns} from (
     select feed_id, key_id, token_hash, title, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
   join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
-  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
+  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${tables}`
+
+/** What is read in the same moment: columns of tables of one row. */
+interface Beside {
+  columns: string
+  tables: string
+}
 
 interface FoundRow extends PlanRow, QuotaMonth {
   revoked_at: Date | null
@@ -159,14 +165,18 @@ interface FoundRow extends PlanRow, QuotaMonth {
   feed_revoked_at: Date | null
 }
 
-/** The feed behind the token of an address; null when it is unknown. */
-export async function findFeed(db: Queryable, token: string): Promise<FoundFeed | null> {
+/** The feed behind the token of an address, with what stood beside it; null when it is unknown. */
+export async function findFeed<State>(
+  db: Queryable,
+  token: string,
+  beside: Beside,
+): Promise<(FoundFeed & { beside: State }) | null> {
   const hash = hashSecret(token)
-  const { rows } = await db.query<FoundRow>({ name: 'find-feed', text: FIND, values: [hash] })
+  const { rows } = await db.query<FoundRow & State>({ name: 'find-feed', text: FIND(beside), values: [hash] })
   const row = rows[0]
   if (!row || !timingSafeEqual(row.token_hash, hash)) return null
-  if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true }
-  return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row) }
+  if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true, beside: row }
+  return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row), beside: row }
 }
 
 // Nobody waits for the disk: a crash of the server may forget the requests of the last second.

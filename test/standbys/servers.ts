@@ -31,14 +31,39 @@ export async function startTestCluster(standbys: number) {
   // Works on the standbys, which load it.
   await primary.query('create extension pg_stat_statements')
   const followers: TestStandby[] = []
-  for (let number = 1; number <= standbys; number++)
-    followers.push(await startStandby(servers, primary, servers.superuser, number))
+  const all: TestStandby[] = []
+  let [current, promoted]: [TestPostgres, TestStandby | null] = [primary, null]
+  /** Starts another standby of the server that is the primary now. */
+  async function follow(): Promise<void> {
+    const standby = await startStandby(servers, current, all.length + 1)
+    all.push(standby)
+    followers.push(standby)
+  }
+  while (followers.length < standbys) await follow()
   return {
     url,
     primary,
     standbys: followers,
+    follow,
+    /** The server that is the primary now. */
+    current: () => current,
+    /** The primary's host hangs for good, and the first standby goes on without it. */
+    async failOver() {
+      const next = followers.shift()!
+      current.pause()
+      next.resume()
+      await next.promote()
+      const takesWrites = async () => (await next.query('select pg_is_in_recovery() as is'))[0]?.is === false
+      await until(takesWrites, READY)
+      current = promoted = next
+    },
+    /** Ends the present primary as a power failure does, and starts it again. It was a standby once. */
+    async restart() {
+      await promoted!.kill()
+      await promoted!.start()
+    },
     async stop() {
-      await Promise.all(followers.map(standby => standby.kill()))
+      await Promise.all(all.map(standby => standby.kill()))
       primary.resume()
       await servers.stop()
     },
@@ -62,6 +87,7 @@ function serverAt(url: string, folder: string) {
     return own.href
   }
   return {
+    ...{ url, folder },
     /** Address of a database of this server. */
     in: inDatabase,
     /**
@@ -84,19 +110,20 @@ function serverAt(url: string, folder: string) {
 
 export type TestStandby = Awaited<ReturnType<typeof startStandby>>
 
-async function startStandby(servers: TestServers, primary: TestPostgres, primaryUrl: string, number: number) {
+async function startStandby(servers: TestServers, primary: TestPostgres, number: number) {
   const owner = await postgresAccount(() => {})
   const { folder: programs, version } = await postgresPackage()
   const opened = await openPrograms(programs, PROGRAM_PARTS, `postgres-${version}`, servers.dataDir, owner)
   const folder = join(servers.dataDir, `standby-${number}`)
-  await copyPrimary(primaryUrl, join(servers.dataDir, 'postgres'), folder)
+  await copyPrimary(primary.url, primary.folder, folder)
   await giveTo(owner, folder)
   servers.family.sweep(folder)
   const port = await freePort()
-  const own = new URL(primaryUrl)
+  const own = new URL(primary.url)
   own.port = String(port)
   const server = serverAt(own.href, folder)
   let child: ChildProcess | null = null
+  let isPromoted = false
   const standby = {
     ...server,
     /** The standby receives all that the primary commits, and shows no more of it. */
@@ -119,7 +146,7 @@ async function startStandby(servers: TestServers, primary: TestPostgres, primary
     },
     async start() {
       await rm(join(folder, 'postmaster.pid'), { force: true })
-      const settings = settingsOf(port, primaryUrl)
+      const settings = settingsOf(port, primary.url)
       child = spawn(join(opened, 'bin', 'postgres'), ['-D', folder, ...settings], {
         cwd: folder,
         env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
@@ -131,7 +158,7 @@ async function startStandby(servers: TestServers, primary: TestPostgres, primary
         READY,
         () => 'the standby did not start',
       )
-      await hasReplayed(primary, server)
+      if (!isPromoted) await hasReplayed(primary, server)
     },
     async kill() {
       const ended = child !== null && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
@@ -141,6 +168,7 @@ async function startStandby(servers: TestServers, primary: TestPostgres, primary
     /** Makes it a primary of its own. The one that it followed is not told. */
     async promote() {
       await server.query('select pg_promote()')
+      isPromoted = true
     },
   }
   await standby.start()

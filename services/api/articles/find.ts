@@ -92,7 +92,7 @@ export async function countArticles(
 }
 
 async function countAll(
-  { index, semantic }: Searches,
+  { index, semantic, state }: Searches,
   planned: PlannedRequest,
   breakdown: Breakdown,
   permits: SearchPermits,
@@ -101,7 +101,7 @@ async function countAll(
   const filter = filterOf(planned)
   if (question.search !== 'semantic') {
     const { match, searchIn, sort } = question
-    return permits.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown))
+    return permits.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq))
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
   const seqs = await semantic.candidates(asked, permits).catch((error: unknown) => {

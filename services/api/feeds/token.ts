@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
 import { countInMinute } from '../../../shared/plans/counting.ts'
 import { hashSecret } from '../../../shared/plans/keys.ts'
 import { countRequest, findFeed, looksLikeToken } from '../../../shared/plans/search-feeds.ts'
@@ -27,7 +28,7 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
           hashSecret(token),
           () => address,
           // Thousands of requests with one token would take all connections.
-          () => permits.take(`token ${token}`, () => findFeed(db, token)),
+          () => permits.take(`token ${token}`, () => findFeed<IndexState>(db, token, INDEX_STATE)),
         ).catch(refuseStranger)
       : null
     if (!found) {
@@ -39,6 +40,8 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
       throw new ApiError('feed_ended')
     }
     admit(response, found.access)
+    const { lastSeq, version, wordsVersion } = found.beside
+    response.locals.indexState = { lastSeq, version, wordsVersion }
     response.locals.searchFeed = { id: found.id, title: found.title, search: found.search, format }
     response.set('X-Robots-Tag', 'noindex, nofollow')
     next()
