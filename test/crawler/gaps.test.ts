@@ -96,6 +96,24 @@ async function command(name: string, ...words: string[]): Promise<string> {
   return (await runScript(name, words, { DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' })).out
 }
 
+t.test('known articles at new addresses are a gap only where one may be younger than the poll before', async t => {
+  await only(['/feed.xml'])
+  const dated = (paths: string[], days: number) => {
+    const pubDate = new Date(Date.now() - days * 86_400_000).toUTCString()
+    return rss(...paths.map(path => ({ link: at(path), title: `Over ${path}`, pubDate })))
+  }
+  for (const [paths, days, expected] of [
+    [['/m/1', '/m/2'], 3, 0],
+    [['/n/1', '/n/2'], 3, 0],
+    [['/o/1', '/o/2'], 0.5, 1],
+    [['/p/1', '/p/2'], 3, 1],
+  ] as const) {
+    site.on('/feed.xml', dated([...paths], days))
+    await poll()
+    t.same(await gaps(), [expected], paths.join())
+  }
+})
+
 t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no gap', async t => {
   await only(['/one.xml', '/empty.xml', '/left.xml', '/map.xml'])
   site.on('/one.xml', show(['/one-1']))

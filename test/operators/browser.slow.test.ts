@@ -111,7 +111,10 @@ if (browserPath === undefined) {
     const other = await startTestApi(t, { OPERATOR_KEY: KEY })
     const { page, close } = await open('/status', {}, other.base)
     await page.getByText('There are no outlets').waitFor()
-    t.match(await page.locator('main').innerText(), /Nothing was embedded[\s\S]*Empty: nothing has failed for good/)
+    t.match(
+      await page.locator('main').innerText(),
+      /No crawled article was embedded[\s\S]*Empty: nothing has failed for good/,
+    )
     t.strictSame(await axe(page), [], 'nothing yet')
     await other.pool.query('alter table outlets rename to outlets_away')
     await page.getByText('Could not be read in time: outlets').waitFor()

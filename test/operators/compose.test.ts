@@ -22,6 +22,7 @@ interface Service {
   volumes?: string[]
   healthcheck?: { test?: string[]; disable?: boolean }
   init?: boolean
+  mem_limit?: string
   read_only?: boolean
   cap_drop?: string[]
   security_opt?: string[]
@@ -61,6 +62,7 @@ t.test('every service, volume and file that it names exists', async t => {
     }
     if (service.build) t.ok(existsSync(at(service.build.dockerfile)))
     else t.match(service.image, EXACT, `${name} names one version`)
+    t.match(service.mem_limit, /^\$\{[A-Z]+_MEMORY:-\d+[gm]\}$/, `${name} cannot take the memory of all`)
     for (const file of service.command?.filter(word => word.endsWith('.ts')) ?? []) t.ok(existsSync(at(file)), file)
   }
 })

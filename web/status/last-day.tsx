@@ -16,10 +16,14 @@ export function LastDay({ hours }: { hours: LagHour[] | null }) {
           hours={hours}
           kind="index"
           title="From publication to index"
-          nothing="No article came in that was published since its outlet was added."
+          nothing="No article was crawled that was published since its outlet was added."
         />
-        <LagPlot hours={hours} kind="vector" title="From index to vector" nothing="Nothing was embedded." />
+        <LagPlot hours={hours} kind="vector" title="From index to vector" nothing="No crawled article was embedded." />
       </div>
+      <p class="hint">
+        Imported articles are not counted here. The way to the index counts articles published since their outlet was
+        added.
+      </p>
       <details class="figures">
         <summary>These figures as a table</summary>
         <LagTable hours={hours} />

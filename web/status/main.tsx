@@ -37,7 +37,7 @@ function Status() {
         <a href="/status/figures">Figures as JSON</a>
       </Bar>
       <main class={failure === null ? 'status wide' : 'status wide stale'}>
-        <Verdict service={service} problems={problemsNow(watch)} readAt={watch.readAt} />
+        <Verdict service={service} problems={problemsNow(watch)} waiting={waitingIn(figures)} readAt={watch.readAt} />
         {figures && (
           <>
             <section aria-labelledby="flow-title">
@@ -83,12 +83,16 @@ function problemsNow({ figures, failure }: Watch): Problem[] | null {
   return figures?.causes ?? null
 }
 
+/** Articles whose time for embedding has come, or will. */
+const waitingIn = (figures: Figures | null): number =>
+  (figures?.flow?.embeddings.due ?? 0) + (figures?.flow?.embeddings.promised ?? 0)
+
 /** The header shows it already. */
 const WORDMARK = 'Perscope'
 
 /** How things are, in one glance: a word, its reasons, and the age of the figures. */
-function Verdict(props: { service: string; problems: Problem[] | null; readAt: number }) {
-  const { service, problems, readAt } = props
+function Verdict(props: { service: string; problems: Problem[] | null; waiting: number; readAt: number }) {
+  const { service, problems, waiting, readAt } = props
   return (
     <>
       <div class="row head">
@@ -96,6 +100,7 @@ function Verdict(props: { service: string; problems: Problem[] | null; readAt: n
         <p class={`verdict pill ${levelOf(problems)}`} role="status">
           {wordsOf(problems)}
         </p>
+        {waiting > 0 && <p class="hint">{plural(waiting, 'article')} wait for a vector: not yet found by meaning</p>}
         <Age readAt={readAt} />
       </div>
       {problems !== null && problems.length > 0 && (
@@ -320,7 +325,7 @@ const BACKLOG = 32_768
 function articles(flow: Flow<string> | null, lag: LagHour[] | null): Step {
   const behind = flow !== null && flow.index.backlog > BACKLOG
   const lastTwo = lag?.slice(-2).reduce((sum, hour) => sum + hour.articles, 0)
-  const news = lastTwo === undefined ? null : `${number(lastTwo)} in two hours`
+  const news = lastTwo === undefined ? null : `${number(lastTwo)} crawled in two hours`
   return {
     name: 'Articles',
     value: flow?.articles ?? null,

@@ -60,7 +60,7 @@ export async function savePoll(
     const locked = await lockFeed(client, feed)
     if (locked === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const isGap = locked.named && rolls && isAllNew(saved, named.length)
+    const isGap = locked.named && rolls && isAllNew(saved, named.length) && !areOld(named, locked.between)
     const { gap, open, older } = await judgeGap(client, feed, isGap ? locked.between : null, locked.open, next)
     const discovered = before + saved.added
     const habits = habitsAfter(locked, discovered, poll)
@@ -169,6 +169,14 @@ const FEWEST = 2
 
 /** Whether a document shows nothing of what was known before, although it is long enough to. */
 const isAllNew = ({ added }: SavedAddresses, named: number) => added === named && named >= FEWEST
+
+/**
+ * Whether all entries were published at least a day before the last poll, so that none came since:
+ * a rebuilt site shows known articles at new addresses.
+ */
+const areOld = (named: Named[], between: Gap | null) =>
+  between !== null && named.every(({ entry }) => Date.parse(entry.published ?? '') < between.from.getTime() - DAY)
+const DAY = 86_400_000
 
 /**
  * Whether an older page reaches back before the gap. Entries that were found since the gap say
