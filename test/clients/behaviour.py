@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 import time
 
@@ -38,6 +39,15 @@ def errors():
         raised(perscope.NoAnswerError, lambda: client.search())
 
 
+def foreign():
+    """Whatever else answers, the error is a PerscopeError with its own sentence."""
+    for fate, kind, sentence in json.loads(os.environ["PERSCOPE_FOREIGN"]):
+        with perscope.Client(f"{ROAD}/{fate}", KEY, retries=0) as client:
+            for work in (client.search, client.feed, lambda: client.counts(by="day"), lambda: next(client.poll())):
+                error = raised(getattr(perscope, kind), work)
+                assert re.search(sentence, str(error)), (fate, error)
+
+
 def arguments():
     for url in ("", "news.example", "ftp://news.example", "https://a:b@news.example", "http://x/?q=1", "http://x:port"):
         raised(perscope.PerscopeError, lambda: perscope.Client(url, KEY))
@@ -54,6 +64,9 @@ def pages():
     with perscope.Client(ROAD, KEY) as client:
         articles = list(client.articles(per_page=50))
         assert len({article["id"] for article in articles}) == len(articles) > 130
+        for most, pages in ((0, 0), (7, 1), (50, 1), (51, 2)):
+            assert len(list(client.articles(per_page=50, max_items=most))) == most
+            assert len(list(client.pages(per_page=50, max_items=most))) == pages
         assert articles[0]["added"] == {"later": True}, "an added field is kept"
         assert client.limits is not None and client.limits.rate_limit == 100_000
         frame = perscope.to_frame(articles)
@@ -100,5 +113,5 @@ def waits():
     assert waited[0][0] == waited[0][1].retry_after
 
 
-{"arguments": arguments, "errors": errors, "pages": pages, "poll": poll, "waits": waits}[sys.argv[1]]()
+{"arguments": arguments, "errors": errors, "foreign": foreign, "pages": pages, "poll": poll, "waits": waits}[sys.argv[1]]()
 print("held")

@@ -2,7 +2,7 @@ import t from 'tap'
 import * as perscope from '../../clients/typescript/src/index.ts'
 import { startTestApi } from '../contract/api.ts'
 import { indexNews } from './news.ts'
-import { openRoad } from './road.ts'
+import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 
 /* What the TypeScript client does beyond the examples of its README, against a real API. */
 
@@ -72,6 +72,41 @@ t.test('what is broken off is asked again, what stays silent ends', async t => {
   road.next('silence')
   const stopped = await thrown(perscope.createClient({ url: road.url, key, signal: stopping }).search())
   t.equal(stopped, stopping.reason, 'a signal ends it with its own reason')
+})
+
+t.test('issue 46.4: whatever else answers, the error is a PerscopeError with its own sentence', async t => {
+  const foreign = await openForeign()
+  t.teardown(() => foreign.close())
+  for (const [fate, kind, sentence] of FOREIGN_ANSWERS) {
+    const client = perscope.createClient({ url: `${foreign.url}/${fate}`, key, retries: 0 })
+    const asked = [client.search(), client.feed(), client.counts({ by: 'day' }), client.poll().next()]
+    for (const error of await Promise.all(asked.map(thrown))) {
+      t.type(error, perscope.PerscopeError, fate)
+      t.match(error, { name: kind, message: sentence }, fate)
+    }
+  }
+})
+
+async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const one of iterable) found.push(one)
+  return found
+}
+
+t.test('max_items ends iterations, whatever the page', async t => {
+  const client = perscope.createClient({ url: road.url, key })
+  for (const [maxItems, pages] of [
+    [0, 0],
+    [7, 1],
+    [10, 1],
+    [11, 2],
+  ] as const) {
+    road.passed.length = 0
+    t.equal((await all(client.articles({ per_page: 10 }, { maxItems }))).length, maxItems)
+    t.equal(road.passed.length, pages, 'no page more than needed')
+    t.equal((await all(client.pages({ per_page: 10 }, { maxItems }))).length, pages)
+  }
+  t.type(await thrown(client.pages({}, { maxItems: -1 }).next()), perscope.PerscopeError)
 })
 
 t.test('fields that the server adds are kept', async t => {

@@ -7,7 +7,7 @@ import { PACKAGES } from '../../clients/build.ts'
 import { startTestApi } from '../contract/api.ts'
 import { blocksOf, codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
-import { openRoad } from './road.ts'
+import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 
 /* The Python package as the running API serves it, in an empty environment. */
 
@@ -62,14 +62,18 @@ t.test('issue 21.6: waits, errors, polls and added fields, on a road that breaks
   t.teardown(() => road.close())
   const narrow = await api.issue({ rate: 3 })
   const script = new URL('./behaviour.py', import.meta.url).pathname
-  for (const name of ['arguments', 'errors', 'pages', 'poll', 'waits']) {
+  const foreign = await openForeign()
+  t.teardown(() => foreign.close())
+  const PERSCOPE_FOREIGN = JSON.stringify(FOREIGN_ANSWERS.map(([fate, kind, { source }]) => [fate, kind, source]))
+  for (const name of ['arguments', 'errors', 'foreign', 'pages', 'poll', 'waits']) {
     if (name === 'pages') road.always('add-field')
     if (name === 'poll') {
       road.always('pass')
       road.next(...Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? 'break' : 'pass')))
     }
     if (name === 'waits') road.next('break', 'break')
-    const own = { ...env, PERSCOPE_ROAD: road.url, PERSCOPE_NARROW_KEY: narrow.secret }
+    const url = name === 'foreign' ? foreign.url : road.url
+    const own = { ...env, PERSCOPE_FOREIGN, PERSCOPE_ROAD: url, PERSCOPE_NARROW_KEY: narrow.secret }
     const { stdout, stderr } = await run(python, [script, name], { env: own }).catch(error => error)
     t.match(stdout, /held\n$/, `${name}: ${stderr}`)
   }

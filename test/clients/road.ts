@@ -78,3 +78,38 @@ async function hand(answered: IncomingMessage, answer: ServerResponse, fate: Fat
   answer.writeHead(answered.statusCode ?? 500, headers)
   answer.end(JSON.stringify({ ...object, added: 1 }))
 }
+
+/** What stands where the API should, by path; what the clients make of it, and its sentence. */
+export const FOREIGN_ANSWERS = [
+  ['login', 'ForeignAnswerError', /answers 200 with text\/html that is no answer of the API; is a proxy or a login/],
+  ['other-json', 'ForeignAnswerError', /answers 200 with application\/json that is no answer/],
+  ['empty', 'ForeignAnswerError', /answers 204 with no content type that is no answer/],
+  [
+    'redirect',
+    'ForeignAnswerError',
+    /redirects to https:\/\/login\.example(:443)?; write the address of the API itself/,
+  ],
+  ['half', 'NoAnswerError', /The answer of .* broke off\./],
+  ['cut', 'NoAnswerError', /The answer of .* broke off\./],
+  ['bad-gzip', 'NoAnswerError', /The answer of .* broke off\./],
+  ['strange-error', 'ApiError', /Go away.* \(403 gateway\)/],
+] as const
+
+/** A server that is no API. */
+export async function openForeign(): Promise<{ url: string; close(): Promise<void> }> {
+  const json = { 'content-type': 'application/json', 'x-ratelimit-limit': '100, 100;w=60' }
+  const server = createServer((asked, answer) => {
+    const fate = asked.url?.split('/')[1]
+    if (fate === 'login') answer.setHeader('content-type', 'text/html').end('<h1>Log in</h1>')
+    else if (fate === 'other-json') answer.writeHead(200, json).end('{"data":[]}')
+    else if (fate === 'empty') answer.writeHead(204).end()
+    else if (fate === 'redirect') answer.writeHead(302, { location: 'https://login.example/?from=secret' }).end()
+    else if (fate === 'half') answer.writeHead(200, json).end('{"status":"ok","articles":[{"id"')
+    else if (fate === 'bad-gzip') answer.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('no gzip')
+    else if (fate === 'strange-error')
+      answer.writeHead(403, json).end('{"code":"gateway","message":"Go away.","errors":{"a":"b"}}')
+    else answer.writeHead(200, { ...json, 'content-length': '1000' }).end('{"status":', () => answer.destroy())
+  })
+  const port = await listen(server)
+  return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) }
+}

@@ -112,6 +112,8 @@ export type ArticlesQuery = Omit<ArticlesParameters, 'cursor'>
 /** A search, and what its articles are counted by. */
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
+  /** Counts each bucket again by this, as its `parts`. */
+  then?: 'outlet' | 'language' | 'country' | undefined
   /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
   time_zone?: string | undefined
 }
@@ -124,12 +126,15 @@ export interface Count {
   /** The first and the last moment of a time, for `published_after` and `published_before`. */
   from?: string
   to?: string
+  /** With `then`: the articles of this bucket by the second property, `other` among them. */
+  parts?: { data: Count[]; other: number }
 }
 
 /** What `/explore/counts` answers; it lies beside the contract. Fields may be added. */
 export interface Counts {
   status: 'ok'
   by: CountsQuery['by']
+  then?: NonNullable<CountsQuery['then']>
   /** Of the buckets; only with counts by time. */
   time_zone?: string
   /** Articles that the search finds, exact. */
@@ -146,9 +151,9 @@ export interface Client {
   /** One page; `cursor` is the `next_cursor` of the page before. */
   search(query?: ArticlesParameters): Promise<Page>
   /** All pages of a search, in order, one request each. */
-  pages(query?: ArticlesQuery): AsyncGenerator<Page, void, undefined>
+  pages(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Page, void, undefined>
   /** The articles of all pages. */
-  articles(query?: ArticlesQuery): AsyncGenerator<Article, void, undefined>
+  articles(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Article, void, undefined>
   /** Articles as they become visible, each once; see `PollBatch`. */
   poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
   /** How many articles a search finds, by time or by a property. */
@@ -176,6 +181,11 @@ export interface ClientOptions {
   signal?: AbortSignal | undefined
   /** Told before each wait. */
   onWait?(ms: number, reason: unknown): void
+}
+
+export interface IterationOptions {
+  /** Articles after which no further page is asked for; `articles` yields no more than these. */
+  maxItems?: number | undefined
 }
 
 /** The counters of the plan, as the last answer had them. */

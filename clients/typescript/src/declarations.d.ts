@@ -9,6 +9,8 @@ export declare function createClient(options: ClientOptions): Client
 export declare class PerscopeError extends Error {}
 /** Nothing answered, the answer broke off, or it took too long; `cause` says more. */
 export declare class NoAnswerError extends PerscopeError {}
+/** Something else than the API answered: a login page, another program, a redirect. */
+export declare class ForeignAnswerError extends PerscopeError {}
 /** An answer that is an error; the subclasses say which. */
 export declare class ApiError extends PerscopeError implements ApiErrorDetails {
   readonly status: number

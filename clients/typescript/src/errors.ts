@@ -10,6 +10,11 @@ export class NoAnswerError extends PerscopeError {
   override name = 'NoAnswerError'
 }
 
+/** Something else than the API answered: a login page, another program, a redirect. */
+export class ForeignAnswerError extends PerscopeError {
+  override name = 'ForeignAnswerError'
+}
+
 /** An answer that is an error; the subclasses say which. */
 export class ApiError extends PerscopeError implements ApiErrorDetails {
   override name = 'ApiError'
@@ -20,7 +25,9 @@ export class ApiError extends PerscopeError implements ApiErrorDetails {
   readonly requestId: string | null
 
   constructor(message: string, details: ApiErrorDetails) {
-    const ofParameters = Object.entries(details.errors).map(([name, sentences]) => ` ${name}: ${sentences.join(' ')}`)
+    const ofParameters = Object.entries(details.errors).map(
+      ([name, sentences]) => ` ${name}: ${[sentences].flat().join(' ')}`,
+    )
     super(`${message}${ofParameters.join('')} (${details.status} ${details.code})`)
     this.status = details.status
     this.code = details.code

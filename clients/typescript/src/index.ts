@@ -1,4 +1,5 @@
 import type { Client, ClientOptions, Counts, Page } from './contract.ts'
+import { PerscopeError } from './errors.ts'
 import { poll } from './poll.ts'
 import { createTransport } from './transport.ts'
 
@@ -9,26 +10,30 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options)
   const client: Client = {
     async search(query = {}) {
-      const page: Page = JSON.parse((await transport.ask('/v1/articles', query)).text)
-      return page
+      return (await transport.ask<Page>('/v1/articles', query)).body
     },
-    async *pages(query = {}) {
-      for (let cursor: string | null | undefined; cursor !== null; ) {
+    async *pages(query = {}, { maxItems = Number.POSITIVE_INFINITY } = {}) {
+      if (!(maxItems >= 0)) throw new PerscopeError('maxItems must be a number of articles.')
+      for (let cursor: string | null | undefined, left = maxItems; left > 0 && cursor !== null; ) {
         const page: Page = await client.search({ ...query, cursor })
         yield page
         cursor = page.next_cursor
+        left -= page.articles.length
       }
     },
-    async *articles(query) {
-      for await (const page of client.pages(query)) yield* page.articles
+    async *articles(query, { maxItems = Number.POSITIVE_INFINITY } = {}) {
+      let left = maxItems
+      for await (const page of client.pages(query, { maxItems })) {
+        yield* page.articles.slice(0, left)
+        left -= page.articles.length
+      }
     },
     poll: (query = {}, own = {}) =>
       poll(transport, query, { ...own, ...(own.signal || !options.signal ? {} : { signal: options.signal }) }),
     async counts(query) {
-      const counts: Counts = JSON.parse((await transport.ask('/explore/counts', query)).text)
-      return counts
+      return (await transport.ask<Counts>('/explore/counts', query)).body
     },
-    feed: async (query = {}) => (await transport.ask('/v1/articles.rss', query)).text,
+    feed: async (query = {}) => (await transport.ask<string>('/v1/articles.rss', query)).body,
     limits: () => transport.limits(),
   }
   return client

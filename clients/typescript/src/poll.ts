@@ -1,6 +1,6 @@
 import type { Article, ArticlesQuery, Page, PollBatch, PollOptions, PollQuery, PollState } from './contract.ts'
 import { PerscopeError } from './errors.ts'
-import { queryString, sleep, type Transport } from './transport.ts'
+import { type Answer, queryString, sleep, type Transport } from './transport.ts'
 
 /** The polling pattern of the contract, round after round. */
 export async function* poll(
@@ -37,9 +37,13 @@ async function* round(transport: Transport, query: PollQuery, state: PollState):
   const question = { ...query, ingested_after: state.ingested_after, sort: 'ingested_at', order: 'asc', per_page: 100 }
   let now = state
   for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-    const answer = await transport.ask('/v1/articles', { ...question, cursor }, isFirst ? state.etag : null)
+    const answer: Answer<Page> = await transport.ask<Page>(
+      '/v1/articles',
+      { ...question, cursor },
+      isFirst ? state.etag : null,
+    )
     if (answer.status === 304) return
-    const page: Page = JSON.parse(answer.text)
+    const page = answer.body
     const known = new Set(now.ids)
     const articles = page.articles.filter(article => !known.has(article.id))
     cursor = page.next_cursor

@@ -1,6 +1,7 @@
 import type { ApiErrorDetails, ClientOptions, ErrorObject, Limits } from './contract.ts'
 import {
   ApiError,
+  ForeignAnswerError,
   InvalidRequestError,
   KeyError,
   LockedError,
@@ -13,10 +14,11 @@ import {
 } from './errors.ts'
 
 /** An answer of 200 or, to a request with an ETag, 304. */
-export interface Answer {
+export interface Answer<Body> {
   status: number
   etag: string | null
-  text: string
+  /** The text of a feed, the object of any other answer. Empty with 304. */
+  body: Body
 }
 
 export type Value = string | number | boolean | Date | readonly string[] | null | undefined
@@ -28,8 +30,8 @@ const LONGEST_ANSWER = 32 * 1024 * 1024
 /** Sends requests with the key, repeats them by the contract, and keeps the counters. */
 export interface Transport {
   limits(): Limits | null
-  /** @throws ApiError, NoAnswerError, or the signal's reason */
-  ask(path: string, query: Query, etag?: string | null): Promise<Answer>
+  /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
+  ask<Body>(path: string, query: Query, etag?: string | null): Promise<Answer<Body>>
 }
 
 export function createTransport(options: ClientOptions): Transport {
@@ -39,37 +41,39 @@ export function createTransport(options: ClientOptions): Transport {
   if (!(timeout > 0)) throw new PerscopeError('timeout must be a number of ms above 0.')
   let limits: Limits | null = null
 
-  async function once(address: string, etag: string | null): Promise<Answer> {
+  async function once<Body>(address: string, etag: string | null): Promise<Answer<Body>> {
     const headers = { Authorization: `Bearer ${key}`, ...(etag === null ? {} : { 'If-None-Match': etag }) }
     const limit = AbortSignal.timeout(timeout)
+    let hasBegun = false
     try {
       const response = await fetch(address, {
         headers,
         cache: 'no-store',
+        redirect: 'manual',
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       })
+      hasBegun = true
+      refuseRedirect(base, response)
       const text = await readText(response)
       limits = readLimits(response.headers) ?? limits
-      if (response.ok || response.status === 304) {
-        return { status: response.status, etag: response.headers.get('etag'), text }
-      }
-      throw errorOf(response.status, response.headers, text)
+      const body: Body = bodyOf(base, response, text)
+      return { status: response.status, etag: response.headers.get('etag'), body }
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (limit.aborted) throw new NoAnswerError(`${base} did not answer within ${timeout} ms.`, { cause: error })
       // fetch throws a TypeError when nothing answers, or when an answer breaks off.
-      if (error instanceof TypeError) throw new NoAnswerError(`${base} cannot be reached.`, { cause: error })
-      throw error
+      if (!(error instanceof TypeError)) throw error
+      throw new NoAnswerError(hasBegun ? brokenOff(base) : `${base} cannot be reached.`, { cause: error })
     }
   }
 
   return {
     limits: () => limits,
-    async ask(path, query, etag = null) {
+    async ask<Body>(path: string, query: Query, etag: string | null = null) {
       const address = `${base}${path}${queryString(query)}`
       for (let attempt = 0; ; attempt++) {
         try {
-          return await once(address, etag)
+          return await once<Body>(address, etag)
         } catch (error) {
           const wait = attempt < retries ? waitAfter(error, attempt) : null
           if (wait === null || wait > longestWait) throw error
@@ -79,6 +83,35 @@ export function createTransport(options: ClientOptions): Transport {
       }
     },
   }
+}
+
+const brokenOff = (base: string) => `The answer of ${base} broke off.`
+
+/** A browser hides where a redirect leads. */
+function refuseRedirect(base: string, { type, status, headers }: Response): void {
+  if (type !== 'opaqueredirect' && (status < 300 || status > 399 || status === 304)) return
+  const to = headers.get('location') ?? ''
+  const where = URL.canParse(to, base) ? new URL(to, base).origin : 'another address'
+  throw new ForeignAnswerError(`${base} redirects to ${where}; write the address of the API itself as url.`)
+}
+
+/** @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when it is no answer of the API */
+function bodyOf(base: string, { ok, headers, status }: Response, text: string) {
+  if (status === 304) return ''
+  if (!ok) throw errorOf(status, headers, text)
+  const type = headers.get('content-type')?.split(';')[0] ?? 'no content type'
+  if (/^application\/rss\+xml$/i.test(type)) {
+    if (/<\/rss>\s*$/.test(text)) return text
+    throw new NoAnswerError(brokenOff(base))
+  }
+  const foreign = `${base} answers ${status} with ${type} that is no answer of the API; is a proxy or a login page before it?`
+  try {
+    const body = JSON.parse(text)
+    if (body?.status === 'ok') return body
+  } catch (error) {
+    if (/^application\/json$/i.test(type)) throw new NoAnswerError(brokenOff(base), { cause: error })
+  }
+  throw new ForeignAnswerError(foreign)
 }
 
 /** Lists are joined by commas; what is null or undefined is left out. */
@@ -159,10 +192,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Null: the answer has no counters, because no plan is known. */
+/** Null: the answer has no counters of ours, because no plan is known. */
 function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
-  if (!headers.has('x-ratelimit-limit')) return null
+  if (!/^\d+$/.test(headers.get('x-ratelimit-limit') ?? '')) return null
   return {
     rate: { limit: number('x-ratelimit-limit'), remaining: number('x-ratelimit-remaining') },
     quota: headers.has('x-quota-limit')

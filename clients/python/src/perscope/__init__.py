@@ -1,9 +1,10 @@
 """Client of the Perscope news search API. Start with `Client`, or `AsyncClient` for asyncio."""
 
 from ._async import AsyncClient
-from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Count, Counts, ErrorObject, Outlet, Page
+from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Count, Counts, ErrorObject, Outlet, Page, Parts, Then
 from ._errors import (
     ApiError,
+    ForeignAnswerError,
     InvalidRequestError,
     KeyRefusedError,
     LockedError,
@@ -21,7 +22,7 @@ from ._sync import Client
 
 __all__ = [
     "ApiError", "Article", "ArticlesParameters", "ArticlesQuery", "AsyncClient", "Author", "By", "Client", "Count",
-    "Counts", "ErrorObject", "InvalidRequestError", "KeyRefusedError", "Limits", "LockedError", "NoAnswerError",
-    "Outlet", "Page", "PerscopeError", "PlanError", "PollBatch", "PollState", "Quota", "QuotaError", "RateLimitError",
-    "SemanticUnavailableError", "to_frame",
+    "Counts", "ErrorObject", "ForeignAnswerError", "InvalidRequestError", "KeyRefusedError", "Limits", "LockedError", "NoAnswerError",
+    "Outlet", "Page", "Parts", "PerscopeError", "PlanError", "PollBatch", "PollState", "Quota", "QuotaError", "RateLimitError",
+    "SemanticUnavailableError", "Then", "to_frame",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from ._base import Base
-from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Counts, Page
+from ._base import Base, checked_count
+from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Counts, Page, Then
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import Answer
@@ -40,23 +39,27 @@ class AsyncClient(Base):
 
     async def search(self, **query: Unpack[ArticlesParameters]) -> Page:
         """One page; `cursor` is the `next_cursor` of the page before."""
-        page: Page = json.loads((await self._ask("/v1/articles", query)).content)
+        page: Page = (await self._ask("/v1/articles", query)).body
         return page
 
-    async def pages(self, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Page]:
-        """All pages of a search, in order, one request each."""
-        cursor: str | None = None
-        while True:
-            page = await self.search(**query, cursor=cursor)
+    async def pages(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Page]:
+        """All pages of a search, in order, one request each; none further after so many articles."""
+        left, cursor = checked_count(max_items), None
+        while left > 0:
+            page: Page = await self.search(**query, cursor=cursor)
             yield page
-            cursor = page["next_cursor"]
+            left, cursor = left - len(page["articles"]), page["next_cursor"]
             if cursor is None:
                 return
 
-    async def articles(self, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Article]:
-        """The articles of all pages."""
-        async for page in self.pages(**query):
+    async def articles(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Article]:
+        """The articles of all pages, at most so many."""
+        left = checked_count(max_items)
+        async for page in self.pages(max_items=max_items, **query):
             for article in page["articles"]:
+                if left <= 0:
+                    return
+                left -= 1
                 yield article
 
     async def poll(
@@ -85,15 +88,18 @@ class AsyncClient(Base):
             await asyncio.sleep(every)
             poll.begin_round()
 
-    async def counts(self, *, by: By, time_zone: str | None = None, **query: Unpack[ArticlesQuery]) -> Counts:
-        """How many articles a search finds, by time or by a property."""
-        asked = {**query, "by": by, "time_zone": time_zone}
-        counts: Counts = json.loads((await self._ask("/explore/counts", asked)).content)
+    async def counts(
+        self, *, by: By, then: Then | None = None, time_zone: str | None = None, **query: Unpack[ArticlesQuery]
+    ) -> Counts:
+        """How many articles a search finds, by time or by a property; each bucket again by `then`."""
+        asked = {**query, "by": by, "then": then, "time_zone": time_zone}
+        counts: Counts = (await self._ask("/explore/counts", asked)).body
         return counts
 
     async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
         """The RSS 2.0 text of a search."""
-        return (await self._ask("/v1/articles.rss", query)).content.decode()
+        text: str = (await self._ask("/v1/articles.rss", query)).body
+        return text
 
     async def _ask(self, path: str, query: Mapping[str, Any], etag: str | None = None) -> Answer:
         attempt = 0
@@ -111,6 +117,6 @@ class AsyncClient(Base):
             async with self._http.stream(**self._request(path, query, etag)) as response:
                 async for part in response.aiter_bytes():
                     self._add(content, part, begun)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._no_answer(error) from None
         return self._answer(response, content)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
 
-from ._errors import NoAnswerError, PerscopeError, error_of, wait_after
+from ._errors import ForeignAnswerError, NoAnswerError, PerscopeError, error_of, wait_after
 from ._requests import Answer, Limits, checked_key, checked_url, parameters, read_limits
 
 #: Far more than a page of 100 articles takes.
 _LONGEST_ANSWER = 32 * 1024 * 1024
+
+
+def checked_count(count: int | None) -> float:
+    """Articles after which an iteration ends."""
+    if count is not None and not count >= 0:
+        raise PerscopeError("max_items must be a number of articles.")
+    return float("inf") if count is None else count
 
 
 class Base:
@@ -62,13 +70,41 @@ class Base:
             return PerscopeError(f"This request cannot be sent to {self._url}: a value holds characters that are not allowed.")
         if error is None or isinstance(error, (httpx.TimeoutException, asyncio.TimeoutError)):
             return NoAnswerError(f"{self._url} did not answer within {self._timeout} s.")
+        if isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError)):
+            return NoAnswerError(f"The answer of {self._url} broke off.")
         return NoAnswerError(f"{self._url} does not answer: {error or type(error).__name__}.")
 
     def _answer(self, response: httpx.Response, content: bytearray) -> Answer:
-        self.limits = read_limits(response.headers) or self.limits
-        if response.status_code in (200, 304):
-            return Answer(response.status_code, response.headers.get("etag"), bytes(content))
-        raise error_of(response.status_code, response.headers, bytes(content))
+        status, headers = response.status_code, response.headers
+        if 300 <= status < 400 and status != 304:
+            to = response.next_request.url if response.next_request else None
+            where = f"{to.scheme}://{to.netloc.decode()}" if to else "another address"
+            raise ForeignAnswerError(f"{self._url} redirects to {where}; write the address of the API itself as url.")
+        self.limits = read_limits(headers) or self.limits
+        if status == 304 or response.is_success:
+            return Answer(status, headers.get("etag"), None if status == 304 else self._body(response, bytes(content)))
+        raise error_of(status, headers, bytes(content))
+
+    def _body(self, response: httpx.Response, content: bytes) -> Any:
+        """The text of a feed, the object of any other answer."""
+        kind = response.headers.get("content-type", "no content type").split(";")[0].lower()
+        broken = NoAnswerError(f"The answer of {self._url} broke off.")
+        if kind == "application/rss+xml":
+            if content.rstrip().endswith(b"</rss>"):
+                return content.decode(errors="replace")
+            raise broken
+        try:
+            body = json.loads(content)
+        except ValueError:
+            if kind == "application/json":
+                raise broken from None
+            body = None
+        if isinstance(body, dict) and body.get("status") == "ok":
+            return body
+        raise ForeignAnswerError(
+            f"{self._url} answers {response.status_code} with {kind} that is no answer of the API;"
+            " is a proxy or a login page before it?"
+        )
 
     def _wait_after(self, error: PerscopeError, attempt: int) -> float:
         """Seconds to wait before the next attempt. Raises the error when there is none."""

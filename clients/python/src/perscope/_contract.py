@@ -10,6 +10,7 @@ from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
 Language = Literal["nl", "fr", "de", "lb", "en"]
 Country = Literal["NL", "BE", "LU"]
 By = Literal["hour", "day", "week", "month", "outlet", "language", "country"]
+Then = Literal["outlet", "language", "country"]
 
 
 class Author(TypedDict):
@@ -135,6 +136,14 @@ _Bounds = TypedDict("_Bounds", {"from": str, "to": str}, total=False)
 class Count(_Count, _Bounds, total=False):
     outlet: Outlet
     """With `by="outlet"`."""
+    parts: "Parts"
+    """With `then`: the articles of this bucket by the second property."""
+
+
+class Parts(TypedDict):
+    data: List[Count]
+    other: int
+    """Articles of keys that are not listed."""
 
 
 class _Counts(TypedDict):
@@ -152,5 +161,6 @@ class _Counts(TypedDict):
 class Counts(_Counts, total=False):
     """What `/explore/counts` answers. Fields may be added."""
 
+    then: Then
     time_zone: str
     """Of the buckets; only with counts by time."""

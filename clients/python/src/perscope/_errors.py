@@ -14,6 +14,10 @@ class NoAnswerError(PerscopeError):
     """Nothing answered, the answer broke off, or it took too long."""
 
 
+class ForeignAnswerError(PerscopeError):
+    """Something else than the API answered: a login page, another program, a redirect."""
+
+
 class ApiError(PerscopeError):
     """An answer that is an error; the subclasses say which. Decide by `code`."""
 
@@ -93,7 +97,7 @@ def error_of(status: int, headers: Mapping[str, str], content: bytes) -> ApiErro
         str(body.get("message", "")),
         status=status,
         code=body["code"],
-        errors=body.get("errors") or {},
+        errors=body["errors"] if isinstance(body.get("errors"), dict) else {},
         retry_after=int(retry_after) if retry_after.isdecimal() else None,
         request_id=headers.get("x-request-id"),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,7 +78,7 @@ class Poll:
         if answer.status == 304:
             self.is_over = True
             return None
-        page: Page = json.loads(answer.content)
+        page: Page = answer.body
         known = set(self._state["ids"])
         articles = [article for article in page["articles"] if article["id"] not in known]
         self._cursor = page["next_cursor"]

@@ -38,7 +38,8 @@ class Answer:
 
     status: int
     etag: str | None
-    content: bytes
+    #: The text of a feed, the object of any other answer; None with 304.
+    body: Any
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class Limits:
 
 
 def read_limits(headers: Mapping[str, str]) -> Limits | None:
-    """None when the answer has no counters, because no plan is known."""
-    if "x-ratelimit-limit" not in headers:
+    """None when the answer has no counters of ours, because no plan is known."""
+    if not headers.get("x-ratelimit-limit", "").isdecimal():
         return None
     quota = None
     if "x-quota-limit" in headers:
