@@ -37,9 +37,9 @@ t.test('a search becomes a feed that needs no key', async t => {
   t.notOk('url' in listed, 'the address is shown once')
 })
 
-t.test('a feed answers what /v1/articles.rss answers, but for links', async t => {
+t.test('a feed answers what /v1/articles.rss answers, but for links and sources', async t => {
   const { secret } = await api.issue()
-  const withoutLinks = (xml: string) => xml.replace(/^ {4}<(link>|atom:link ).*\n/gm, '')
+  const withoutLinks = (xml: string) => xml.replace(/^ {4}<(link>|atom:link ).*\n|^ {6}<source .*\n/gm, '')
   for (const search of [
     '',
     'q=brug',
@@ -203,4 +203,25 @@ t.test('a token that is nearly right is wrong, and so is a key for a token or a 
   t.equal((await read(`/feeds/${token}.xml`, from)).status, 401, 'no format of ours')
   for (const path of ['/v1/articles', '/explore/feeds.opml'])
     t.equal((await api.ask(token, path, { headers: from })).json.code, 'invalid_token')
+})
+
+t.test('a feed holds 100 articles unless its search says otherwise, and none is signed by the service', async t => {
+  const other = await startFeedApi(t)
+  await other.index(Array.from({ length: 120 }, (_, i) => ({ title: `Sluis ${i}`, authors: i === 119 ? ['Eva'] : [] })))
+  const { secret } = await other.issue()
+  const of = async (search: string, format: string) =>
+    (await other.read(pathOf((await other.make(secret, { search })).json.urls[format]))).text
+  const count = (xml: string, mark: string) => xml.split(mark).length - 1
+  t.equal(count((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<item>'), 25)
+  t.equal(count(await of('q=sluis&per_page=7', 'rss'), '<item>'), 7)
+  const rss = await of('q=sluis', 'rss')
+  t.equal(count(rss, '<item>'), 100)
+  t.equal(parseRssFeed(rss).link, 'https://news.example/?q=sluis&search_in=title')
+  t.equal(count(rss, '<source url="https://dagkoerier.example/">De Dagkoerier</source>'), 100)
+  t.notMatch((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<source')
+  const atom = await of('q=sluis', 'atom')
+  t.match([count(atom, '<name>De Dagkoerier</name>'), count(atom, '<name>Eva</name>')], [99, 1])
+  const json = parseJsonFeed(await of('q=sluis', 'json'))
+  t.equal(json.items?.length, 100)
+  t.match([json.authors, json.items?.filter(item => item.authors).length], [undefined, 1], 'no author of the feed')
 })

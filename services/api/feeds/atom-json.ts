@@ -2,6 +2,7 @@ import { Feed, type Item } from 'feed'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
+import { LIMITS } from '../contract/parameters.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
@@ -27,7 +28,7 @@ export async function answerSearchFeed(
   { format, title, search }: AskedFeed,
   plan: Plan,
 ): Promise<Answer> {
-  const found = await findForFeed(searches, search, plan)
+  const found = await findForFeed(searches, search, plan, LIMITS.perPage.maximum)
   const content =
     format === 'rss'
       ? rssOf(searches.index, identity, found, { title })
@@ -51,6 +52,7 @@ export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, fou
     contentType: `${FEED_FORMATS[format].contentType}; charset=utf-8`,
     tagged: JSON.stringify([
       format,
+      'authors of their own',
       serviceName,
       namespace,
       title,
@@ -68,13 +70,14 @@ const WRITERS = { atom: writeAtom, json: writeJson }
  * In text, `feed` takes `&amp;` for what is escaped already, and titles and summaries are HTML.
  */
 function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
-  const feed = emptyFeed(identity, found, escapeAmpersand)
+  const feed = emptyFeed(identity, found, escapeAmpersand, true)
   for (const article of articlesOf(found)) {
     feed.addItem({
       ...itemOf(article),
       id: `urn:perscope:${encodeURIComponent(article.id)}`,
       title: escapeHtml(article.title),
-      ...authorsOf(article.authors.map(({ name }) => escapeAmpersand(name))),
+      // Else a reader would take the author of the feed.
+      ...authorsOf((article.authors.length > 0 ? article.authors : [outletOf(article)]).map(escapedName)),
       category: categoriesOf(identity.namespace, article),
     })
   }
@@ -83,7 +86,7 @@ function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
 
 /** The fields that JSON Feed has no member for stand in `_perscope`, as its extensions do. */
 function writeJson(identity: FeedIdentity, found: FoundFeed): string {
-  const feed = emptyFeed(identity, found, text => text)
+  const feed = emptyFeed(identity, found, text => text, false)
   for (const article of articlesOf(found)) {
     const { outlet, country, language, relevance } = article
     feed.addItem({
@@ -101,7 +104,8 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
 /** No article: `updated` must be there, and the feed stays the same as long as nothing comes. */
 const NEVER = 0
 
-function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string): Feed {
+/** @param signed the feed has an author, whom Atom requires, and whom readers of JSON Feed take for its items' */
+function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string, signed: boolean): Feed {
   const page = pageOf(identity.publicUrl, found.search)
   const latest = Math.max(NEVER, ...found.articles.map(({ time }) => time ?? NEVER))
   return new Feed({
@@ -109,7 +113,7 @@ function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: strin
     link: page,
     title: text(carried(found.title)),
     updated: new Date(latest),
-    author: { name: text(carried(identity.serviceName)) },
+    ...(signed ? { author: { name: text(carried(identity.serviceName)) } } : {}),
     generator: false,
   })
 }
@@ -133,7 +137,7 @@ function itemOf({ url, published_at, ingested_at, snippet }: ArticleObject): Omi
 }
 
 const authorsOf = (names: string[]): Pick<Item, 'author'> =>
-  names.length === 0 ? {} : { author: names.map(name => ({ name })) }
+  names.join('') === '' ? {} : { author: names.map(name => ({ name })) }
 
 /**
  * Outlet and country, which Atom has no elements for. `feed` does not escape `<` in attributes, so
@@ -147,6 +151,10 @@ function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
     { name: country, term: country, scheme: `${namespace}#country` },
   ]
 }
+
+/** An outlet of which nothing is known has no name: Atom then takes the author of the feed. */
+const outletOf = ({ outlet }: ArticleObject) => ({ name: outlet.name ?? outlet.domain ?? '' })
+const escapedName = ({ name }: { name: string }) => escapeAmpersand(name)
 
 const escapeAmpersand = (text: string) => text.replaceAll('&', '&amp;')
 const escapeHtml = (text: string) => escapeAmpersand(text).replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -20,7 +20,7 @@ function feed(query: string, rows: ListedRow[]): string {
     return relevance === undefined ? article : { ...article, relevance }
   })
   const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, null)
-  return feedBody(head, articles).toString()
+  return feedBody(head, articles, false).toString()
 }
 
 /** `test/golden/feed/FILE.xml` for each; UPDATE_GOLDEN=1 writes it. */

@@ -40,12 +40,21 @@ interface FoundForFeed {
   ms: number
 }
 
-/** @throws ApiError */
-export async function findForFeed(searches: Searches, rawQuery: string, plan: Plan): Promise<FoundForFeed> {
+/**
+ * @param items that a feed has whose search does not say how many
+ * @throws ApiError
+ */
+export async function findForFeed(
+  searches: Searches,
+  rawQuery: string,
+  plan: Plan,
+  items: number = LIMITS.perPage.default,
+): Promise<FoundForFeed> {
   const request = readRequest(rawQuery, 'feed')
+  const asked = request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
   const start = historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
-  const { rows, ms } = await findArticles(searches, { request, plan, countries, historyStart: start }, null)
+  const { rows, ms } = await findArticles(searches, { request: asked, plan, countries, historyStart: start }, null)
   return { request, rows, ms }
 }
 
@@ -68,9 +77,9 @@ export function rssOf(
   const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
-    tagged: `${head}${digestOf(rows, itemPiece)}`,
+    tagged: `${head}${own === null ? '' : 'with sources'}${digestOf(rows, itemPiece)}`,
     untagged: () => identity.publicUrl,
-    body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows),
+    body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows, own !== null),
   }
 }
 
@@ -123,9 +132,9 @@ export function writeHead(
 }
 
 /** The whole document: its head, and the items as they are kept. */
-export function feedBody(head: string, articles: readonly Listed[]): Buffer {
+export function feedBody(head: string, articles: readonly Listed[], withSources: boolean): Buffer {
   const parts = [Buffer.from(head)]
-  for (const article of articles) addItem(parts, article)
+  for (const article of articles) addItem(parts, article, withSources)
   parts.push(Buffer.from(END))
   return Buffer.concat(parts)
 }
@@ -200,15 +209,26 @@ function itemPiece({ pieces }: Listed): Piece {
   return pieces.item
 }
 
-/** Adds the bytes of an article's item, with its relevance where it has one. */
-function addItem(parts: Buffer[], article: Listed): void {
+/** Adds the bytes of an article's item, with its relevance and its source where it has them. */
+function addItem(parts: Buffer[], article: Listed, withSource: boolean): void {
   const { bytes } = itemPiece(article)
-  if (article.relevance === undefined) {
-    parts.push(bytes)
-    return
+  const { relevance } = article
+  const more = [
+    ...(withSource ? sourceOf(article) : []),
+    ...(relevance === undefined ? [] : [text('pc:relevance', String(relevance))]),
+  ]
+  if (more.length === 0) parts.push(bytes)
+  else {
+    const written = more.map(element => writeElement(element, `${INDENT}  `)).join('')
+    parts.push(bytes.subarray(0, -AFTER_ITEM.length), Buffer.from(written), AFTER_ITEM)
   }
-  const relevance = writeElement(text('pc:relevance', String(article.relevance)), `${INDENT}  `)
-  parts.push(bytes.subarray(0, -AFTER_ITEM.length), Buffer.from(relevance), AFTER_ITEM)
+}
+
+/** The outlet as readers keep it: the channel that an item came from, whose address is required. */
+function sourceOf({ pieces }: Listed): XmlElement[] {
+  const { outlet }: ArticleObject = JSON.parse(pieces.json.bytes.toString())
+  const { name, domain } = outlet
+  return domain === null ? [] : [{ name: 'source', attributes: { url: `https://${domain}/` }, content: name ?? domain }]
 }
 
 function itemOf(article: ArticleObject): XmlElement {
