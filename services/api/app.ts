@@ -32,6 +32,7 @@ import { crossOrigin, securityHeaders } from './http/security.ts'
 import { BOT_PATH, botPage } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { webPages } from './pages/web.ts'
+import { WELL_KNOWN_PATHS, wellKnownPages } from './pages/well-known.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
@@ -76,6 +77,7 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
+  app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
   if (parts.operators) app.use(parts.operators)
 
   // A feed's address brings its key.
@@ -97,7 +99,8 @@ export function createApp(parts: Parts): Express {
   app.route('/explore/matches').get(operations.matches).all(refuseMethod())
   app.route('/explore/suggestions').get(operations.suggestions).all(refuseMethod())
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
-  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', BOT_PATH, ...REFERENCE_PATHS], refuseMethod())
+  const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
+  app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
   app.all('/status', sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod())
   app.all('/metrics', sayWhereMetricsAre)

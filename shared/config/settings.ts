@@ -168,7 +168,8 @@ export const SETTINGS = {
   },
   CRAWL_FROM: {
     type: 'text',
-    about: 'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot`. Empty: none.',
+    about:
+      'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot` and in `/.well-known/security.txt`. Empty: none.',
   },
   CRAWL_ALLOW_PRIVATE: { type: 'list', about: 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.' },
   CRAWL_PORTS: {

@@ -31,6 +31,8 @@ for (const [code, sent] of Object.entries(REFUSED)) {
       const { status, headers, json } = await from(`192.0.2.${10 + index}`, authorization)
       t.match([status, json], [401, { status: 'error', code }], authorization?.replaceAll(secret, 'KEY') ?? 'none')
       t.equal(headers.get('www-authenticate'), challenge)
+      const hasWord = /^bearer/i.test(authorization ?? 'bearer') || code === 'missing_token'
+      t.equal(/The word Bearer is missing/.test(json.message), !hasWord, json.message)
     }
   })
 }
@@ -40,7 +42,9 @@ t.test('RFC 7235: the scheme is read in any case', async t => {
 })
 
 t.test('decision 1: a key in the query is no key', async t => {
-  t.equal((await from('192.0.2.31', undefined, `/v1/articles?access_token=${secret}`)).json.code, 'missing_token')
+  const { json } = await from('192.0.2.31', undefined, `/v1/articles?access_token=${secret}`)
+  t.match(json, { code: 'missing_token', message: /key in the address is not read, and now stands in logs/ })
+  t.notMatch((await from('192.0.2.31')).json.message, /address/)
 })
 
 t.test('decision 3: the tenth invalid key locks the address for 15 minutes', async t => {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { PACKAGES } from '../../clients/build.ts'
 import { listedStopWords } from '../../search/analysis/index.ts'
 import { ERRORS } from '../../services/api/contract/errors.ts'
 import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
@@ -80,7 +81,12 @@ t.test('issue 4.1: its patterns mean the same to readers that know no Unicode cl
     published_before: '2100-01-01',
   }
   let patterns = 0
-  for (const [name, { schema }] of Object.entries<{ schema: { pattern?: string } }>(document.components.parameters)) {
+  interface Patterned {
+    pattern?: string
+    anyOf?: Patterned[]
+  }
+  for (const [name, parameter] of Object.entries<{ schema: Patterned }>(document.components.parameters)) {
+    const schema = parameter.schema.anyOf?.[0] ?? parameter.schema
     if (schema.pattern === undefined) continue
     patterns++
     for (const flags of ['', 'u']) {
@@ -184,7 +190,7 @@ t.test(
     t.match(page.text, /<title>Nieuws API<\/title>/)
     const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
       .map(match => match[1] ?? '')
-      .filter(to => !/^(data:|#)/.test(to))
+      .filter(to => !/^(data:|#)/.test(to) && !to.endsWith('docs/changes'))
     t.ok(files.length >= 4)
     for (const file of files) {
       t.notMatch(file, /^(https?:)?\/\//)
@@ -201,4 +207,31 @@ t.test('/bot says in five languages who crawls and how to refuse it', async t =>
   t.equal(text.split('User-agent: perscopebot\nDisallow: /').length, 6, 'each with the name that robots.txt needs')
   t.match(text, 'bot@perscope.example')
   t.equal((await api.ask('x', '/bot', { method: 'POST' })).status, 401)
+})
+
+t.test('what programs ask every site for is open, and so are the changes and the present package', async t => {
+  const text = async (path: string, type: RegExp) => {
+    const { status, headers, text } = await api.ask(null, path)
+    t.match([status, headers.get('content-type')], [200, type], path)
+    t.equal((await api.ask(null, path, { method: 'POST' })).status, 401, path)
+    return text
+  }
+  const robots = await text('/robots.txt', /^text\/plain/)
+  for (const line of ['User-agent: *', 'Allow: /docs', 'Disallow: /']) t.ok(robots.split('\n').includes(line), line)
+  const security = await text('/.well-known/security.txt', /^text\/plain; charset=utf-8$/)
+  t.match(security, /^Contact: https:\/\/news\.example\/bot$/m, 'RFC 9116 §2.5.3')
+  t.match(security, /^Canonical: https:\/\/news\.example\/\.well-known\/security\.txt$/m)
+  const ahead = Date.parse(/^Expires: (.*Z)$/m.exec(security)?.[1] ?? '') - Date.now()
+  t.ok(ahead > 100 * 86_400_000 && ahead < 365 * 86_400_000, 'less than a year ahead (§2.5.5)')
+  t.match(await text('/favicon.ico', /^image\/svg\+xml/), /<svg/)
+  const page = await text('/docs/changes', /^text\/html/)
+  const sections = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (.*)$/gm)].map(([, title]) => title)
+  t.ok(sections.length >= 3)
+  for (const title of sections) t.match(page, `<h2>${title}</h2>`)
+  t.match(page, /<li><strong><code>\/v1<\/code> does not break\.<\/strong>/)
+  t.notMatch(page, /\*\*|`/)
+  const [present, numbered] = await Promise.all(
+    ['perscope.tgz', Object.keys(PACKAGES)[0]].map(name => api.ask(null, `/clients/${name}`)),
+  )
+  t.match([present?.status, present?.text], [200, numbered?.text])
 })

@@ -22,13 +22,18 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
     const address = () => lockAddress(request.ip, request.socket.remoteAddress)
     if (credentials.kind === 'missing') {
       refuseLocked(await lock.remaining(address()))
-      throw new ApiError('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="perscope"' } })
+      const headers = { 'WWW-Authenticate': 'Bearer realm="perscope"' }
+      throw new ApiError('missing_token', {
+        headers,
+        ...(/[?&=]psk_/.test(request.originalUrl) && { message: IN_ADDRESS }),
+      })
     }
     const found =
       credentials.kind === 'bearer' ? await admissions.admit(credentials.token, address).catch(refuseStranger) : null
     if (!found) {
       refuseLocked(await lock.fail(address()))
       throw new ApiError('invalid_token', {
+        ...(credentials.kind === 'malformed' && !credentials.isBearer && { message: NO_BEARER }),
         headers: { 'WWW-Authenticate': 'Bearer realm="perscope", error="invalid_token"' },
       })
     }
@@ -38,6 +43,10 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
     next()
   }
 }
+
+const NO_BEARER = 'The word Bearer is missing before the key: write "Authorization: Bearer <API_KEY>".'
+const IN_ADDRESS =
+  'A key in the address is not read, and now stands in logs: have it rotated, and send it in the header "Authorization: Bearer <API_KEY>".'
 
 /** Notes who is asking, and says what is left of the month. */
 export function admit(response: Response, found: FoundKey): void {
@@ -157,7 +166,7 @@ export function accessOf(response: Response): FoundKey {
 }
 
 /** The key that a request brings. */
-type Credentials = { kind: 'missing' } | { kind: 'malformed' } | { kind: 'bearer'; token: string }
+type Credentials = { kind: 'missing' } | { kind: 'malformed'; isBearer: boolean } | { kind: 'bearer'; token: string }
 
 // RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token.
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
@@ -170,10 +179,11 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
 export function readCredentials(request: IncomingMessage): Credentials {
   const headers = request.headersDistinct.authorization ?? []
   const header = headers[0]?.trim() ?? ''
-  if (headers.length > 1) return { kind: 'malformed' }
+  const isBearer = /^bearer\b/i.test(header)
+  if (headers.length > 1) return { kind: 'malformed', isBearer: true }
   if (header === '' || /^bearer$/i.test(header)) return { kind: 'missing' }
   const token = BEARER.exec(header)?.[1]
-  return token === undefined ? { kind: 'malformed' } : { kind: 'bearer', token }
+  return token === undefined ? { kind: 'malformed', isBearer } : { kind: 'bearer', token }
 }
 
 /** A minute of a plan. */

@@ -153,6 +153,8 @@ export const DEFAULT_SORT = {
 /** How `has_author` may be written. */
 export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true, '0': false } as const
 
+const instant = (format: 'date' | 'date-time') => ({ type: 'string', format, pattern: YEARS })
+
 /** JSON Schema of a parameter's value: what the document shows is what ajv checks. */
 export function parameterSchema(parameter: Parameter): Record<string, unknown> {
   switch (parameter.kind) {
@@ -169,9 +171,8 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':
-      return parameter.dates
-        ? { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }], pattern: YEARS }
-        : { type: 'string', format: 'date-time', pattern: YEARS }
+      // Types stand with the formats: generators take an `anyOf` beside a type for anything.
+      return parameter.dates ? { anyOf: [instant('date'), instant('date-time')] } : instant('date-time')
     case 'integer':
       return {
         type: 'integer',

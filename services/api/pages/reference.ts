@@ -21,6 +21,7 @@ const ASSETS: Readonly<Record<string, Make>> = {
   '/explore/openapi.json': async (serviceName: string) =>
     makeFile('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': page,
+  '/docs/changes': changes,
   '/docs/page.css': async () => (await webBundle()).docsStyle,
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
   '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),
@@ -30,6 +31,8 @@ const ASSETS: Readonly<Record<string, Make>> = {
       async () => makeFile('application/octet-stream', await make()),
     ]),
   ),
+  // For whoever wants the present one, whatever its version.
+  '/clients/perscope.tgz': async () => makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
 }
 export const REFERENCE_PATHS = Object.keys(ASSETS)
 
@@ -42,6 +45,7 @@ export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
   // Swagger UI writes style attributes.
   router.get('/docs', pageSecurity({ inlineStyles: true }))
+  router.get('/docs/changes', pageSecurity())
   for (const [path, make] of Object.entries(ASSETS)) router.get(path, serve(make, serviceName))
   return router
 }
@@ -80,6 +84,31 @@ async function page(serviceName: string): Promise<WebFile> {
   const template = await readFile(own('page.html'), 'utf8')
   const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(parts[name]!.trimEnd()))
   return makeFile('text/html; charset=utf-8', filled)
+}
+
+/** CHANGELOG.md as a page: its headings, lists, words in bold and in code, and paragraphs. */
+async function changes(serviceName: string): Promise<WebFile> {
+  const text = await readFile(join(import.meta.dirname, '../../../CHANGELOG.md'), 'utf8')
+  const inline = (part: string) =>
+    escapeHtml(part)
+      .replace(/`(.+?)`/gs, '<code>$1</code>')
+      .replace(/\*\*(.+?)\*\*/gs, '<strong>$1</strong>')
+  const blocks = text.trim().split(/\n\n+/)
+  const html = blocks.map(block => {
+    const heading = /^(#+) (.*)$/s.exec(block)
+    if (heading) return `<h${heading[1]!.length}>${inline(heading[2]!)}</h${heading[1]!.length}>`
+    if (!block.startsWith('- ')) return `<p>${inline(block)}</p>`
+    return `<ul>${block
+      .slice(2)
+      .split('\n- ')
+      .map(item => `<li>${inline(item)}</li>`)
+      .join('')}</ul>`
+  })
+  const title = `${escapeHtml(serviceName)} API: changes`
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="page.css">`
+  const bar = '<header class="header row"><a class="wordmark" href="../docs">Perscope</a></header>'
+  const page = `<!doctype html><html lang="en"><head>${head}</head><body>${bar}<main class="start wide changes">${html.join('\n')}</main></body></html>`
+  return makeFile('text/html; charset=utf-8', page)
 }
 
 /** The example of a poll in the README of a package. */
