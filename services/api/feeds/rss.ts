@@ -2,6 +2,7 @@ import type { SearchIndex } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
 import { digestOf, type Listed, type Piece, pieceOf, type ShownArticle } from '../articles/shown-article.ts'
+import { LIMITS } from '../contract/parameters.ts'
 import {
   type ArticlesRequest,
   appliedFilters,
