@@ -44,10 +44,11 @@ export interface Reader {
   readonly bytes: Buffer
 }
 
+/** Zeros follow the end, so that damaged bytes do not keep a search for ever. */
 export function readVarint(reader: Reader): number {
   let value = 0
   for (let shift = 0; ; shift += 7) {
-    const byte = reader.bytes[reader.at++]!
+    const byte = reader.bytes[reader.at++] ?? 0
     value |= (byte & 127) << shift
     if (byte < 128) return value >>> 0
   }
