@@ -13,6 +13,7 @@ const CHECKS: Record<string, string> = {
   database: 'Postgres answers and can be written',
   migrations: 'the database has the schema of this checkout',
   disk: 'DATA_DIR and Postgres have room',
+  index: 'every article is in one segment of the index',
   memory: 'the machine has memory left',
   clock: "this machine's clock agrees with the database's",
   names: 'names resolve, and no false ones do',

@@ -15,6 +15,7 @@ import {
   type Progress,
   selectionOf,
 } from './reindex/run.ts'
+import { prove } from './reindex/verifying.ts'
 import { reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
@@ -89,7 +90,9 @@ await runCommand(
     if (done) await endRun(pool, selection)
     report(progress, done)
     say(summary(chosen, progress, done))
-    return done ? 0 : 1
+    const isWhole = !Object.entries(selection).some(([field, value]) => field !== 'what' && value !== null)
+    const isSound = !done || !isWhole || selection.what !== 'words' || (await prove(pool, say, signal))
+    return done && isSound ? 0 : 1
   },
 )
 

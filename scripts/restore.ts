@@ -15,6 +15,7 @@ import {
   toolsFor,
 } from './backup/archive.ts'
 import { begin, checkNobodyConnected, compareVectors, goOn, keepBounds, serverVersion } from './backup/database.ts'
+import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 
 /** The migration since which a database notes bounds of articles. */
@@ -40,21 +41,21 @@ await runCommand(
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to restore.')
     await checkFormat(file)
     if (context.config.DATABASE_URL !== '') return restore(context, context.config, file)
-    await withEmbedded(context, settings => restore(context, { ...context.config, ...settings }, file))
+    return withEmbedded(context, settings => restore(context, { ...context.config, ...settings }, file))
   },
 )
 
 /** Runs the embedded Postgres and Qdrant of `DATA_DIR` meanwhile. */
-async function withEmbedded(
+async function withEmbedded<T>(
   { config, say, signal }: CommandContext,
-  work: (settings: Partial<Config>) => Promise<void>,
-): Promise<void> {
+  work: (settings: Partial<Config>) => Promise<T>,
+): Promise<T> {
   const dataDir = await openDataDirectory(config.DATA_DIR, `npm run restore (process ${process.pid})`)
   try {
     const names = config.QDRANT_URL === '' ? (['postgres', 'qdrant'] as const) : (['postgres'] as const)
     const servers = await startServers(dataDir, { servers: [...names], report: say, signal })
     process.on('exit', servers.kill)
-    await work(servers.settings).finally(servers.stop)
+    return await work(servers.settings).finally(servers.stop)
   } finally {
     dataDir.release()
   }
@@ -62,7 +63,8 @@ async function withEmbedded(
 
 type Settings = Pick<Config, 'DATABASE_URL' | 'QDRANT_URL' | 'QDRANT_API_KEY'>
 
-async function restore(context: CommandContext, config: Settings, file: string): Promise<void> {
+/** @returns 1: the index differs from the articles */
+async function restore(context: CommandContext, config: Settings, file: string): Promise<number> {
   const { options, print, say, signal } = context
   const start = performance.now()
   const databaseUrl = config.DATABASE_URL
@@ -106,6 +108,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     if (options.json === true) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
     say(`Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`)
     say(await compareVectors(pool, config, 'this backup', signal))
+    return (await prove(pool, say, signal)) ? 0 : 1
   } finally {
     await pool.end()
   }

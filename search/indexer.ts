@@ -2,7 +2,9 @@ import type { Logger } from '../shared/log/logger.ts'
 import { counter } from '../shared/metrics.ts'
 import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import type { DocumentWords } from './analysis/index.ts'
+import { SEGMENT_SIZES } from './indexing/policy.ts'
 import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
+import { segmentOf } from './indexing/segments.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'
 import {
@@ -64,6 +66,8 @@ export interface Indexer {
   rebuild: {
     /** Ranges of the stored segments, ascending. */
     ranges(): Promise<SegmentRange[]>
+    /** Removes segments of wrong ranges, and makes those that are missing, of the stored words. */
+    mend(): Promise<void>
     /** Runs work while no process stores segments. */
     exclusively<T>(work: () => Promise<T>): Promise<T>
     /** @returns false: it was interrupted, and nothing changed */
@@ -103,6 +107,7 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
     imported: { build: scheduler.buildImported, merge: scheduler.mergeImported },
     rebuild: {
       ranges: () => writer.readRanges(),
+      mend: () => mendRanges(pool),
       exclusively: work => writer.withoutWriters(work),
       segment: (range, work) => rebuildSegment(pool, range, work),
       words: (seqs, tokeniser) => rebuildWords(pool, seqs, tokeniser),
@@ -111,6 +116,17 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
     stats: () => ({ backlog: scheduler.backlog() }),
     close: scheduler.close,
   }
+}
+
+async function mendRanges(pool: Pool): Promise<void> {
+  const writer = openSegmentWriter(pool)
+  await writer.removeWrong()
+  for (const gap of await writer.readGaps(SEGMENT_SIZES.merged)) {
+    for (const range of partsOf(gap, SEGMENT_SIZES.merged)) {
+      await writer.replace(await segmentOf(postgresArticles(openReads(pool)), range))
+    }
+  }
+  await writer.removeUnused()
 }
 
 /** Articles whose texts are in memory at a time. */

@@ -357,6 +357,8 @@ export interface Surroundings {
   schema: { database: number; checkout: number } | null
   /** Whether the database refuses writes because its disk is full. */
   databaseFull: boolean | null
+  /** What a short look at the index finds. */
+  index: string[] | null
   certificates: { of: string; daysLeft: number }[]
 }
 

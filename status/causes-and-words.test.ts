@@ -16,6 +16,7 @@ const AROUND: Surroundings = {
   names: { asked: 5, failed: 1, example: 'gone.example', lie: null },
   schema: { database: 28, checkout: 28 },
   databaseFull: false,
+  index: [],
   certificates: [{ of: 'QDRANT_URL', daysLeft: 60 }],
 }
 const FINE = {
@@ -136,6 +137,10 @@ t.test('what one process sees around it', async t => {
   })
   const cases: [Partial<Surroundings>, RegExp][] = [
     [disk(4e9), /^The disk of \/data is soon full/],
+    [
+      { index: ['articles 3 to 4 are in no segment'] },
+      /^The index is damaged: articles 3 to 4 .*: run "npm run verify"/,
+    ],
     [{ databaseFull: true }, /^Postgres cannot write, because its disk is full: free some space/],
     [disk(1e6), /^The disk of \/data is full \(1 MB of 100 GB are free\): free some space/],
     [{ memory: { free: 1e8, total: 8e9 } }, /^The machine has 100 MB of 8 GB of memory left/],

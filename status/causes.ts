@@ -27,6 +27,7 @@ export const FIRST = {
   standby: 'lead DATABASE_URL to the primary, or promote this server',
   schema: 'run "npm run migrate"',
   checkout: 'update this checkout',
+  index: 'run "npm run verify", which names what mends it',
   clock: 'set both clocks by a time server',
   disk: 'free some space there, or move its data to a larger disk',
   removed: 'end the servers that run on it, and restore a backup into a new one',
@@ -132,6 +133,8 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
   ]
 }
 
+/** Of what may be many. */
+const NAMED = 3
 const SECONDS_AHEAD = 5
 const DAYS_LEFT = 7
 const CERTIFICATE_DAYS = 14
@@ -141,11 +144,12 @@ const FULL_SHARE = 0.05
 const MEMORY_SHARE = 0.05
 
 function ofSurroundings(around: Surroundings): Found {
-  const { databaseFull, names, certificates } = around
+  const { databaseFull, index, names, certificates } = around
   return [
     ofSchema(around),
     databaseFull === true && bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk),
     ofDisk(around),
+    ...(index ?? []).slice(0, NAMED).map(fault => bad('index', `The index is damaged: ${fault}`, FIRST.index)),
     ...ofMachine(around),
     names !== null &&
       names.lie !== null &&
@@ -269,7 +273,6 @@ function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfName
   ]
 }
 
-const NAMED = 3
 const listed = (domains: string[]) =>
   [
     ...domains.slice(0, NAMED),

@@ -5,6 +5,7 @@ import { statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { connect, TLSSocket } from 'node:tls'
+import { glanceAtIndex } from '../search/verify.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Surroundings } from '../shared/figures.ts'
 import { figure, shared } from '../shared/metrics.ts'
@@ -22,7 +23,8 @@ const PATIENCE = 4_000
 const NAMES = 5
 
 /**
- * What this process sees around it: its disk, memory, clock, the names of outlets, the schema.
+ * What this process sees around it: its disk, memory, clock, the names of outlets, the schema, the
+ * index.
  *
  * @param pool null: without a database
  * @param options.hosts of feeds, where the database is not asked for them
@@ -40,18 +42,19 @@ export async function readSurroundings(
       () => null,
     )
   const thoroughly = options.thoroughly === true
-  const [disk, clockAhead, names, schema, databaseFull, certificates] = await Promise.all([
+  const [disk, clockAhead, names, schema, databaseFull, index, certificates] = await Promise.all([
     orNull(readDisk(config.DATA_DIR)),
     orNull(pool === null ? undefined : readClock(pool)),
     orNull(readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => [])))),
     orNull(pool === null ? undefined : readSchema(pool)),
     orNull(pool === null ? undefined : isFull(pool)),
+    orNull(pool === null ? undefined : glanceAtIndex(pool)),
     orNull(thoroughly ? readCertificates(config, pool) : undefined),
   ])
   const memory = { free: process.availableMemory(), total: process.constrainedMemory() || totalmem() }
   memory.total = Math.min(memory.total, totalmem())
   return {
-    ...{ disk, memory, clockAhead, names, schema, databaseFull },
+    ...{ disk, memory, clockAhead, names, schema, databaseFull, index },
     certificates: certificates ?? [],
   }
 }

@@ -27,6 +27,7 @@ async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, to
   await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
+  await rebuild.exclusively(rebuild.mend)
   const worked = async (articles: number) => {
     progress.articles += articles
     tell(progress)
@@ -78,7 +79,7 @@ export interface TokeniseTask {
 }
 
 /** Tokenises in threads. */
-function openTokeniser(): Tokeniser & { close(): Promise<void> } {
+export function openTokeniser(): Tokeniser & { close(): Promise<void> } {
   const worker = new URL('./tokeniser-thread.ts', import.meta.url)
   const { threads, run, close } = openTextThreads<TokeniseTask, DocumentWords[]>(worker)
   return {

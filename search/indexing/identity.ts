@@ -173,7 +173,7 @@ const ADD_IDS = `
   returning id`
 
 /** The identity of an outlet: its domain, or its name when an archive has no domain. */
-function outletKey(outlet: ArticleOutlet): string {
+export function outletKey(outlet: ArticleOutlet): string {
   if (outlet.domain !== null) return outlet.domain.toLowerCase()
   return `name:${(outlet.name ?? '').normalize('NFC').trim().toLowerCase()}`
 }

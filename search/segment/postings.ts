@@ -106,6 +106,22 @@ export function readEntry(bucket: Buffer, start: Buffer, size: number): DocIdSet
   return undefined
 }
 
+/** All lists of a bucket by their terms; null: the bytes are no bucket. */
+export function readBucket(bucket: Buffer, size: number): Map<string, DocIdSet> | null {
+  const lists = new Map<string, DocIdSet>()
+  const reader: Reader = { at: 0, bytes: bucket }
+  const next = () => {
+    const bytes = readVarint(reader)
+    reader.at += bytes
+    return bucket.subarray(reader.at - bytes, reader.at)
+  }
+  while (reader.at < bucket.length) {
+    const term = next().toString()
+    lists.set(term, decode(next(), size))
+  }
+  return reader.at === bucket.length ? lists : null
+}
+
 /** From the end, because entries differ there: many begin with the same letter. */
 function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
   for (let index = start.length - 1; index >= 0; index--) if (bucket[at + index] !== start[index]) return false
@@ -116,10 +132,11 @@ function decode(body: Buffer, size: number): DocIdSet {
   if (body[0] === BITMAP) {
     // Little-endian, as every machine that runs Node is; copied to be aligned.
     const bytes = new Uint8Array(body.subarray(1))
-    return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length / 4), size)
+    return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length >>> 2), size)
   }
   const reader: Reader = { at: 1, bytes: body }
-  const docs = new Uint16Array(readVarint(reader))
+  // Bounded also where the bytes are damaged.
+  const docs = new Uint16Array(Math.min(readVarint(reader), size))
   let doc = -1
   for (let at = 0; at < docs.length; at++) {
     doc += readVarint(reader) + 1

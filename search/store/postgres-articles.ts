@@ -284,8 +284,8 @@ export async function readTexts(db: Queryable, seqs: bigint[]): Promise<ArticleT
 /** @param last included, as `first` is */
 export async function readTextsAndWords(db: Queryable, first: bigint, last: bigint): Promise<TextAndWords[]> {
   const { rows } = await db.query<TextAndWords>(
-    `select seq, t.title, t.body, w.title as title_words, w.body as body_words
-     from article_texts t join article_words w using (seq) where seq between $1 and $2`,
+    `select seq, t.title, t.body, coalesce(w.title, '') as title_words, coalesce(w.body, '') as body_words
+     from article_texts t left join article_words w using (seq) where seq between $1 and $2`,
     [first, last],
   )
   return rows
@@ -303,9 +303,10 @@ export async function updateWords(client: Client, words: ArticleWords[]): Promis
 
 // $1 seqs, $2 titles, $3 bodies
 const UPDATE = `
-  update article_words w set title = n.title, body = n.body
-  from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
-  where w.seq = n.seq and (w.title, w.body) is distinct from (n.title, n.body)`
+  insert into article_words as w (seq, title, body)
+  select * from unnest($1::bigint[], $2::text[], $3::text[])
+  on conflict (seq) do update set title = excluded.title, body = excluded.body
+  where (w.title, w.body) is distinct from (excluded.title, excluded.body)`
 
 /** Searches then read the words of articles without a segment again, and what they show of all. */
 export async function raiseWordsVersion(client: Client): Promise<void> {

@@ -52,6 +52,25 @@ export function openSegmentWriter(pool: Pool) {
 
     readStoredTo: () => readStoredTo(pool),
 
+    /**
+     * Removes segments that end beyond the clock, or begin in another one: they are made anew.
+     */
+    removeWrong: () =>
+      transaction(pool, async client => {
+        await lockSegments(client)
+        await client.query(`delete from segments s using ingest_clock c where ${WRONG}`)
+      }),
+
+    /**
+     * Ranges of articles that lack a segment, ascending.
+     *
+     * @param most articles that may wait for a flush after the last segment
+     */
+    async readGaps(most: bigint): Promise<SegmentRange[]> {
+      const { rows } = await pool.query<SegmentRange>(gaps('$1::bigint'), [most])
+      return rows
+    },
+
     /** The segments within a range, in ascending order of `seq`. */
     async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
       const { rows } = await pool.query<NumberedSegment>(
@@ -305,9 +324,27 @@ const REMOVE_BUCKETS = `
   )
   select max(bucket) as last from step`
 
-// An import uses a segment some seconds after it was stored. One that finds it gone builds another.
-const REMOVE_ABANDONED = `
-  delete from segments_ahead where kind = 'import' and stored_at < now() - interval '10 minutes'`
+// A segment is used some seconds after it was stored. Who finds it gone builds another.
+const REMOVE_ABANDONED = `delete from segments_ahead where stored_at < now() - interval '10 minutes'`
+
+/** SQL: whether a segment `s` cannot be right by its range, which the clock `c` bounds. */
+export const WRONG = `(s.last_seq > c.last_seq or exists (
+  select from segments o where s.first_seq between o.first_seq and o.last_seq
+  and (o.first_seq, o.segment_no) < (s.first_seq, s.segment_no)))`
+
+/**
+ * SQL: ranges of articles that lack a segment, ascending. The clock counts as one that follows the
+ * last.
+ *
+ * @param most articles that may lack one after the last segment
+ */
+export const gaps = (most: string) => `
+  select covered + 1 as first, first_seq - 1 as last
+  from (select first_seq, allowed, greatest(released_to, lag(last_seq) over (order by first_seq)) as covered
+        from (select first_seq, last_seq, 0::bigint as allowed from segments
+              union all
+              select last_seq + 1, last_seq + 1, ${most} from ingest_clock) as starts, segments_version) as follows
+  where first_seq - 1 - covered > allowed order by first_seq`
 
 // The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
 // primary key. A segment and its buckets are added in one transaction, and it is moved in one.

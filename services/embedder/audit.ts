@@ -33,57 +33,77 @@ async function compare(
   name: string,
   signal?: AbortSignal,
 ): Promise<{ lost: number; stray: number }> {
-  const started = await pool.query<{ now: Date }>('select clock_timestamp() as now')
   let [lost, stray] = [0, 0]
-  for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
-    const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)
-    stray += await removeStray(pool, vectors, name, page.seqs)
-    lost += await markLost(pool, page.seqs, from, page.next, started.rows[0]!.now)
-    from = page.next
+  for await (const { wrong, isLost, since } of compareVectors(pool, vectors, name, signal)) {
+    if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
+    else stray += wrong.length
+    if (!isLost) await vectors.remove(name, wrong)
   }
   return { lost, stray }
 }
 
-/**
- * Removes vectors of articles that are gone, or that lost the promise of one while they were
- * embedded. Returns their number.
- */
-export async function removeStray(
+// $1 seqs, $2 embedded before. Index: the primary key.
+const MARK_LOST = `
+  update embeddings set embedded_at = null, claimed_until = null, attempts = 0
+  where seq = any ($1::bigint[]) and embedded_at < $2`
+
+/** Numbers of embedded articles without a vector, or of vectors without such an article. */
+export interface WrongVectors {
+  wrong: bigint[]
+  isLost: boolean
+  /** Articles that were embedded later were not looked at. */
+  since: Date
+}
+
+/** Compares a collection with Postgres, some thousand articles at a time, and changes nothing. */
+export async function* compareVectors(
   pool: Pool,
   vectors: VectorStore,
-  collection: string,
-  seqs: bigint[],
-): Promise<number> {
+  name: string,
+  signal?: AbortSignal,
+): AsyncGenerator<WrongVectors> {
+  const since = (await pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now
+  for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
+    const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)
+    const stray = await strayAmong(pool, page.seqs)
+    if (stray.length > 0) yield { wrong: stray, isLost: false, since }
+    for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
+      const { rows }: { rows: { seq: bigint }[] } = await pool.query<{ seq: bigint }>(LOST, [
+        after,
+        page.next,
+        since,
+        page.seqs,
+        PAGE,
+      ])
+      if (rows.length > 0) yield { wrong: rows.map(({ seq }) => seq), isLost: true, since }
+      // In batches: when the whole collection is lost there are millions.
+      after = rows.length < PAGE ? undefined : rows.at(-1)?.seq
+    }
+    from = page.next
+  }
+}
+
+/**
+ * Removes vectors of articles that are gone, or that lost the promise of one while they were
+ * embedded.
+ */
+export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, seqs: bigint[]): Promise<void> {
+  await vectors.remove(collection, await strayAmong(pool, seqs))
+}
+
+async function strayAmong(pool: Pool, seqs: bigint[]): Promise<bigint[]> {
   const { rows } = await pool.query<{ seq: bigint }>(
     `select v.seq from unnest($1::bigint[]) as v (seq)
       where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq)`,
     [seqs],
   )
-  const stray = rows.map(({ seq }) => seq)
-  await vectors.remove(collection, stray)
-  return stray.length
+  return rows.map(({ seq }) => seq)
 }
 
-/**
- * Marks embedded articles without a vector to be embedded again, among the articles numbered from
- * `from` to before `to` (null: to the last).
- *
- * @returns the number of marked articles
- */
-async function markLost(pool: Pool, present: bigint[], from: bigint, to: bigint | null, since: Date): Promise<number> {
-  for (let lost = 0; ; ) {
-    const { rowCount } = await pool.query(MARK_LOST, [from, to, since, present, PAGE])
-    lost += rowCount ?? 0
-    // In batches: when the whole collection is lost there are millions.
-    if ((rowCount ?? 0) < PAGE) return lost
-  }
-}
-
-// $1 from, $2 to, $3 embedded before, $4 seqs that have a vector, $5 limit. Index: the primary key.
-const MARK_LOST = `
-  update embeddings set embedded_at = null, claimed_until = null, attempts = 0
-  where seq in (
-    select e.seq from embeddings e
-    where e.seq >= $1 and ($2::bigint is null or e.seq < $2) and e.embedded_at < $3
-      and not exists (select from unnest($4::bigint[]) as v (seq) where v.seq = e.seq)
-    limit $5)`
+// $1 after, $2 to before (null: to the last), $3 embedded before, $4 seqs that have a vector, $5
+// limit. Index: the primary key.
+const LOST = `
+  select e.seq from embeddings e
+  where e.seq > $1 and ($2::bigint is null or e.seq < $2) and e.embedded_at < $3
+    and not exists (select from unnest($4::bigint[]) as v (seq) where v.seq = e.seq)
+  order by e.seq limit $5`

@@ -45,6 +45,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/indexing/writer.ts',
     'search/analysis/index.ts',
     'search/browser.ts',
+    'search/verify.ts',
   ]
   t.same(named(crossing.filter(({ to }) => partOf(to) === 'search' && !entries.includes(to))), [])
 })

@@ -36,6 +36,7 @@ export async function judge(evidence: Evidence): Promise<{ indexed: number; embe
   }
   for (const sequence of reading.sequences) checkSequence(sequence, holdings, findings)
   checkEnds(machine, outages, findings)
+  for (const difference of await differencesOf(machine)) findings.add(difference)
   for (const breach of site.breaches()) findings.add(`Rude: ${breach}`)
   const busy = await busyQueues(machine)
   if (busy) findings.add(`Nothing is to be done, and the queues are never empty: ${busy}.`)
@@ -43,6 +44,21 @@ export async function judge(evidence: Evidence): Promise<{ indexed: number; embe
     indexed: holdings.exported.length,
     embedded: holdings.embeddings.filter(({ embedded_at }) => embedded_at).length,
   }
+}
+
+/** What `npm run verify` finds in the index, its vectors and feeds. */
+async function differencesOf(machine: Pick<Machine, 'env'>): Promise<string[]> {
+  const ended = await runScript(machine.env, 'verify', '--json').catch((error: { stdout?: string }) => error.stdout)
+  if (!ended) return ['"npm run verify" ended without a result.']
+  const {
+    differences,
+    notes,
+  }: { differences: { kind: string; count: number; examples: string[] }[]; notes: string[] } = JSON.parse(ended)
+  const lost = notes.filter(note => !note.startsWith('QDRANT_URL'))
+  return [
+    ...differences.map(({ kind, count, examples }) => `${count} × ${kind}: ${examples.join('; ')}.`),
+    ...lost.map(note => `Verified, but: ${note}`),
+  ]
 }
 
 /** Null as soon as a look finds all queues empty. */

@@ -1,0 +1,47 @@
+import { counted } from '../shared/log/printable.ts'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { createReport, verifyAll } from './reindex/verifying.ts'
+import { articlesBar } from './terminal/terminal.ts'
+
+await runCommand(
+  {
+    name: 'verify',
+    about: [
+      'Compares the whole index with the articles, while everything runs: every segment is built anew from its articles and',
+      'compared with the stored one; then words and texts, numbers, ids, addresses, names, days, vectors, feeds. It changes',
+      'nothing and locks nothing. It names what differs and what mends it. Exit code: 1 when something differs, else 0.',
+    ].join('\n'),
+    usage: ['[--sample N [--seed S]] [--json]'],
+    options: {
+      sample: { type: 'string', value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
+      seed: { type: 'string', value: 'S', about: 'draws the same segments again' },
+      json: { type: 'boolean', about: 'prints {"ok", "articles", "segments", "differences", "notes" …}' },
+    },
+    needs: ['DATABASE_URL'],
+  },
+  async ({ config, options, positionals, openPool, print, say, signal }) => {
+    if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    const count = wholeNumber('sample', options.sample, 1_000_000)
+    const seed = wholeNumber('seed', options.seed, 1_000_000_000, 0) ?? Date.now() % 1_000_000
+    const sample = count === null ? null : { count, seed }
+    const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
+    const { rows } = await pool.query<{ last: number }>('select last_seq::float8 as last from ingest_clock')
+    const report = createReport()
+    const start = performance.now()
+    const bar = articlesBar(rows[0]?.last ?? 0)
+    const extent = { sample, progress: bar.update, signal }
+    const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
+    const { notes, differences, isSound } = report
+    const seconds = Math.round((performance.now() - start) / 1_000)
+    const ok = isSound() && !signal.aborted
+    if (options.json === true)
+      print(JSON.stringify({ ok, ...verified, sample, seconds, differences: differences(), notes }))
+    else for (const line of report.lines()) print(line)
+    for (const note of notes) say(note)
+    const drawn = sample === null ? '' : `, drawn by --seed ${seed}`
+    const compared = `${counted(verified.articles, 'article')} and ${counted(verified.segments, 'segment')}${drawn}`
+    say(`${signal.aborted ? 'Interrupted after' : 'Compared'} ${compared}, in ${seconds} s.`)
+    if (ok) say('Nothing differs.')
+    return ok ? 0 : 1
+  },
+)

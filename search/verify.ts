@@ -1,0 +1,223 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { describe } from '../shared/log/printable.ts'
+import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
+import { type DocumentWords, foldName } from './analysis/index.ts'
+import { authorId, outletKey } from './indexing/identity.ts'
+import { SEGMENT_SIZES } from './indexing/policy.ts'
+import { type BuiltSegment, createSegmentBuilder } from './segment/builder.ts'
+import { type Columns, decodeColumns } from './segment/columns.ts'
+import { type DocIdSet, difference, docsOf, emptySet } from './segment/doc-id-set.ts'
+import { readBucket } from './segment/postings.ts'
+import { postgresArticles } from './store/postgres-articles.ts'
+import { checkTables, type Found, NAMED, type NumberedRow, readNumbered } from './store/postgres-checks.ts'
+import { openSegmentStore } from './store/postgres-segments.ts'
+import { openReads, type SegmentMeta, type SegmentRange, sizeOf, type TermDictionary } from './store/segment-store.ts'
+
+/*
+ * Verifies the index: builds every stored segment anew from its articles and compares the two part
+ * by part, and compares all rows that belong to an article. It reads slices, each in a snapshot of
+ * its own, so it locks nothing and tolerates all that writers do meanwhile. In memory it has one
+ * segment twice, as a merge does.
+ */
+
+export type { Found, IndexKind } from './store/postgres-checks.ts'
+
+export interface VerifyWork {
+  pool: Pool
+  /** Cuts texts into words, perhaps in threads of the caller's. */
+  tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
+  /** So many segments or ranges, drawn by a seed, and all tables as a whole; null: all. */
+  sample: { count: number; seed: number } | null
+  found: Found
+  /** Told after each slice how many articles were compared so far. */
+  progress(articles: number): void
+  signal: AbortSignal
+}
+
+/** How much was compared. */
+export interface Verified {
+  articles: number
+  segments: number
+}
+
+/** Fewer articles may wait for a flush in the memory of searches. */
+const WAITING = SEGMENT_SIZES.merged
+
+/** The look at the index that takes a moment: its clock, its ranges, what is left over. */
+export async function glanceAtIndex(pool: Pool): Promise<string[]> {
+  const faults: string[] = []
+  await checkTables(pool, 'quick', WAITING, (_, text) => faults.push(text))
+  return faults
+}
+
+/** Compares the whole index, or a sample. */
+export async function verifyIndex(work: VerifyWork): Promise<Verified> {
+  const { pool, found, sample, signal } = work
+  await checkTables(pool, 'all', WAITING, found)
+  const { rows } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
+  const last = rows[0]?.last ?? 0n
+  const chance = (at: number) => BigInt(`0x${hash('sha256', `${sample?.seed} ${at}`).slice(0, 15)}`)
+  const drawn = Array.from({ length: sample?.count ?? 0 }, (_, at) => (chance(at) % (last || 1n)) + 1n)
+  const nextOf = (from: bigint) => drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
+  const verified: Verified = { articles: 0, segments: 0 }
+  for (let next = 1n; next <= last && !signal.aborted; next++) {
+    if (sample !== null) next = nextOf(next)
+    if (next > last) break
+    const slice = await transaction(pool, client => readSlice(client, { first: next, last }, work))
+    slice.compare?.()
+    verified.articles += Number(slice.last - slice.first) + 1
+    verified.segments += slice.compare === undefined ? 0 : 1
+    work.progress(verified.articles)
+    next = slice.last
+  }
+  return verified
+}
+
+/** Articles of a slice that no segment holds. */
+const LOOSE = 8_192n
+
+interface Slice extends SegmentRange {
+  /** Compares its segment: seconds of computing, for which no snapshot is held. */
+  compare?: () => void
+}
+
+/** Reads the segment that has the first article, or the articles up to the next segment. */
+async function readSlice(client: Client, { first, last }: SegmentRange, work: VerifyWork): Promise<Slice> {
+  await client.query('set transaction isolation level repeatable read read only')
+  // A text may take long; a process that was stopped must not keep Postgres from vacuuming.
+  await client.query("set local idle_in_transaction_session_timeout = '2 min'")
+  const reads = openReads(client)
+  const store = openSegmentStore(reads)
+  const { segments, version } = await store.readMeta(0n)
+  const meta = segments.find(segment => segment.last >= first)
+  if (meta === undefined || meta.first > first || sizeOf(meta) > WAITING) {
+    const ends = [first + LOOSE - 1n, last, ...(meta !== undefined && meta.first > first ? [meta.first - 1n] : [])]
+    const range = { first, last: ends.reduce((a, b) => (a < b ? a : b)) }
+    for await (const rows of readNumbered(client, range)) await compareRows(rows, work)
+    return range
+  }
+  const sources = await postgresArticles(reads).readSources(meta)
+  const builder = createSegmentBuilder(sources, meta.first)
+  for await (const rows of readNumbered(client, meta)) await compareRows(rows, work, builder.addWords)
+  const columns = await store.readColumns([meta.no], version).catch((error: Error) => {
+    if (!(error instanceof RangeError)) throw error
+  })
+  const dictionary = await store.readDictionary(meta, version)
+  const differ = (text: string, more = 0) =>
+    work.found('segments', `segment ${meta.no} (${meta.first} to ${meta.last}): ${text}`, more)
+  const compare = () => compareSegment({ meta, columns: columns?.[0]?.columns, dictionary }, builder.build, differ)
+  return { first: meta.first, last: meta.last, compare }
+}
+
+/** @param add takes the words of each article, while threads make those of its text */
+async function compareRows(
+  rows: NumberedRow[],
+  { found, tokenise }: VerifyWork,
+  add: (seq: bigint, title: string, body: string) => void = () => {},
+): Promise<void> {
+  const isText = (row: NumberedRow): row is NumberedRow & { title: string } => row.title !== null
+  const texts = rows.filter(row => row.titleWords !== null).filter(isText)
+  const tokenising = tokenise(texts)
+  tokenising.catch(() => {}) // reported when it is waited for
+  for (const row of rows) {
+    if (row.isArticle && row.titleWords !== null && row.bodyWords !== null) add(row.seq, row.titleWords, row.bodyWords)
+    if (!isNamedRight(row)) row.faults.push(['names', 'have names that are folded or numbered wrongly'])
+  }
+  for (const [at, { title, body }] of (await tokenising).entries()) {
+    const row = texts[at]!
+    if (row.titleWords !== title || row.bodyWords !== body)
+      row.faults.push(['words', 'have other words than their texts'])
+  }
+  const faults = rows.flatMap(({ seq, faults }) => faults.map(([kind, text]) => ({ seq, kind, text })))
+  for (const [text, of] of Map.groupBy(faults, ({ text }) => text)) {
+    found(of[0]!.kind, `${articlesInWords(of.map(({ seq }) => seq))} ${text}`, of.length - 1)
+  }
+}
+
+const isNamedRight = ({ outlet, authors }: NumberedRow) =>
+  (outlet === null || isOutletRight(...outlet)) &&
+  authors.every(([id, outlet, name, folded]) => id === authorId(outlet, name) && folded === foldName(name))
+
+const isOutletRight: (...outlet: NonNullable<NumberedRow['outlet']>) => boolean = (key, name, domain, ...folded) =>
+  key === outletKey({ name, domain }) && isDeepStrictEqual(folded, [foldName(name ?? ''), foldName(domain ?? '')])
+
+/** `articles 3, 5 and 12 others`. */
+function articlesInWords(seqs: bigint[]): string {
+  const others = seqs.length - NAMED
+  return `articles ${seqs.slice(0, NAMED).join(', ')}${others > 0 ? ` and ${others} others` : ''}`
+}
+
+interface StoredSegment {
+  meta: SegmentMeta
+  /** undefined: they cannot be read. */
+  columns: Columns | undefined
+  dictionary: TermDictionary
+}
+
+function compareSegment(
+  stored: StoredSegment,
+  build: () => BuiltSegment,
+  differ: (text: string, more?: number) => void,
+) {
+  const { meta, columns, dictionary } = stored
+  let built: BuiltSegment
+  try {
+    built = build()
+  } catch (error) {
+    differ(`it cannot be built from its articles (${describe(error)})`)
+    return
+  }
+  const wanted = decodeColumns(built.columns)
+  const [published, ingested] = [spanOf(wanted.published), spanOf(wanted.ingested)]
+  const row = { bucketBits: built.bucketBits, undated: wanted.size - wanted.dated, published, ingested }
+  for (const name of unlike(meta, row)) differ(`${name} of its row differs`)
+  if (columns === undefined) differ('its columns cannot be read')
+  // Segments of former versions have no filter of terms.
+  else if (columns.terms.length === 0) columns.terms = wanted.terms
+  for (const name of unlike(columns ?? wanted, wanted)) differ(`its column ${name} differs`)
+  const seqOf = (doc: number) => meta.first + BigInt(wanted.offsets[doc] ?? 0)
+  let lists = 0
+  for (const text of unlikeLists(meta, dictionary, built, seqOf)) if (++lists <= NAMED) differ(text)
+  if (lists > NAMED) differ('more of its lists differ', lists - NAMED - 1)
+}
+
+/** First and last of some times, as a row of `segments` has them. */
+function spanOf(times: Float64Array): SegmentMeta['published'] {
+  const known = times.filter(time => !Number.isNaN(time)).sort()
+  return known.length === 0 ? null : { first: known[0]!, last: known.at(-1)! }
+}
+
+/** Names of the values that are not as wanted. */
+function unlike(stored: object, wanted: object): string[] {
+  const own = new Map(Object.entries(stored))
+  return Object.entries(wanted).flatMap(([name, value]) => (isDeepStrictEqual(own.get(name), value) ? [] : [name]))
+}
+
+/**
+ * Former versions wrote the same lists in another order, so lists are compared where bytes differ.
+ */
+function* unlikeLists(
+  meta: SegmentMeta,
+  { blocks, starts }: TermDictionary,
+  built: BuiltSegment,
+  seqOf: (doc: number) => bigint,
+): Generator<string> {
+  const wanted = new Map(built.buckets.map(({ bucket, block }) => [bucket, block]))
+  const none = emptySet(sizeOf(meta))
+  for (let bucket = 0; bucket < 1 << built.bucketBits; bucket++) {
+    const [before, after] = [blocks.subarray(starts[bucket], starts[bucket + 1]), wanted.get(bucket) ?? Buffer.alloc(0)]
+    if (before.equals(after)) continue
+    const [stored, made] = [readBucket(before, sizeOf(meta)), readBucket(after, sizeOf(meta))]
+    if (stored === null || made === null) {
+      yield `bucket ${bucket} cannot be read`
+      continue
+    }
+    for (const term of new Set([...stored.keys(), ...made.keys()])) {
+      const docs = unlikeDocs(stored.get(term) ?? none, made.get(term) ?? none)
+      if (docs.length > 0) yield `the list of ${JSON.stringify(term)} differs in ${articlesInWords(docs.map(seqOf))}`
+    }
+  }
+}
+
+const unlikeDocs = (a: DocIdSet, b: DocIdSet) => [...docsOf(difference(a, b)), ...docsOf(difference(b, a))]

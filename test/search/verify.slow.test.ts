@@ -1,0 +1,287 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { createReport, verifyAll } from '../../scripts/reindex/verifying.ts'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { glanceAtIndex } from '../../search/verify.ts'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createFeed } from '../../shared/plans/search-feeds.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { createTestDatabase, inDatabase, PATIENT } from '../database.ts'
+import { createRandom } from '../faults/random.ts'
+import { runScript } from '../script.ts'
+import { startTestServers } from '../servers.ts'
+import { randomArticles } from './archive.ts'
+import { FEW } from './archive-index.ts'
+import { startWriters } from './writers.ts'
+
+t.setTimeout(400_000)
+const SEED = Number(process.env.SEED ?? 1)
+const random = createRandom(SEED)
+
+const servers = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
+const { QDRANT_URL = '', QDRANT_API_KEY = '' } = servers?.settings ?? process.env
+const vectors = openVectorStore({ QDRANT_URL, QDRANT_API_KEY }, 15_000)
+const collection = `verify-${randomBytes(4).toString('hex')}`
+t.teardown(() => vectors.drop(collection).finally(() => servers?.stop()))
+
+/** Segments of 64, 64 and 16 articles, six without; vectors of the first hundred; a feed. */
+const sound = await createTestDatabase(t)
+const EMBEDDED = 100
+{
+  const pool = createPool(sound.url, 'test', () => {}, PATIENT)
+  const indexer = openIndexer(pool)
+  await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(randomArticles(random, 150))
+  await makeSegments(pool, FEW)
+  const { key } = await createKey(pool, 'test', {
+    countries: ['NL'],
+    history: { kind: 'rolling', days: 9 },
+    rate: 1,
+    quota: null,
+  })
+  await createFeed(pool, key.id, { search: 'q=fiets', title: 'Fiets' })
+  await vectors.ensure(collection, 4)
+  const seqs = Array.from({ length: EMBEDDED }, (_, at) => BigInt(at + 1))
+  await vectors.upsert(
+    collection,
+    seqs.map(seq => ({ seq, vector: [Number(seq), 1, 1, 1], country: 'NL', coveredAt: 0 })),
+  )
+  await pool.query(`update embeddings set embedded_at = now() where seq <= ${EMBEDDED}`)
+  await pool.query(`insert into vector_collections (name, state, model, recipe, dimensions)
+                    values ('${collection}', 'serving', 'm', 1, 4)`)
+  await indexer.close()
+  await pool.end()
+}
+
+/** Works on a copy of the sound database. */
+async function onCopy<T>(work: (pool: Pool, url: string) => Promise<T>): Promise<T> {
+  const name = `${new URL(sound.url).pathname.slice(1)}_copy`
+  await sound.query(`create database ${name} template ${new URL(sound.url).pathname.slice(1)}`)
+  const url = inDatabase(sound.url, name)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  try {
+    return await work(pool, url)
+  } finally {
+    await pool.end()
+    await sound.query(`drop database ${name} with (force)`)
+  }
+}
+
+const signal = new AbortController().signal
+async function verified(pool: Pool) {
+  const report = createReport()
+  await verifyAll(pool, { QDRANT_URL, QDRANT_API_KEY }, report, { sample: null, progress() {}, signal })
+  return report
+}
+
+/** An article of the first segment, of the second, and without a segment. */
+const [first, second, loose] = [1 + random.below(64), 65 + random.below(36), 145 + random.below(6)]
+const ofFirst = '(select segment_no from segments where first_seq = 1)'
+const ofSecond = '(select segment_no from segments where first_seq = 65)'
+const bucket = `(segment_no, bucket) = (select segment_no, bucket from segment_buckets
+  where segment_no = ${ofSecond} order by md5(bucket || '${SEED}') limit 1)`
+const unchecked = `alter table segments disable trigger user; alter table segments drop constraint segments_int8range_excl`
+const idOf = (seq: number) => `(select id from articles where seq = ${seq})`
+
+/** Kind, what is broken, and how. Those of `quick` are seen by `doctor` and `status`. */
+const quick: [string, string, string][] = [
+  ['ranges', 'a segment is lost', `delete from segments where segment_no = ${ofFirst}`],
+  ['ranges', 'one ends above the clock', `${unchecked}; update segments set last_seq = 900 where first_seq = 129`],
+  ['ranges', 'two overlap', `${unchecked}; update segments set first_seq = 60 where first_seq = 65`],
+  ['ranges', 'a gap', `${unchecked}; update segments set first_seq = 68 where first_seq = 65`],
+  ['clock', 'the clock is behind', 'update ingest_clock set last_seq = last_seq - 1'],
+  ['clock', 'no clock', 'delete from ingest_clock'],
+  ['clock', 'a promise of no article', 'insert into embeddings (seq, due_at) values (900, now())'],
+  ['stamps', 'the time is behind', "update ingest_clock set last_at = last_at - interval '1 day'"],
+  [
+    'archive',
+    'released, and not archived',
+    `delete from segments where first_seq = 1; update segments_version set released_to = 64`,
+  ],
+  [
+    'leftovers',
+    'a segment that nobody uses',
+    `insert into segments_ahead select segment_no, 'merge', now() - interval '1 hour', first_seq, last_seq, bucket_bits,
+       first_published, last_published, first_ingested, last_ingested, undated, columns from segments where first_seq = 1`,
+  ],
+]
+const slow: [string, string, string][] = [
+  ['segments', 'count of undated articles', `update segments set undated = undated + 1 where segment_no = ${ofFirst}`],
+  ['segments', 'first publication', `update segments set first_published = 'epoch' where segment_no = ${ofFirst}`],
+  ['segments', 'last ingestion', `update segments set last_ingested = now() where segment_no = ${ofFirst}`],
+  ['segments', 'number of buckets', `update segments set bucket_bits = bucket_bits + 1 where segment_no = ${ofFirst}`],
+  ['segments', 'half of the columns', 'update segments set columns = substring(columns for length(columns) / 2)'],
+  [
+    'segments',
+    'other columns',
+    'update segments s set columns = o.columns from segments o where s.first_seq = 1 and o.first_seq = 65',
+  ],
+  [
+    'segments',
+    'a byte of the columns',
+    `update segments set columns = set_byte(columns, 16 + ${8 * second - 512}, 7) where segment_no = ${ofSecond}`,
+  ],
+  ['segments', 'an empty bucket', `update segment_buckets set block = '' where ${bucket}`],
+  ['segments', 'no bucket', `delete from segment_buckets where ${bucket}`],
+  [
+    'segments',
+    'half a bucket',
+    `update segment_buckets set block = substring(block for length(block) / 2) where ${bucket}`,
+  ],
+  [
+    'segments',
+    'a byte of a bucket',
+    `update segment_buckets set block = set_byte(block, length(block) - 1, get_byte(block, length(block) - 1) # 1) where ${bucket}`,
+  ],
+  [
+    'segments',
+    'a country',
+    `update articles set country = case country when 'LU' then 'BE' else 'LU' end where seq = ${first}`,
+  ],
+  [
+    'segments',
+    'a language',
+    `update articles set language = case language when 'lb' then 'nl' else 'lb' end where seq = ${first}`,
+  ],
+  ['segments', 'no such language', `update articles set language = 'xx' where seq = ${first}`],
+  [
+    'segments',
+    'an outlet',
+    `update articles set publisher_no = (select max(publisher_no) from publishers where publisher_no <> articles.publisher_no) where seq = ${first}`,
+  ],
+  [
+    'segments',
+    'authors',
+    `update articles set author_nos = case author_nos when '{1}' then array[2] else array[1] end where seq = ${first}`,
+  ],
+  [
+    'days',
+    'a date',
+    `update articles set published_at = coalesce(published_at, now()) - interval '3 days' where seq = ${first}`,
+  ],
+  ['words', 'no words', `delete from article_words where seq = ${second}`],
+  ['words', 'other words', `update article_words set title = E'\\nx\\n' where seq = ${loose}`],
+  ['words', 'another text', `update article_texts set body = coalesce(body, '') || ' nog iets' where seq = ${second}`],
+  ['articles', 'no text', `delete from article_texts where seq = ${loose}`],
+  ['articles', 'no article', `delete from articles where seq = ${second}`],
+  ['articles', 'numbers without articles', 'update ingest_clock set last_seq = last_seq + 5'],
+  ['identity', 'an id that is free', `delete from article_ids where id = ${idOf(first)}`],
+  ['identity', 'an id without an article', "insert into article_ids values ('nobody')"],
+  ['identity', 'an id twice', `update articles set id = ${idOf(first)} where seq = ${loose}`],
+  ['identity', 'no address', `delete from article_addresses where id = ${idOf(second)}`],
+  ['identity', 'an address of nobody', `update article_addresses set id = 'nobody' where id = ${idOf(loose)}`],
+  [
+    'names',
+    'a folded author',
+    "update authors set folded_name = 'x' where author_no = (select author_nos[1] from articles where author_nos <> '{}' limit 1)",
+  ],
+  [
+    'names',
+    'no author',
+    "delete from authors where author_no = (select author_nos[1] from articles where author_nos <> '{}' limit 1)",
+  ],
+  ['names', 'a folded domain', "update publishers set folded_domain = 'x'"],
+  [
+    'names',
+    'no outlet',
+    `delete from publishers where publisher_no = (select publisher_no from articles where seq = ${first})`,
+  ],
+  [
+    'days',
+    'a day',
+    "delete from article_days where axis = 'ingested_at' and day = (select max(day) from article_days)",
+  ],
+  ['days', 'a count', 'update article_days set articles = articles + 1'],
+  [
+    'promises',
+    'a promise that an outlet reserves',
+    `insert into article_rights (id, snippet, vector) select ${idOf(loose)}, false, false`,
+  ],
+  ['unpromised', 'a lost promise', `delete from embeddings where seq = ${loose}`],
+  ['vectors', 'a lost vector', `update embeddings set embedded_at = now() where seq = ${loose}`],
+  ['vectors', 'a vector that nobody promised', `delete from embeddings where seq = ${first}`],
+  ['vectors', 'a lost collection', "update vector_collections set name = 'other'"],
+  ['feeds', 'no key', 'alter table search_feeds drop constraint search_feeds_key_id_fkey; delete from api_keys'],
+  ['feeds', 'no such search', "update search_feeds set search = 'colour=red'"],
+]
+
+t.test('nothing differs in a sound index', async t => {
+  const report = await onCopy(verified)
+  t.same([report.lines(), report.notes], [[], []])
+})
+
+t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
+  for (const [kind, what, sql] of [...quick, ...slow]) {
+    await onCopy(async pool => {
+      await pool.query(sql)
+      const report = await verified(pool)
+      t.ok(
+        report.differences().some(one => one.kind === kind),
+        `${kind}, ${what}: ${report.lines().join('\n')}`,
+      )
+      t.equal(report.isSound(), kind === 'unpromised', what)
+      const seen = (await glanceAtIndex(pool)).length > 0
+      t.equal(
+        seen,
+        quick.some(([, name]) => name === what),
+        `${what}, at a glance`,
+      )
+    })
+  }
+})
+
+t.test('reindex mends what it is named for, and proves it; the command tells all of it', async t => {
+  await onCopy(async (pool, url) => {
+    const mended = ['a segment that nobody uses', 'a segment is lost', 'one ends above the clock', 'an empty bucket']
+    const words = ['no words', 'other words', 'another text']
+    const env = { DATABASE_URL: url, QDRANT_URL: '', REDIS_URL: '' }
+    for (const what of [...mended, ...words])
+      await pool.query([...quick, ...slow].find(([, name]) => name === what)?.[2] ?? '')
+    const broken = await runScript('verify', ['--json', '--sample', '3', '--seed', '7'], env)
+    t.equal(broken.code, 1, broken.err)
+    const { ok, differences, notes } = JSON.parse(broken.out)
+    t.notOk(ok)
+    t.match(broken.err, /drawn by --seed 7/)
+    t.match(notes, [/^Vectors were not compared\. .*QDRANT_URL/])
+    for (const kind of ['ranges', 'leftovers']) {
+      t.match(
+        differences.find((one: { kind: string }) => one.kind === kind),
+        { mend: 'npm run reindex' },
+      )
+    }
+    const whole = await runScript('verify', [], env)
+    t.match(whole.out, /^words: 2 differences; npm run reindex mends that\.$/m)
+    const reindexed = await runScript('reindex', [], env)
+    t.equal(reindexed.code, 0, reindexed.err)
+    const mendedNow = await runScript('verify', ['--json'], env)
+    t.equal(mendedNow.code, 0, mendedNow.out)
+    t.match(JSON.parse(mendedNow.out), { ok: true, articles: 150, segments: 2, differences: [] })
+    t.match(mendedNow.err, /^Nothing differs\.$/m)
+  })
+})
+
+t.test('nothing differs while writers, imports, flushes, merges and a reindex are at work', async t => {
+  await onCopy(async (pool, url) => {
+    const writers = startWriters(url, 3, 20_000, 2)
+    let isOver = false
+    const making = (async () => {
+      while (!isOver) await makeSegments(pool, FEW).catch(error => t.match(error.message, /another process/))
+    })()
+    const reindexing = runScript('reindex', ['--json'], { DATABASE_URL: url })
+    void writers.done.then(() => {
+      isOver = true
+    })
+    let looks = 0
+    for (; !isOver || looks === 0; looks++) {
+      const report = await verified(pool)
+      t.same(report.lines(), [])
+      t.same(await glanceAtIndex(pool), [])
+    }
+    await making
+    t.ok(looks > 1, `${looks} looks`)
+    t.equal((await reindexing).code, 0, (await reindexing).err)
+    const report = await verified(pool)
+    t.same(report.lines(), [])
+  })
+})
