@@ -5,19 +5,20 @@ import { readRequest } from '../../services/api/contract/request.ts'
 import { compareVectors } from '../../services/embedder/audit.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { VectorFailure } from '../../shared/vectors/nearest.ts'
 import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
-import { openVectorStore } from '../../shared/vectors/store.ts'
+import { VectorFailure } from '../../shared/vectors/store.ts'
 import { openTokeniser } from './words.ts'
+
+const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
 
 /** Kinds of differences, each with what mends it; null: it may be meant. */
 const MENDS = {
-  ...{ segments: 'npm run reindex', words: 'npm run reindex', ranges: 'npm run reindex', leftovers: 'npm run reindex' },
-  ...{ archive: 'npm run reindex -- --archive', stamps: 'npm run recovered', clock: 'npm run restore' },
-  ...{ articles: 'npm run restore', identity: 'npm run restore', names: 'npm run restore', days: 'npm run restore' },
-  ...{ promises: 'npm run restore', vectors: 'a restart of the embedder', feeds: 'npm run keys -- feed revoke' },
-  unpromised: null,
+  ...{ ranges: REINDEX, segments: REINDEX, words: REINDEX, names: REINDEX, leftovers: REINDEX },
+  ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
+  ...{ clock: RESTORE, articles: RESTORE, identity: RESTORE, days: RESTORE, promises: RESTORE },
+  ...{ feeds: 'npm run keys -- feed revoke', unpromised: null },
 } satisfies Record<IndexKind | 'vectors' | 'feeds', string | null>
 
 type Kind = keyof typeof MENDS

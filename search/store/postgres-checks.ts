@@ -138,9 +138,9 @@ const NUMBERED_ROWS = `
       fault('articles', `a.seq is null and n.seq <= ${CLOCK}`, 'are not there'),
       fault('articles', 'a.seq is not null and t.seq is null', 'have no text'),
       fault('words', 'a.seq is not null and w.seq is null', 'have no words'),
-      fault('names', 'a.seq is not null and outlet is null', 'are of an outlet that is not there'),
+      fault('articles', 'a.seq is not null and outlet is null', 'are of an outlet that is not there'),
       fault(
-        'names',
+        'articles',
         'cardinality(a.author_nos) > coalesce(json_array_length(authors), 0)',
         'have authors that are not there',
       ),
