@@ -140,7 +140,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     if (url === undefined || closed) return
     const { made, failure } = await threadOf(key).run({ url, ...task })
     for (const one of made) events.made(one)
-    if (failure !== null) events.failed(task.kinds, failure)
+    if (failure !== null && !closed) events.failed(task.kinds, failure.message)
   }
   const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'> = {}) =>
     run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD })
@@ -156,7 +156,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
       const url = pool.options.connectionString ?? ''
       const start = performance.now()
       const { number, failure } = await threadOf('import').run({ url, articles })
-      if (number === null) throw new Error(`a segment could not be built: ${failure}`)
+      if (number === null) throw new SegmentError(failure)
       events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
       return number
     },
@@ -193,14 +193,38 @@ export interface TaskResult {
   made: MadeSegment[]
   /** Of the segment of an import; null: there is none. */
   number: number | null
-  failure: string | null
+  failure: Failure | null
 }
+
+/** An error as it comes out of a thread. Its code tells whether the work may be tried again. */
+interface Failure {
+  message: string
+  code?: string
+}
+
+export function failureOf(error: unknown): Failure {
+  const hasCode = error instanceof Error && 'code' in error && typeof error.code === 'string'
+  return { message: describe(error), ...(hasCode && { code: String(error.code) }) }
+}
+
+class SegmentError extends Error {
+  override name = 'SegmentError'
+  readonly code: string | undefined
+  constructor(failure: Failure | null) {
+    super(`a segment could not be built: ${failure?.message ?? 'its thread made none'}`)
+    this.code = failure?.code
+  }
+}
+
+/** A question to the thread. Its answer bears the same number. */
+export type Question = { id: number; task: Task }
+export type Answer = { id: number; result: TaskResult }
 
 type SegmentThread = ReturnType<typeof createSegmentThread>
 
 /**
- * A thread that makes segments, one task at a time; the caller sees to that. It does not hold the
- * process.
+ * A thread that makes segments, one task at a time: the others wait, in their order. It does not
+ * hold the process.
  *
  * @param options.lowPriority for good: a priority that was given up does not come back
  * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
@@ -210,13 +234,17 @@ function createSegmentThread({ lowPriority, keepAlive }: { lowPriority: boolean;
   let worker: Worker | null = null
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
-  let crash: string | null = null
+  let crash: unknown
+  let closed = false
+  let questions = 0
+  /** The end of the last task that was asked for. It never rejects. */
+  let last: Promise<unknown> = Promise.resolve()
   const start = () => {
     const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: lowPriority })
-    crash = null
+    crash = undefined
     return started
       .on('error', error => {
-        crash = describe(error)
+        crash = error
       })
       .on('exit', () => {
         if (worker === started) worker = null
@@ -227,44 +255,58 @@ function createSegmentThread({ lowPriority, keepAlive }: { lowPriority: boolean;
     worker = null
     await ending?.terminate()
   }
+  async function perform(task: Task): Promise<TaskResult> {
+    clearTimeout(idle)
+    let result: TaskResult
+    try {
+      if (closed) throw new Error('the process ends')
+      worker ??= start()
+      result = await answerOf(worker, { id: ++questions, task }, () => crash)
+    } catch (error) {
+      result = { made: [], number: null, failure: failureOf(error) }
+    }
+    if (keepAlive === 0) await end()
+    else {
+      idle = setTimeout(end, keepAlive)
+      idle.unref()
+    }
+    return result
+  }
   return {
     /**
      * Resolves when the thread is done. Searches find the articles of a failed segment in memory,
      * and a later task makes it.
      */
-    async run(task: Task): Promise<TaskResult> {
-      clearTimeout(idle)
-      let result: TaskResult
-      try {
-        worker ??= start()
-        result = await resultOf(worker, task, () => crash)
-      } catch (error) {
-        result = { made: [], number: null, failure: describe(error) }
-      }
-      if (keepAlive === 0) void end()
-      else {
-        idle = setTimeout(end, keepAlive)
-        idle.unref()
-      }
+    run(task: Task): Promise<TaskResult> {
+      const result = last.then(() => perform(task))
+      last = result
       return result
     },
+    /** Ends the task at hand; those that wait are not begun. */
     async close() {
-      clearTimeout(idle)
+      closed = true
       await end()
+      await last
+      clearTimeout(idle)
     },
   }
 }
 
-function resultOf(worker: Worker, task: Task, crash: () => string | null): Promise<TaskResult> {
-  return new Promise(resolve => {
-    const done = (result: TaskResult) => {
-      worker.off('message', done).off('exit', ended)
+function answerOf(worker: Worker, question: Question, crash: () => unknown): Promise<TaskResult> {
+  return new Promise((resolve, reject) => {
+    const done = () => worker.off('message', answered).off('exit', ended)
+    const answered = ({ id, result }: Answer) => {
+      if (id !== question.id) return
+      done()
       resolve(result)
     }
-    const ended = () => done({ made: [], number: null, failure: crash() })
-    worker.on('message', done).on('exit', ended)
+    const ended = () => {
+      done()
+      reject(crash() ?? new Error('its thread was ended'))
+    }
+    worker.on('message', answered).on('exit', ended)
     worker.unref()
-    worker.postMessage(task)
+    worker.postMessage(question)
   })
 }
 

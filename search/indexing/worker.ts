@@ -1,18 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { describe } from '../../shared/log/printable.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { SEGMENT_SIZES } from './policy.ts'
-import { type ImportedArticles, lowerPriority, type MakeTask, type Task, type TaskResult } from './scheduler.ts'
+import {
+  type Answer,
+  failureOf,
+  type ImportedArticles,
+  lowerPriority,
+  type MakeTask,
+  type Question,
+  type Task,
+  type TaskResult,
+} from './scheduler.ts'
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
 // The thread that the scheduler starts.
 
 if (workerData === true) lowerPriority()
 
-parentPort?.on('message', (task: Task) => {
-  void run(task).then(result => parentPort?.postMessage(result))
+parentPort?.on('message', ({ id, task }: Question) => {
+  void run(task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
 })
 
 let knownWords: KnownWords | undefined
@@ -25,7 +33,7 @@ async function run(task: Task): Promise<TaskResult> {
     const number = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
     return { made, number, failure: null }
   } catch (error) {
-    return { made, number: null, failure: describe(error) }
+    return { made, number: null, failure: failureOf(error) }
   } finally {
     await pool.end()
   }
