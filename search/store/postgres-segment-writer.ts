@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type Client,
   keepingAlive,
@@ -8,7 +9,7 @@ import {
   withSession,
 } from '../../shared/postgres/pool.ts'
 import { type Brake, noBrake } from '../pace.ts'
-import type { BuiltSegment } from '../segment/builder.ts'
+import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
@@ -191,8 +192,34 @@ export async function storeAhead(
     ...ingested,
     articles.filter(article => article.published === null).length,
     built.columns,
+    idsDigest(articles),
   ])
   return number
+}
+
+/** As `digestOf` has it. */
+function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
+  const inOrder = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
+  return hash('sha256', inOrder.map(({ id }) => id).join('\n'), 'buffer')
+}
+
+/**
+ * SQL: the ids of the articles of a range, in their order, as a digest. Segments bear it, so that
+ * none ever stands for other articles than those of which it was made.
+ */
+const digestOf = (first: string, last: string): string => `(
+  select sha256(convert_to(string_agg(id, E'\\n' order by seq), 'UTF8')) from articles
+  where seq between ${first} and ${last})`
+
+/**
+ * Refuses a segment that was made of other articles than those of the range that it would get.
+ *
+ * @param before `seq` before that of its article 1; of an import, whose articles are numbered so
+ */
+async function refuseOthers(client: Client, segmentNo: number, before: bigint): Promise<void> {
+  const { rowCount } = await client.query(HOLDS_OTHERS, [segmentNo, before])
+  if (rowCount !== 0)
+    throw new Error(`segment ${segmentNo} was made of other articles than those it would stand for; it is not used`)
 }
 
 /**
@@ -201,6 +228,7 @@ export async function storeAhead(
  * @param expects numbers of the segments to be replaced; throws when there are others
  */
 export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
+  await refuseOthers(client, segmentNo, 0n)
   await lockSegments(client)
   const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
   const range = rows[0]
@@ -254,6 +282,7 @@ export async function useImported(
   segmentNo: number,
   { first, columns, ingested }: { first: bigint; columns: Buffer; ingested: (number | null)[] },
 ): Promise<void> {
+  await refuseOthers(client, segmentNo, first - 1n)
   await lockSegments(client)
   await client.query(USE_IMPORTED, [segmentNo, first - 1n, ...extent(ingested), columns])
   await removeAhead(client, segmentNo)
@@ -364,14 +393,20 @@ const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_
 
 /** The columns of both tables. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
-  first_published, last_published, first_ingested, last_ingested, undated, columns`
+  first_published, last_published, first_ingested, last_ingested, undated, columns, digest`
 
 // $1 number, $2 kind, $3 $4 range, $5 bits, $6 $7 published, $8 $9 ingested, $10 undated, $11
-// columns
+// columns, $12 digest
 const ADD_AHEAD = `
   insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
-    first_published, last_published, first_ingested, last_ingested, undated, columns)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+    first_published, last_published, first_ingested, last_ingested, undated, columns, digest)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+
+// $1 number, $2 `seq` before its first article. One that a process of a former version has stored
+// has no digest. Index: the primary key of articles.
+const HOLDS_OTHERS = `
+  select from segments_ahead where segment_no = $1 and digest is not null
+    and digest is distinct from ${digestOf('$2::bigint + first_seq', '$2::bigint + last_seq')}`
 
 // $1 number
 const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
@@ -386,7 +421,7 @@ const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 
 const USE_IMPORTED = `
   insert into segments (${COLUMNS}) overriding system value
   select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
-    first_published, last_published, $3, $4, undated, $5
+    first_published, last_published, $3, $4, undated, $5, digest
   from segments_ahead where segment_no = $1`
 
 // $1 number
