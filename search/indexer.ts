@@ -59,6 +59,11 @@ export interface Indexer {
   imported: {
     /** Builds a segment and stores it ahead. @returns its number */
     build(articles: ImportedArticles): Promise<number>
+    /**
+     * Makes segments of articles that others have written, unless they are fewer than a quarter of a
+     * flush.
+     */
+    cover(): Promise<void>
     /** Makes the merges that are due. */
     merge(): Promise<void>
   }
@@ -104,7 +109,11 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
   return {
     notify: scheduler.notify,
     finish: (how = 'due') => scheduler.finish(how),
-    imported: { build: scheduler.buildImported, merge: scheduler.mergeImported },
+    imported: {
+      build: scheduler.buildImported,
+      cover: scheduler.coverImported,
+      merge: scheduler.mergeImported,
+    },
     rebuild: {
       ranges: () => writer.readRanges(),
       mend: () => mendRanges(pool),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { noBrake } from '../pace.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -22,11 +22,14 @@ import { segmentOf } from './segments.ts'
 import {
   type ArticleWriter,
   createPartitionRoom,
+  enteredAt,
+  findWritten,
   type IdentifiedArticle,
   insertNumbered,
   prepareBatch,
   storableNames,
   takeNumbers,
+  type WrittenRow,
 } from './writer.ts'
 
 /**
@@ -48,7 +51,7 @@ export interface Importer {
 interface ImportParts {
   pool: Pool
   writer: ArticleWriter
-  indexer: Pick<Indexer, 'imported' | 'notify'>
+  indexer: Pick<Indexer, 'imported'>
   /** ms until the articles are to be embedded. */
   embedDelay: number
   /** Told of articles that were written, and of those that were there before. */
@@ -77,8 +80,9 @@ const PER_STAMP = 100
 const ATTEMPTS = 5
 
 export function openImporter(parts: ImportParts): Importer {
-  const { indexer, sizes = SIZES } = parts
-  const write = createSegmentWriter({ ...parts, patiently: parts.patiently ?? (work => work()) })
+  const { indexer, sizes = SIZES, patiently = work => work() } = parts
+  const write = createSegmentWriter({ ...parts, patiently })
+  const merge = () => patiently(indexer.imported.merge)
   let taken: NewArticle[] = []
   let text = 0
   /** The segment whose transaction runs while the next one is built. */
@@ -93,7 +97,7 @@ export function openImporter(parts: ImportParts): Importer {
       await write.singly(articles)
       return
     }
-    await indexer.imported.merge()
+    await merge()
     const built = await write.build(articles)
     await using
     using = write.use(built)
@@ -110,7 +114,7 @@ export function openImporter(parts: ImportParts): Importer {
     async flush() {
       while (taken.length > 0) await writeNext()
       await using
-      await indexer.imported.merge()
+      await merge()
     },
     writeSingly: write.singly,
     waiting: () => taken.length,
@@ -145,6 +149,7 @@ function createSegmentWriter(parts: PatientParts) {
         built = await build(built.inputs, claims)
       }
       written({ indexed: 0, known: built.known })
+      if (built.number !== null) await removeUnused(pool, built.number)
       if (built.inputs.length > 0) await singly(built.inputs)
     },
   }
@@ -208,25 +213,32 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
  * @returns null: they are. The claims: some were known, or an id was taken, and nothing was written
  */
 async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | null> {
-  const { pool, embedDelay } = parts
+  const { pool, indexer, embedDelay } = parts
   // Searches read it ahead meanwhile.
   await pause(Math.max(0, built.at + AHEAD - performance.now()))
-  let tried: string | null = null
-  try {
-    await parts.patiently(async () => {
-      if (tried !== null && (await isCommitted(pool, tried))) return
-      await transaction(pool, async client => {
-        tried = await transactionOf(client)
-        await useWithin(client, built, number, new Date(Date.now() + embedDelay))
-      })
+  /** Rows of the last attempt that came to its commit: claims that are new tell that others failed. */
+  let tried: WrittenRow[] = []
+  const attempt = async () => {
+    await indexer.imported.cover()
+    await transaction(pool, async client => {
+      tried = await useWithin(client, built, number, new Date(Date.now() + embedDelay))
+    }).catch(async error => {
+      const isKnown = error instanceof OtherClaims && tried.length > 0
+      if (!isKnown || (await findWritten(pool, tried)).size < tried.length) throw error
     })
+  }
+  try {
+    await parts.patiently(attempt)
     return null
   } catch (error) {
-    await removeAhead(pool, number)
+    await removeUnused(pool, number)
     if (error instanceof OtherClaims) return error.claims
     throw error
   }
 }
+
+/** One that stays is removed by others, after minutes. */
+const removeUnused = (pool: Pool, number: number) => removeAhead(pool, number).catch(() => {})
 
 class OtherClaims extends Error {
   override name = 'OtherClaims'
@@ -237,7 +249,8 @@ class OtherClaims extends Error {
   }
 }
 
-async function useWithin(client: Client, built: Built, number: number, embedAt: Date): Promise<void> {
+/** @returns the rows that are written with the commit */
+async function useWithin(client: Client, built: Built, number: number, embedAt: Date): Promise<WrittenRow[]> {
   const { inputs, articles } = built
   const claims = await claimIdentities(client, inputs)
   if (claims.some(({ id, known }, at) => known || id !== articles[at]!.id)) throw new OtherClaims(claims)
@@ -252,65 +265,61 @@ async function useWithin(client: Client, built: Built, number: number, embedAt: 
     await insertNumbered(client, articles.slice(from, from + PER_STAMP), embedAt, numbers)
   }
   await lockSegments(client)
-  await coverBefore(client, base)
-  const ingested = articles.map(({ ingestedAt }, at) => {
-    if (ingestedAt === null) return null
-    return Math.min(stampOf(at).getTime(), ingestedAt?.getTime() ?? Infinity)
-  })
+  if (!(await coverBefore(client, base))) throw new OtherClaims(claims)
+  const rows = articles.map(
+    ({ id, ingestedAt }, at): WrittenRow => ({
+      seq: base + BigInt(at + 1),
+      id,
+      ingestedAt: enteredAt(ingestedAt, stampOf(at)),
+    }),
+  )
+  const ingested = rows.map(row => row.ingestedAt?.getTime() ?? null)
   await useImported(client, number, { first: base + 1n, columns: ingestedInto(columns, ingested), ingested })
+  return rows
 }
+
+/** Articles that others may write between `cover` and the clock. */
+const MOST_BEFORE = 4_096n
 
 /**
  * Stores a segment of the articles up to a number that have none: others have written them.
  * Segments have no gaps, and no process can write articles from the clock's lock on.
+ *
+ * @returns false: they are too many to be made a segment while all others wait
  */
-async function coverBefore(client: Client, last: bigint): Promise<void> {
+async function coverBefore(client: Client, last: bigint): Promise<boolean> {
   const first = (await readCovered(client)) + 1n
-  if (first > last) return
+  if (first > last) return true
+  if (last - first >= MOST_BEFORE) return false
   const segment = await segmentOf(postgresArticles(openReads(client)), { first, last })
   // Nobody else ever sees it ahead, so any kind will do.
   const number = await storeAhead(client, 'merge', segment, noBrake)
   await replaceSegments(client, number, [])
+  return true
 }
 
 /**
- * Writes articles as crawled ones are. Of a transaction whose answer was lost, the database tells
- * whether it was committed: its articles are not counted as known then.
+ * Writes articles as crawled ones are. Those that an attempt has written whose answer was lost are
+ * not counted as known.
  *
  * @returns how many were new
  */
 async function writeSingly(parts: PatientParts, articles: NewArticle[]): Promise<number> {
   const { pool, writer, written } = parts
-  const own = new Set<string>()
-  let tried: { transaction: string; ids: string[] }[] = []
-  const results = await parts.patiently(async () => {
-    for (const one of tried) if (await isCommitted(pool, one.transaction)) for (const id of one.ids) own.add(id)
-    tried = []
-    return writer.write(articles, {
-      async within(client, outcomes) {
-        const ids = outcomes.flatMap(({ outcome, id }) => (outcome === 'indexed' ? [id] : []))
-        tried.push({ transaction: await transactionOf(client), ids })
-      },
-    })
-  })
-  const indexed = results.filter(({ outcome, id }) => outcome === 'indexed' || own.delete(id)).length
-  written({ indexed, known: results.length - indexed })
-  return indexed
-}
-
-async function transactionOf(client: Queryable): Promise<string> {
-  const { rows } = await client.query<{ id: string }>('select pg_current_xact_id()::text as id')
-  return rows[0]!.id
-}
-
-/** ms between two looks at a transaction that has not ended. */
-const LOOK_AGAIN = 500
-
-/** Whether a transaction whose answer was lost was committed. Waits until it has ended. */
-async function isCommitted(db: Queryable, id: string): Promise<boolean> {
-  for (;;) {
-    const { rows } = await db.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [id])
-    if (rows[0]?.status !== 'in progress') return rows[0]?.status === 'committed'
-    await pause(LOOK_AGAIN)
+  const tried = new Map<string, WrittenRow>()
+  const note = (rows: WrittenRow[]) => {
+    for (const row of rows) tried.set(row.id, row)
   }
+  const isNew = await parts.patiently(async () => {
+    const results = await writer.write(articles, { numbered: note })
+    const added = new Set(results.flatMap(({ outcome, id }) => (outcome === 'indexed' ? [id] : [])))
+    const own = await findWritten(
+      pool,
+      [...tried.values()].filter(({ id }) => !added.has(id)),
+    )
+    return results.map(({ outcome, id }) => outcome === 'indexed' || own.delete(id))
+  })
+  const indexed = isNew.filter(Boolean).length
+  written({ indexed, known: isNew.length - indexed })
+  return indexed
 }

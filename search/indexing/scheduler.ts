@@ -7,7 +7,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
-import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
+import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
 import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
 
 /** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
@@ -111,6 +111,12 @@ export function createScheduler(pool: Pool, events: SchedulerEvents) {
     },
     /** Builds a segment of an import and stores it ahead. */
     buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
+    /** Makes segments of what others have written, unless it is little. */
+    async coverImported(): Promise<void> {
+      const last = await writer.readLastSeq()
+      if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
+      await holdingProcess(threads.cover(last))
+    },
     /** Makes the merges that are due, in the thread that has the words of imported segments. */
     async mergeImported(): Promise<void> {
       const ranges = await writer.readRanges()
@@ -160,6 +166,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
       events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
       return number
     },
+    cover: (last: bigint) => run('import', { kinds: ['flush'], waitFor: ['flush'], flushTo: last }),
     mergeImported: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
     async close() {
       closed = true

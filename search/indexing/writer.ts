@@ -1,4 +1,4 @@
-import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { createPace } from '../pace.ts'
 import { textArray } from '../store/binary-arrays.ts'
@@ -35,6 +35,15 @@ interface WriteOptions {
    * normaliser marks pages as done. Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
+  /** Told of the rows of each batch, before they are committed. */
+  numbered?: (rows: WrittenRow[]) => void
+}
+
+/** What an article's row has that another transaction would not give it. */
+export interface WrittenRow {
+  seq: bigint
+  id: string
+  ingestedAt: Date | null
 }
 
 type Outcome = Pick<Indexed, 'outcome' | 'id'>
@@ -137,7 +146,7 @@ const ATTEMPTS = 3
 async function insertBatch(
   { pool, embedDelay }: WriterParts,
   { articles, prepared }: Batch,
-  { within }: WriteOptions,
+  { within, numbered }: WriteOptions,
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
@@ -145,7 +154,14 @@ async function insertBatch(
     await within?.(client, outcomes, articles)
     const added = claims.flatMap(({ id, known }, index) => (known ? [] : [{ ...prepared[index]!, id }]))
     if (added.length === 0) return withNumbers(outcomes, 0n)
-    const first = await insertArticles(client, added, new Date(Date.now() + embedDelay))
+    const { first, stamp } = await insertArticles(client, added, new Date(Date.now() + embedDelay))
+    numbered?.(
+      added.map(({ id, ingestedAt }, at) => ({
+        seq: first + BigInt(at),
+        id,
+        ingestedAt: enteredAt(ingestedAt, stamp),
+      })),
+    )
     return withNumbers(outcomes, first)
   }
   for (let attempt = 1; ; attempt++) {
@@ -226,14 +242,44 @@ function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedAr
  * can make articles visible, so this does as little as possible. Returns the number of the first
  * article; the others follow in order.
  */
-async function insertArticles(client: Client, articles: IdentifiedArticle[], embedAt: Date): Promise<bigint> {
-  const { rows } = await client.query<{ first: bigint }>({
+async function insertArticles(
+  client: Client,
+  articles: IdentifiedArticle[],
+  embedAt: Date,
+): Promise<{ first: bigint; stamp: Date }> {
+  const { rows } = await client.query<{ first: bigint; stamp: Date }>({
     name: 'insert-articles',
     text: insertion(NEXT_NUMBERS),
     values: valuesOf(articles, embedAt),
   })
-  return rows[0]!.first
+  return rows[0]!
 }
+
+/** An archive's own time is never later than the stamp; null: it has none. undefined: the stamp. */
+export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | null =>
+  own === undefined || (own !== null && own > stamp) ? stamp : own
+
+/**
+ * Which of some rows the database has. The answer to a commit may be lost, and a server that took
+ * over gives numbers of transactions again: so the rows tell whether they were written. Whoever
+ * claims their addresses has waited for the end of that transaction.
+ *
+ * @returns their ids
+ */
+export async function findWritten(db: Queryable, rows: WrittenRow[]): Promise<Set<string>> {
+  if (rows.length === 0) return new Set()
+  const found = await db.query<{ id: string }>(WRITTEN, [
+    rows.map(row => row.seq),
+    rows.map(row => row.id),
+    rows.map(row => row.ingestedAt),
+  ])
+  return new Set(found.rows.map(row => row.id))
+}
+
+// $1 seqs, $2 ids, $3 times. Index: the primary key of articles.
+const WRITTEN = `
+  select a.id from unnest($1::bigint[], $2::text[], $3::timestamptz[]) as own (seq, id, ingested_at)
+  join articles a on a.seq = own.seq and a.id = own.id and a.ingested_at is not distinct from own.ingested_at`
 
 /** Numbers and stamps of an import: its articles have the numbers after `base`. */
 export interface TakenNumbers {
@@ -242,11 +288,19 @@ export interface TakenNumbers {
   stamp: Date
 }
 
+/** ms for which an import may hold the clock, whatever it does. Its own work takes a few seconds. */
+const HOLDS_CLOCK = 60_000
+
 /**
  * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
- * can make articles visible.
+ * can make articles visible. So a process that is stopped must lose the lock. The server ends a
+ * transaction that waits for its next message, but not between the two messages of a statement that
+ * it does not know. `insertNumbered` is therefore known to it before, and servers from 17 on limit
+ * the whole.
  */
 export async function takeNumbers(client: Client, articles: number, stamps: number): Promise<TakenNumbers> {
+  await insertNumbered(client, [], new Date(0), { base: 0n, stamp: new Date(0) })
+  await client.query(LIMIT_TRANSACTION, [String(HOLDS_CLOCK)])
   const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1])
   return rows[0]!
 }
@@ -334,7 +388,7 @@ const insertion = (clock: string) => `
     insert into embeddings (seq, due_at, page_no)
     select seq, $15::timestamptz, page_no from numbered where vector order by seq
   )
-  select base + 1 as first from clock`
+  select base + 1 as first, last_at as stamp from clock`
 
 // The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more
 // than that.
@@ -346,6 +400,9 @@ const NEXT_NUMBERS = `
 
 // $19 stamp, $20 base
 const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
+
+// $1 ms
+const LIMIT_TRANSACTION = `select set_config(name, $1, true) from pg_settings where name = 'transaction_timeout'`
 
 // $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than
 // the transaction takes.

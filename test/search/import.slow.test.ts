@@ -1,20 +1,29 @@
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { whileAway } from '../../scripts/archive/while-away.ts'
 import { openIndex } from '../../search/index.ts'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { createTestPool } from '../database.ts'
+import { type Indexer, makeSegments, openIndexer } from '../../search/indexer.ts'
+import { type Importer, openImporter } from '../../search/indexing/import.ts'
+import { type ArticleWriter, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { createTestPool, holdLock, lockWaits } from '../database.ts'
+import { until } from '../fleet.ts'
 import { EVERYTHING } from './poller.ts'
-import { shortArticles } from './short-articles.ts'
+import { newArticle, shortArticles } from './short-articles.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
 type Patiently = <T>(work: () => Promise<T>) => Promise<T>
 
+const whilePostgresIsAway: Patiently = work => whileAway(work, { say: () => {}, signal: new AbortController().signal })
+
 async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
-  const { pool } = await createTestPool(test)
+  return { ...openBeside(test, (await createTestPool(test)).pool, patiently) }
+}
+
+function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, patiently?: Patiently) {
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
@@ -26,7 +35,32 @@ async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
     },
   })
   test.teardown(() => indexer.close())
-  return { pool, writer, importer, counts }
+  return { pool, indexer, writer, importer, counts }
+}
+
+/** What is wrong with the segments, and with what searches find of articles made by `newArticle`. */
+async function faultsOf(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ first: number; last: number; whole: boolean }>(
+    `select first_seq::int as first, last_seq::int as last, digest = sha256(convert_to(ids, 'UTF8')) as whole
+     from segments, lateral (select string_agg(id, E'\\n' order by seq) as ids from articles
+                             where seq between first_seq and last_seq) held
+     order by first_seq`,
+  )
+  const index = openIndex(pool)
+  const faults = rows.flatMap(({ first, last, whole }, at) => [
+    ...(first === (rows[at - 1]?.last ?? 0) + 1 ? [] : [`a gap before ${first}`]),
+    ...(whole ? [] : [`${first} to ${last} holds other articles`]),
+  ])
+  const titles = await pool.query<{ title: string }>('select title from article_texts order by seq')
+  for (const { title } of titles.rows) {
+    const words = [title.replace('Gemeente ', '')]
+    const found = await index.search({ ...EVERYTHING, match: { kind: 'keyword', words } })
+    if (found.rows.map(row => row.title).join() !== title)
+      faults.push(`"${title}" finds ${found.rows.map(row => row.title).join() || 'nothing'}`)
+  }
+  await index.close()
+  const left = await pool.query('select from segments_ahead')
+  return [...faults.slice(0, 5), ...(left.rowCount === 0 ? [] : ['a segment is left ahead'])]
 }
 
 t.test('an import stores a segment with its articles, and covers what others wrote before', async t => {
@@ -117,4 +151,136 @@ t.test('articles whose commit was not heard of are not reported as known when th
   t.same(counts, { indexed: 265, known: 265 })
   const { rows } = await pool.query('select count(*)::int as n from articles')
   t.same(rows, [{ n: 265 }])
+})
+
+t.test('tasks of one thread at a time each get the segment of their own articles', async t => {
+  const { pool, indexer } = await open(t)
+  const numbers = await Promise.all(
+    [3, 5, 7].map(count => {
+      const sources = shortArticles(0, count).map((article, at) => ({
+        ...{ seq: BigInt(at + 1), id: `${count}-${at}`, published: at, ingested: null, publisherNo: 1, authorNos: [] },
+        ...{ country: article.country, language: article.language },
+      }))
+      const words = sources.map(() => '')
+      return indexer.imported.build({ sources, titles: words, bodies: words })
+    }),
+  )
+  const { rows } = await pool.query<{ no: number; n: number }>(
+    'select segment_no as no, last_seq::int as n from segments_ahead',
+  )
+  t.same(
+    numbers.map(no => rows.find(row => row.no === no)?.n),
+    [3, 5, 7],
+  )
+})
+
+interface Encounter {
+  /** Articles of the segment that stand in the one before. */
+  again?: number
+  before?: (writer: ArticleWriter, other: Importer) => Promise<unknown>
+  after?: (writer: ArticleWriter, other: Importer) => Promise<unknown>
+}
+
+/** What makes a segment be built again: in it, or beside it, before it is built and after. */
+const encounters: Record<string, Encounter> = {
+  'articles that stand again in the following segment': { again: 15 },
+  'an article with the id of another one': { before: writer => writer.write([newArticle(500, { id: 'taken' })]) },
+  'articles that a crawler writes meanwhile': { after: writer => writer.write(shortArticles(300, 15)) },
+  'articles that another import has, too': {
+    before: (_, other) => other.add(shortArticles(300, 250)),
+    after: (_, other) => other.flush(),
+  },
+}
+for (const [what, { again = 0, before, after }] of Object.entries(encounters)) {
+  t.test(`${what}: each segment holds its own articles`, async t => {
+    const { pool, writer, importer, counts } = await open(t)
+    const other = openBeside(t, pool)
+    await importer.add(shortArticles(0, 250))
+    await before?.(writer, other.importer)
+    const second = [...shortArticles(0, again), ...shortArticles(250, 250 - again)]
+    second[100] = { ...second[100]!, id: 'taken' }
+    await importer.add(second)
+    await after?.(writer, other.importer)
+    // The thread cannot end a segment from now on, so that what is built again meets it.
+    const release = await holdLock(pool, 'lock table segment_buckets in share mode')
+    const adding = importer.add(shortArticles(500, 250))
+    await setTimeout(3_000)
+    await release()
+    await adding
+    await importer.flush()
+    t.same(await faultsOf(pool), [])
+    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from articles')
+    t.equal(counts.indexed + counts.known, 750)
+    t.equal(rows[0]!.n, 750 - again)
+  })
+}
+
+t.test(
+  'a segment of other articles is refused, and one that ends above the clock; none is needed to say what it holds',
+  async t => {
+    const { pool, importer, counts } = await open(t)
+    await importer.add(shortArticles(0, 250))
+    await pool.query("update segments_ahead set digest = sha256('others')")
+    await t.rejects(importer.flush(), /segment \d+ was made of other articles than those it would stand for/)
+    t.same((await pool.query('select from articles')).rowCount, 0, 'nothing is written')
+    const former = openBeside(t, pool)
+    await former.importer.add(shortArticles(0, 250))
+    await pool.query('update segments_ahead set digest = null')
+    await former.importer.flush()
+    t.same([counts.indexed, former.counts.indexed], [0, 250], 'one of a former version is used')
+    await t.rejects(
+      pool.query(
+        `insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 251, 0, 0, '')`,
+      ),
+      /segment \d+ ends at article 251, above the clock/,
+    )
+  },
+)
+
+t.test('an import goes on when Postgres ends the connections of its thread, and its own', async t => {
+  const { pool, importer, counts } = await open(t, whilePostgresIsAway)
+  const steps: [held: string, ended: string][] = [
+    ['segments', 'test'],
+    ['segment_buckets', 'indexer'],
+  ]
+  for (const [step, [held, ended]] of steps.entries()) {
+    const release = await holdLock(pool, `lock table ${held} in access exclusive mode`)
+    const adding = importer.add(shortArticles(step * 250, 250))
+    adding.catch(() => {}) // awaited below
+    await until(async () => (await lockWaits(pool)) > 0, 30_000)
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+         and wait_event_type = 'Lock' and application_name like 'perscope ' || $1 || ' %'`,
+      [ended],
+    )
+    await release()
+    await adding
+  }
+  await importer.flush()
+  t.same(counts, { indexed: 500, known: 0 })
+  t.same(await faultsOf(pool), [])
+})
+
+t.test('what others have written is made a segment before the clock is taken, or the import writes singly', async t => {
+  const { pool, indexer, writer, importer, counts } = await open(t)
+  await writer.write(shortArticles(10_000, 2_100))
+  await importer.add(shortArticles(0, 250))
+  await importer.flush()
+  const { rows } = await pool.query(
+    'select last_seq::int as last, count(*) over (partition by sealed_at)::int as at_once from segments order by 1',
+  )
+  t.same(rows, [
+    { last: 2_100, at_once: 1 },
+    { last: 2_350, at_once: 1 },
+  ])
+  // Covers nothing: as if others wrote faster than this one covers it.
+  const hasty: Indexer = { ...indexer, imported: { ...indexer.imported, cover: async () => {} } }
+  const late = openImporter({ pool, writer, indexer: hasty, embedDelay: 0, sizes: SIZES, written: () => {} })
+  await writer.write(shortArticles(20_000, 4_100))
+  await late.add(shortArticles(500, 250))
+  await late.flush()
+  t.equal((await pool.query('select from segments')).rowCount, 2)
+  t.equal((await pool.query('select from articles where seq > 6450')).rowCount, 250)
+  t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
+  t.same(counts, { indexed: 250, known: 0 })
 })
