@@ -28,6 +28,8 @@ const BATCH = 16
 
 /** ms after which articles of a slow pipe are written although they make no segment yet. */
 const PATIENCE = 2_000
+/** ms after which those of a steady pipe are. A segment of 4,096 may take it an hour. */
+const OLDEST = 5_000
 
 await runCommand(
   {
@@ -73,7 +75,8 @@ await runCommand(
     const dryRun = context.options['dry-run'] === true
     const ahead = dryRun ? 0 : await databaseAhead(context)
     const reader = openArchiveReader({ prepare: !dryRun, ahead })
-    const archive = { groups: readGroups(stream, reader), bar: archiveBar(file.endsWith('.gz') ? null : size) }
+    const bar = archiveBar(file.endsWith('.gz') ? null : size)
+    const archive = { groups: readGroups(stream, reader), bar, isPipe: file === '-' }
     try {
       const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive, rate)
       return report(context, counts, dryRun)
@@ -95,6 +98,8 @@ function databaseAhead(context: CommandContext): Promise<number> {
 interface Archive {
   groups: AsyncIterable<Group>
   bar: ProgressBar
+  /** Its lines may come slowly, and for ever. */
+  isPipe: boolean
 }
 
 interface ImportCounts {
@@ -134,10 +139,27 @@ async function addAtRate(importer: Importer, articles: NewArticle[], limit: Rate
   }
 }
 
+/**
+ * Writes what waits when the oldest of it has waited for long. Only time in which no line came
+ * counts: the next segment of a quick pipe waits while the last one is written.
+ */
+async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer): AsyncGenerator<Group | null> {
+  let [silent, waiting, since] = [0, 0, performance.now()]
+  for await (const group of groups) {
+    silent += performance.now() - since
+    yield group
+    // Fewer: a segment was written.
+    if (importer.waiting() === 0 || importer.waiting() < waiting) silent = 0
+    else if (silent >= OLDEST) yield null
+    waiting = importer.waiting()
+    since = performance.now()
+  }
+}
+
 /** @param perSecond articles; null: as many as it can */
 async function importArchive(
   context: CommandContext,
-  { groups, bar }: Archive,
+  { groups, bar, isPipe }: Archive,
   perSecond: number | null,
 ): Promise<ImportCounts> {
   const { signal } = context
@@ -145,7 +167,8 @@ async function importArchive(
   const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     await withImporter(context, counts, async (importer, indexer) => {
-      for await (const group of orSilence(groups, PATIENCE)) {
+      const heard = orSilence(groups, PATIENCE)
+      for await (const group of isPipe ? bounded(heard, importer) : heard) {
         if (signal.aborted) return
         if (group === null) {
           await importer.flush()

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 
 /** What a command has written when it ended. */
 export interface Ran {
@@ -21,13 +22,13 @@ export interface Running {
  *
  * @param program a command of `scripts/`, or the path of a program
  * @param env on top of this process's own
- * @param input what it reads
+ * @param input what it reads; a stream may come slowly
  */
 export function startScript(
   program: string,
   args: readonly string[] = [],
   env: Record<string, string> = {},
-  input = '',
+  input: string | Readable = '',
 ): Running {
   const path = program.includes('/') ? program : `scripts/${program}.ts`
   const child = spawn(process.execPath, [new URL(`../${path}`, import.meta.url).pathname, ...args], {
@@ -41,7 +42,9 @@ export function startScript(
     err += part
   })
   // It may end before it has read all.
-  child.stdin.on('error', () => {}).end(input)
+  child.stdin.on('error', () => {})
+  if (typeof input === 'string') child.stdin.end(input)
+  else input.pipe(child.stdin)
   const ended = new Promise<Ran>(resolve => child.once('close', code => resolve({ code, out, err })))
   return { child, out: () => out, err: () => err, ended }
 }

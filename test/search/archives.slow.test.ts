@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
@@ -185,6 +186,21 @@ t.test('import: at a rate, articles are shown as they come', async t => {
     t.equal(code, 2)
     t.match(err, /--rate is "[^"]+"; write a whole number from 1 to 500\./)
   }
+})
+
+t.test('import: of a steady slow pipe, articles are written before they make a segment', async t => {
+  const database = await createTestDatabase(t)
+  const pipe = new PassThrough()
+  const importing = startScript('import', ['-'], { DATABASE_URL: database.url, EMBED_DELAY: '0' }, pipe)
+  let written = 0
+  for (let number = 0; written === 0 && number < 100; number++) {
+    pipe.write(`${JSON.stringify({ ...LINE, url: `https://dagkoerier.example/${number}` })}\n`)
+    await setTimeout(700)
+    written = await database.count('articles')
+  }
+  t.ok(written > 0 && written < 50, `${written} articles`)
+  pipe.end()
+  t.match(await importing.ended, { code: 0 })
 })
 
 t.test('import: a line of any length takes no more memory than is allowed', async t => {
