@@ -131,6 +131,8 @@ async function makeCluster(
       ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
       // Sorting and lower case are the same on every machine, whichever locales it has.
       ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      // A page that rots on the disk becomes an error, not a wrong answer.
+      '--data-checksums',
       ...(throwaway ? ['--no-sync'] : []),
     ],
     { family, signal, lock, cwd: '/', owner, within: INITDB_MS, env: ENVIRONMENT },

@@ -24,6 +24,7 @@ t.test('servers accept connections when their addresses are written, on loopback
   const servers = runServers(dataDir)
   const env = await servers.addresses()
   t.equal(await count(env.DATABASE_URL ?? ''), 1, 'Postgres takes statements')
+  t.same(await ask(env.DATABASE_URL ?? '', 'show data_checksums'), [{ data_checksums: 'on' }])
   t.ok(await isUp(`${env.QDRANT_URL}/readyz`), 'Qdrant is ready')
   t.ok(await isUp(healthOf(env.EMBEDDINGS_URL)), 'the model server is ready')
   t.equal(servers.mode(), 0o600, 'the file holds passwords and keys')
