@@ -146,8 +146,8 @@ function operationsOf(tools: Tools) {
     counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
     coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(tools.pool, query, plan))),
-    // The page itself was paid for.
-    matches: tell(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
+    // It searches as the page did, and tells whose articles were found.
+    matches: operate(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
     // A page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }

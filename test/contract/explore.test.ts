@@ -307,3 +307,22 @@ t.test('issue 37.3: places of phrases, stop words, titles alone, and what a plan
   t.same((await ask('q=bus&search_in=title_body', other)).data, [])
   t.equal((await ask('q=bus&cursor=x')).code, 'invalid_request')
 })
+
+t.test('matches cost what a search costs, and the texts of a page have a bound together', async t => {
+  const outlet = { name: 'Lang', domain: 'lang.example' }
+  await api.index(
+    [...Array(6)].map((_, n) => ({
+      ...{ title: `Lang ${n}`, body: `${'brug '.repeat(20_000)}${'woord '.repeat(20_000)}`, outlet },
+      ...at(`2026-04-0${6 - n}T08:00:00Z`),
+    })),
+  )
+  const { secret: limited } = await api.issue({ quota: 3 })
+  const path = '/explore/matches?q=brug&search_in=title_body&outlet=lang.example'
+  const whole = await api.ask(limited, path)
+  t.equal(whole.headers.get('x-quota-remaining'), '2')
+  const places = whole.json.data.map((one: { places: number | null }) => one.places)
+  t.same(places, [...Array(5).fill(20_000), null], 'the sixth begins behind a million characters')
+  t.equal((await api.ask(limited, `${path}&per_page=1`)).json.data[0].places, 20_000)
+  await api.ask(limited, path)
+  t.equal((await api.ask(limited, path)).json.code, 'quota_exceeded')
+})

@@ -5,6 +5,7 @@ import type { IndexState } from '../../../search/index.ts'
 import { noteWait } from '../../../shared/log/context.ts'
 import type { CountedMinute, QuotaMonth } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
+import type { WithPermit } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Admissions } from './admissions.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
@@ -107,17 +108,17 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
  * @returns a function that throws `ApiError` `internal_error` when there was none, as for a
  * statement that takes too long
  */
-export function withPermitOf(permits: Permits, response: Response): <T>(search: () => Promise<T>) => Promise<T> {
+export function withPermitOf(permits: Permits, response: Response): WithPermit {
   return async search => {
     const gone = new AbortController()
-    const leave = () => gone.abort()
+    const leave = () => gone.abort(new NoPermit('The caller has left.'))
     response.once('close', leave)
     // The event comes once, and a search takes several permits.
     if (response.destroyed) leave()
     const start = performance.now()
     const begin = () => {
       noteWait('permit', performance.now() - start)
-      return search()
+      return search(gone.signal)
     }
     try {
       return await permits.take(accessOf(response).key.id, begin, gone.signal)

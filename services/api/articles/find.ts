@@ -21,7 +21,8 @@ export interface Searches {
   state: IndexState | undefined
 }
 
-export type WithPermit = <T>(work: () => Promise<T>) => Promise<T>
+/** @param work gets a signal that aborts when the client leaves; long work looks at it */
+export type WithPermit = <T>(work: (leaves: AbortSignal) => Promise<T>) => Promise<T>
 
 /** A page, whichever way it was searched. */
 export interface Found {

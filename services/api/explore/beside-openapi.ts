@@ -68,8 +68,8 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for counts or of a feed reader costs one of the minute, and its answer one of the month. All other requests
-cost one of the minute alone.
+A request for counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
+other requests cost one of the minute alone.
 `.trim()
 
 const EXPLORE_OPERATIONS: Json = {

@@ -7,6 +7,13 @@ t.test('a long text is counted in steps, between which others have their turn', 
   let turns = 0
   const pace = createPace(SHORT_TURN)
   const counted = { isDue: () => true, rest: () => pace.rest().then(() => void turns++) }
-  t.equal(await placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted), 10_000)
+  const leaves = new AbortController()
+  const places = () => placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted, leaves.signal)
+  t.equal(await places(), 10_000)
   t.ok(turns >= 300, `${turns} turns`)
+  turns = 0
+  const given = places()
+  leaves.abort(new Error('left'))
+  await t.rejects(given, /left/)
+  t.equal(turns, 1, 'it ends with its client')
 })

@@ -2,13 +2,14 @@ import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import { createPace, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
+import { boundMarks } from '../../../shared/articles/plain-text.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { type Content, wholeContent } from '../http/answer.ts'
+import { type Answer, wholeContent } from '../http/answer.ts'
 
 /** The answer, as JSON Schema (2020-12). */
 export const MATCHES_SCHEMA = {
@@ -32,9 +33,10 @@ export const MATCHES_SCHEMA = {
               'With `search=keyword`: words of title and snippet that were found, in small letters without accents.',
           },
           places: {
-            type: 'integer',
+            type: ['integer', 'null'],
             minimum: 0,
-            description: 'How often the text holds what was found, in its first 200,000 characters.',
+            description:
+              'How often the text holds what was found, in its first 200,000 characters. null: not counted, because the texts of the page have more than 1,000,000 characters up to its end.',
           },
         },
       },
@@ -42,8 +44,11 @@ export const MATCHES_SCHEMA = {
   },
 } as const
 
-/** Most characters of an article's text in which places are counted. */
+/** Most characters in which places are counted: of one text, and of all texts of a page. */
 const COUNTED = 200_000
+const COUNTED_OF_PAGE = 1_000_000
+/** Of title and snippet. An index may hold longer titles from before they were bounded. */
+const SHOWN = 5_000
 
 /**
  * `GET /explore/matches`: of the articles of a page of `/v1/articles`, which words of title and
@@ -59,47 +64,73 @@ export async function answerMatches(
   cursorSecret: CursorSecret,
   rawQuery: string,
   plan: Plan,
-): Promise<Content> {
+): Promise<Answer> {
   const { request, found } = await findPage(searches, cursorSecret, rawQuery, plan)
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
-  const texts = isInText ? await searches.withPermit(() => readTexts(pool, found.rows)) : new Map<bigint, string>()
-  const data = []
-  // A hundred long texts take seconds, and one of them 100 ms.
-  const pace = createPace(SHORT_TURN)
-  for (const { seq, pieces } of found.rows) {
-    const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
-    const { id, title, snippet, language } = article
-    const shown = wordRuns(`${title} ${snippet ?? ''}`.normalize('NFC')).map(({ word }) => word)
-    const places = await placesIn(wordsOf(texts.get(seq)), match, language, pace)
-    data.push({ id, words: match.kind === 'keyword' ? keywordsIn(shown, match.words, language) : [], places })
+  // The texts are in memory as long as the permit is held.
+  const data = await searches.withPermit(async leaves => {
+    const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
+    const matches = []
+    // The texts of a page take half a second.
+    const pace = createPace(SHORT_TURN)
+    for (const { seq, pieces } of found.rows) {
+      const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
+      const { id, title, snippet, language } = article
+      const shown = wordRuns(boundMarks(`${title} ${snippet ?? ''}`.slice(0, SHOWN)).normalize('NFC'))
+      const words = shown.map(({ word }) => word)
+      const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
+      const places = text === null ? null : await placesIn(wordsOf(text), match, language, pace, leaves)
+      matches.push({ id, words: match.kind === 'keyword' ? keywordsIn(words, match.words, language) : [], places })
+    }
+    return matches
+  })
+  return {
+    ...wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data })),
+    ...{ search: question.search, searchMs: found.ms, isEmpty: false },
   }
-  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
 }
 
 const ALL: Match = { kind: 'all' }
 
-// $1 seqs, $2 COUNTED. Index: the primary key.
-const TEXTS = 'select seq, left(body, $2) as body from article_words where seq = any ($1::bigint[])'
+// $1 seqs, $2 COUNTED, $3 COUNTED_OF_PAGE. Index: the primary key.
+const TEXTS = `
+  select seq, case when so_far <= $3 then body end as body
+    from (select w.seq, left(w.body, $2) as body, sum(length(left(w.body, $2))) over (order by place) as so_far
+            from unnest($1::bigint[]) with ordinality as p (seq, place) join article_words w using (seq)) t`
 
-async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<Map<bigint, string>> {
-  const seqs = rows.map(({ seq }) => seq)
-  const { rows: texts } = await pool.query<{ seq: bigint; body: string }>(TEXTS, [seqs, COUNTED])
+/** The texts of a page; null: the texts up to the end of this one are too long together. */
+async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<Map<bigint, string | null>> {
+  const values = [rows.map(({ seq }) => seq), COUNTED, COUNTED_OF_PAGE]
+  const { rows: texts } = await pool.query<{ seq: bigint; body: string | null }>(TEXTS, values)
   return new Map(texts.map(({ seq, body }) => [seq, body]))
 }
 
-const wordsOf = (list = ''): string[] => list.split('\n').flatMap(word => word.trim() || [])
+const wordsOf = (list: string): string[] => list.split('\n').flatMap(word => word.trim() || [])
 
 /** Words between two looks at the clock: a fraction of a millisecond. */
 const WORDS_PER_STEP = 64
 
-/** Counts in steps, between which other requests are answered. */
-export async function placesIn(words: string[], match: Match, language: Language, pace: Pace): Promise<number> {
+/**
+ * Counts in steps, between which other requests are answered.
+ *
+ * @throws the signal's reason: the client has left
+ */
+export async function placesIn(
+  words: string[],
+  match: Match,
+  language: Language,
+  pace: Pace,
+  leaves: AbortSignal,
+): Promise<number> {
   const isPlace = placeOf(words, match, language)
   let places = 0
   for (let at = 0; at < words.length; at++) {
-    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await pace.rest()
+    if (at % WORDS_PER_STEP === 0 && pace.isDue()) {
+      await pace.rest()
+      leaves.throwIfAborted()
+    }
     if (isPlace(words[at]!, at)) places++
   }
   return places

@@ -134,7 +134,7 @@ export function useResults(
         const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
         if (found.kind !== 'ok') return
         const matches = found.value.data.map(
-          ({ id, words, places }) => [id, { words: new Set(words), places }] as const,
+          ({ id, words, places }) => [id, { words: new Set(words), places: places ?? 0 }] as const,
         )
         setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
@@ -159,7 +159,7 @@ export function useResults(
 
 export type Article = ArticleObject
 
-const isMatches = (json: unknown): json is { data: { id: string; words: string[]; places: number }[] } =>
+const isMatches = (json: unknown): json is { data: { id: string; words: string[]; places: number | null }[] } =>
   hasList(json, 'data')
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
