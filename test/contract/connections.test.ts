@@ -168,6 +168,36 @@ t.test('issue 18.1: neither one address nor idle connections can shut others out
   for (const socket of [...greedy, ...others, late]) socket.destroy()
 })
 
+t.test('half-open connections of four addresses keep nobody out, nor those of one its neighbours', async t => {
+  const server = createHttpServer((_request, response) => void response.end('x'), {
+    ...{ connections: 16, connectionsPerAddress: 4 },
+  })
+  const port = await listen(server)
+  const sockets: Socket[] = []
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const open = async (localAddress: string, bytes: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    sockets.push(socket)
+    socket.on('error', () => {}).write(bytes)
+    await once(socket, 'connect')
+    return socket
+  }
+  for (const n of [2, 3, 4, 5]) {
+    for (const bytes of ['', 'GET /slow HTTP/1.1\r\n', '', '']) await open(`127.0.0.${n}`, bytes)
+  }
+  const answered: Socket[] = []
+  // As many as there are places, and a neighbour at an address whose places are all taken.
+  for (const n of [2, 2, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8]) {
+    const socket = await open(`127.0.0.${n}`, request('/'))
+    t.match(await Promise.race([once(socket, 'data'), once(socket, 'close')]), [/^HTTP\/1\.1 200/], `127.0.0.${n}`)
+    answered.push(socket)
+  }
+  t.equal(answered.filter(socket => !socket.destroyed).length, 12, 'those that were answered stay')
+})
+
 t.test('issue 34: who leaves is known to have left by the requests that wait behind others, too', async t => {
   const begun: ServerResponse[] = []
   const both = Promise.withResolvers<void>()

@@ -30,7 +30,7 @@ const SLOW = 250
  */
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
-  const isWritten = boundRefusals(log)
+  const isWritten = boundLines(log)
   const heldSoFar = watchHolds()
   return (request, response, next) => {
     const start = performance.now()
@@ -39,12 +39,13 @@ export function observe(log: Logger): RequestHandler {
     response.once('close', () => {
       const { errorCode, search, searchFeed } = response.locals
       const ms = performance.now() - start
+      const status = statusOf(response)
       const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
-      seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
+      seconds.observe({ operation, search: search ?? 'none', status: `${status}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
-      if (response.locals.access === undefined && errorCode !== undefined && !isWritten()) return
+      if (isAnybodys(response) && !isWritten()) return
       const about = errorCode === undefined ? patient : log
-      const line = lineOf(request, response, ms)
+      const line = lineOf(request, response, status, ms)
       if (ms < SLOW) return about.info(line, 'request')
       waits.set('held', Math.min(ms, heldSoFar() - heldBefore))
       about.warn({ ...line, waited: wholeMs(waits) }, 'request')
@@ -56,36 +57,42 @@ export function observe(log: Logger): RequestHandler {
   }
 }
 
-/** Lines a second about refused requests without a valid key. */
-const MOST_REFUSALS = 100
+/** The status for logs and figures: who hung up before the answer began saw none (nginx: 499). */
+const statusOf = (response: Response): number => (response.headersSent ? response.statusCode : 499)
+
+/** Whether anybody could have sent the request: without a valid key, or faster than one allows. */
+const isAnybodys = ({ locals }: Response) => locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
+
+/** Lines a second about requests that anybody can send. */
+const MOST_LINES = 100
 
 /**
- * Whether a request that was refused without a valid key has a line of its own. Anybody can send
- * thousands a second, so the rest of a second is one line with their number.
+ * Whether a request that anybody can send has a line of its own. They come by the thousand a
+ * second, answered, refused or given up, so the rest of a second is one line with their number.
  */
-function boundRefusals(log: Logger): () => boolean {
-  let refused = 0
+function boundLines(log: Logger): () => boolean {
+  let lines = 0
   return () => {
-    if (refused === 0) {
+    if (lines === 0) {
       setTimeout(() => {
-        const requests = refused - MOST_REFUSALS
-        if (requests > 0) log.warn({ requests }, 'more requests were refused, without lines of their own')
-        refused = 0
+        const requests = lines - MOST_LINES
+        if (requests > 0) log.warn({ requests }, 'more requests came without a valid key, or beyond its minute')
+        lines = 0
       }, 1_000).unref()
     }
-    refused++
-    return refused <= MOST_REFUSALS
+    lines++
+    return lines <= MOST_LINES
   }
 }
 
 /** The fields of a line, in the order in which they are written; undefined ones are left out. */
-function lineOf(request: Request, response: Response, ms: number) {
+function lineOf(request: Request, response: Response, status: number, ms: number) {
   const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
   return {
     request: requestId,
     method: request.method,
     path: withoutSecrets(request.path).slice(0, 200),
-    status: response.statusCode,
+    status,
     ms: rounded(ms),
     key: access?.key.id,
     feed: searchFeed?.id,

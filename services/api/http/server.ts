@@ -66,9 +66,9 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   // many.
   server.maxHeadersCount = limits.headers + 1
   server.setTimeout(limits.silenceTimeout)
-  limitConnections(server, limits)
-
   const connections = createConnections(limits.answerTimeout)
+  limitConnections(server, connections, limits)
+
   const answer = answerWithin(limits, connections, listener)
   server.on('request', answer)
   // The API reads no body, so it asks for none; Node then ends the connection.
@@ -241,28 +241,57 @@ function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => v
   else socket.pause()
 }
 
-/**
- * Bounds the connections. At the total, the server closes idle ones: otherwise clients that keep
- * theirs open would shut all others out. One address never has them all.
- */
-function limitConnections(server: Server, { connections, connectionsPerAddress }: HttpLimits): void {
-  server.maxConnections = connections
-  server.on('drop', () => server.closeIdleConnections())
+/** Open connections: of all clients, or of one address. */
+interface Crowd {
+  count: number
+  /** Those without a request, oldest first; some have had one meanwhile. */
+  silent: Set<Socket>
+}
 
-  const open = new Map<string, number>()
+/** Connections above the total, in which newcomers find out who goes. */
+const SPARE = 64
+
+/**
+ * Bounds the connections. At a limit, the oldest connection goes that has sent no whole request:
+ * otherwise whoever opens connections and is silent would shut all others out. When all have sent
+ * one, the newcomer goes, and at the total the server closes idle ones. One address never has them
+ * all.
+ */
+function limitConnections(server: Server, connections: Connections, limits: HttpLimits): void {
+  server.maxConnections = limits.connections + SPARE
+  const all: Crowd = { count: 0, silent: new Set() }
+  const ofAddress = new Map<string, Crowd>()
   server.prependListener('connection', (socket: unknown) => {
     // `readAgain` shows a connection a second time, as another kind of stream.
     if (!(socket instanceof Socket)) return
     const address = lockAddress(undefined, socket.remoteAddress)
-    const count = (open.get(address) ?? 0) + 1
-    open.set(address, count)
+    const same = ofAddress.get(address) ?? { count: 0, silent: new Set() }
+    ofAddress.set(address, same)
+    for (const crowd of [all, same]) {
+      crowd.count++
+      crowd.silent.add(socket)
+    }
     socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1
-      if (left === 0) open.delete(address)
-      else open.set(address, left)
+      for (const crowd of [all, same]) {
+        crowd.count--
+        crowd.silent.delete(socket)
+      }
+      if (same.count === 0) ofAddress.delete(address)
     })
-    if (count > connectionsPerAddress) socket.destroy()
+    if (same.count > limits.connectionsPerAddress) endOldest(same, connections)
+    else if (all.count > limits.connections && endOldest(all, connections) === socket) server.closeIdleConnections()
   })
+}
+
+/** Ends the oldest connection without a whole request; the newest one never has one. */
+function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
+  for (const socket of silent) {
+    silent.delete(socket)
+    if (socket.destroyed || isHandedOver(socket) || connections.get(socket) !== undefined) continue
+    socket.destroy()
+    return socket
+  }
+  return null
 }
 
 /** Why a connection ends: the codes of Node's parser and our own. */
