@@ -15,6 +15,7 @@ const ID = /^[\x21-\x7e]{1,128}$/
 
 /** In characters. No real name is longer, and an index row could not hold two longer ones. */
 const LONGEST_NAME = 300
+const MOST_AUTHORS = 100
 
 /** Years such as 9999 mean that no date is known. Bounds of requests end here too. */
 const LAST_YEAR = 2100
@@ -102,6 +103,7 @@ function oneOf<T extends string>(known: readonly T[], value: string, name: strin
 function authors(value: unknown): string[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new BadLine('authors must be a list of names.')
+  if (value.length > MOST_AUTHORS) throw new BadLine(`authors may have ${MOST_AUTHORS} names.`)
   const names = value.map((one: unknown) => {
     const name = isRecord(one) ? one.name : one
     if (typeof name !== 'string') throw new BadLine('authors must be a list of names.')

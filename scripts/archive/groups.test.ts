@@ -37,8 +37,31 @@ t.test('threads read an archive in groups, and everything stays in its order', a
   t.match(article, { publishedAt: new Date('2024-02-29'), prepared: { units: 'Titel 2Eén.\n\nTwee.'.length } })
 })
 
+t.test('texts have the limits of pages, and names are bounded by line', async t => {
+  const marks = '\u0301'.repeat(80_000)
+  const bounded = { title: `a${marks} woord`, body: `b${marks} ${'woord '.repeat(100_000)}`, plain: true }
+  const lines = [
+    { ...bounded, authors: [`a${marks}`] },
+    { authors: Array(101).fill('Jan') },
+    { authors: ['x'.repeat(301)] },
+    { outlet: { name: 'x'.repeat(301) } },
+  ]
+  const text = lines.map((fields, at) => JSON.stringify({ ...JSON.parse(line(at)), ...fields })).join('\n')
+  const [group] = await readAll(text, true)
+  const { prepared } = group!.articles[0]!
+  t.same(group!.articles[0]!.authors, [`a${'\u0301'.repeat(30)}`])
+  t.equal(Buffer.from(prepared!.title).toString(), `a${'\u0301'.repeat(30)} woord`)
+  t.match(Buffer.from(prepared!.body!).toString(), /^b\u0301{30} woord [\s\S]*woord$/)
+  t.ok(prepared!.units <= 500_506, `${prepared!.units} units`)
+  t.same(group!.bad, [
+    { number: 2, reason: 'authors may have 100 names.' },
+    { number: 3, reason: 'authors may have 300 characters.' },
+    { number: 4, reason: 'outlet.name may have 300 characters.' },
+  ])
+})
+
 t.test('threads hand texts over as they are stored', async t => {
-  const long = 'é'.repeat(600_000)
+  const long = 'é'.repeat(450_000)
   const texts = [
     { title: 'Eén', body: '<p>Eén.</p><p>Twee.</p>' },
     { title: 'Leeg', body: null },
@@ -53,7 +76,7 @@ t.test('threads hand texts over as they are stored', async t => {
   t.same(read, [
     ['Eén', 'Eén.\n\nTwee.', 'Eén. Twee.', '\neen\n', '\neen\ntwee\n'],
     ['Leeg', null, null, '\nleeg\n', '\n'],
-    ['Lang', long, 'é'.repeat(200), '\nlang\n', `\n${'e'.repeat(600_000)}\n`],
+    ['Lang', long, 'é'.repeat(200), '\nlang\n', `\n${'e'.repeat(450_000)}\n`],
   ])
 })
 

@@ -1,4 +1,5 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+import { boundMarks, cutText, TEXT_LIMITS } from '../../shared/articles/plain-text.ts'
 import { snippetOf } from '../../shared/articles/snippet.ts'
 import { indexText } from '../analysis/index.ts'
 
@@ -59,20 +60,23 @@ export interface PreparedText<Text = string> {
 }
 
 /**
- * Prepares an article's text: all work that grows with the text, mostly tokenising. A megabyte
- * takes tenths of a second, so services call this in a thread.
+ * Prepares an article's text, cut to `TEXT_LIMITS`: all work that grows with the text, mostly
+ * tokenising. A megabyte takes tenths of a second, so services call this in a thread.
  */
 export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippet'>): PreparedText {
-  const title = storable(article.title)
-  const body = article.body === null ? null : storable(article.body)
+  const title = cutText(storable(article.title), TEXT_LIMITS.title)
+  const body = article.body === null ? null : cutText(storable(article.body), TEXT_LIMITS.body)
   const units = title.length + (body?.length ?? 0)
   const snippet = article.snippet === undefined ? snippetOf(body) : article.snippet && storable(article.snippet)
   return { title, body, snippet, words: indexText(title, body), units }
 }
 
-/** Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. */
+/**
+ * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Bounds
+ * combining marks: searches normalise what is stored.
+ */
 export function storable(text: string): string {
-  return text.replaceAll('\0', ' ').toWellFormed()
+  return boundMarks(text.replaceAll('\0', ' ').toWellFormed())
 }
 
 /** A prepared text in UTF-8, as Postgres takes it. */

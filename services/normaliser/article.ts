@@ -1,5 +1,5 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
-import { plainText } from '../../shared/articles/plain-text.ts'
+import { cutText, plainText, TEXT_LIMITS } from '../../shared/articles/plain-text.ts'
 import { SNIPPET_LENGTH, snippetOf } from '../../shared/articles/snippet.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -23,7 +23,7 @@ import { isRelated } from './interstitials/phrases.ts'
 import { textFingerprint } from './interstitials/served.ts'
 import { detectLanguage, type LanguageQuestion, languageOrigin } from './languages/detection.ts'
 import { fold } from './markup/plain.ts'
-import { MAX_TEXT, parsePage } from './markup/tree.ts'
+import { parsePage } from './markup/tree.ts'
 import { type PageMetadata, readMetadata } from './metadata/metadata.ts'
 import { titleChoice } from './metadata/title.ts'
 import { lessonOf, partedBy, type Template } from './template.ts'
@@ -94,7 +94,7 @@ export async function composeArticle(
   if (title === null) return refused(...withoutTitle(interstitial))
   const own = bestOf(texts)
   const text = own ?? bestOf(feedTexts(entry))
-  const body = text === null ? null : cut(text.value)
+  const body = text === null ? null : cutText(text.value, TEXT_LIMITS.body)
   const question: LanguageQuestion = {
     title: title.value,
     body,
@@ -213,12 +213,6 @@ function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMe
     languages: { own: language, twins: meta.twins },
     outlet,
   })
-}
-
-/** Cuts a body after the last word that fits into the limit. */
-function cut(body: string): string {
-  if (body.length <= MAX_TEXT) return body
-  return body.slice(0, MAX_TEXT).replace(/\s\S*$/, '')
 }
 
 /** Whether the other text of the page begins as the chosen one does. */

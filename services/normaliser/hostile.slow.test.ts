@@ -70,6 +70,7 @@ const HOSTILE: Record<string, string> = {
   'ten megabytes of entities': `<p>${'&amp;'.repeat(2_000_000)}`,
   'ten megabytes of a title that never ends': `<title>${'&lt;b&gt;'.repeat(1_100_000)}`,
   'ten megabytes of meta tags': meta('author', 'x').repeat(320_000),
+  'scripts, none of which ends': `<p>x</p>${'<script ld+json '.repeat(60_000)}`,
   'data nested deep and whole': page(
     `<script type="application/ld+json">${'{"author":'.repeat(100_000)}1${'}'.repeat(100_000)}</script>`,
   ),

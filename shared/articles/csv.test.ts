@@ -1,4 +1,5 @@
 import t from 'tap'
+import { stopwatch } from '../../test/turns.ts'
 import { CSV_COLUMNS, csvHead, csvLine } from './csv.ts'
 
 const COLUMNS = CSV_COLUMNS.filter(name => name !== 'body')
@@ -35,9 +36,14 @@ t.test('issue 21.4: a spreadsheet that begins cells at semicolons finds no formu
     ['a\n=b', '"a\n\'=b"'],
     ['\t=b', "'\t=b"],
     ['E=mc2; x-y', 'E=mc2; x-y'],
+    ['a;\n \t=b', '"a;\n \t\'=b"'],
+    ['a;\n \t b', '"a;\n \'\t b"'],
   ] as const) {
     t.equal(titleOf(title), written)
   }
+  const took = stopwatch()
+  titleOf('\n'.repeat(40_000))
+  t.ok(took() < 2_000, `${took()} ms`)
 })
 
 t.test('control characters are written as an escape that a terminal does not obey', async t => {

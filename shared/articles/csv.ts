@@ -54,6 +54,13 @@ const memberOf = (value: unknown, name: string): unknown =>
  */
 function cell(value: unknown): string {
   if (typeof value !== 'string') return typeof value === 'number' ? String(value) : ''
-  const harmless = printable(value.replace(/(^|[;\r\n]\s*)(?=[=+\-@\t\r])/g, "$1'"))
+  const harmless = printable(
+    value.replace(/^(?=[=+\-@\t\r])|[;\r\n]\s*/g, (gap, at: number) => {
+      if (gap === '' || /[=+\-@]/.test(value.charAt(at + gap.length))) return `${gap}'`
+      // A tab or a line break may begin a cell, too.
+      const last = Math.max(gap.lastIndexOf('\t'), gap.lastIndexOf('\r'))
+      return last > 0 ? `${gap.slice(0, last)}'${gap.slice(last)}` : gap
+    }),
+  )
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

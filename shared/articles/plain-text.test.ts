@@ -1,6 +1,6 @@
 import t from 'tap'
 import { stopwatch } from '../../test/turns.ts'
-import { plainText } from './plain-text.ts'
+import { boundMarks, plainText } from './plain-text.ts'
 
 t.test('tags are removed, blocks become paragraphs, entities are decoded once', async t => {
   t.equal(
@@ -47,6 +47,18 @@ t.test('the paragraphs of plain text stay, and a result goes in unchanged', asyn
 t.test('nothing is null', async t => {
   t.equal(plainText(''), null)
   t.equal(plainText(' <p>&nbsp;</p> '), null)
+})
+
+t.test('a letter keeps thirty marks, and all else stays', async t => {
+  const words = 'Zoë cafe\u0301 “Ja” الحكومة 新聞検索'.repeat(20)
+  for (const marks of [1, 29, 30, 31, 100, 80_000]) {
+    const text = `${words} a${'\u0301'.repeat(marks)}b`
+    t.equal(boundMarks(text), `${words} a${'\u0301'.repeat(Math.min(marks, 30))}b`, `${marks} marks`)
+    t.equal(plainText(`<p>${text}</p>`), boundMarks(text))
+  }
+  const took = stopwatch()
+  boundMarks(`a${'\u0301'.repeat(29)}`.repeat(30_000))
+  t.ok(took() < 400, `${took()} ms`)
 })
 
 t.test('a megabyte of nested, broken or endless markup takes a second of processor time at most', async t => {

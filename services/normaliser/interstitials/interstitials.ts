@@ -87,10 +87,11 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false
   if ((html.match(/<a\s/gi)?.length ?? 0) > FEW_LINKS) return false
   const text = [...page.titles, ...page.visible].join('\n')
-  return (
-    totalLength(page.visible) < LITTLE_PROSE && /<script\b(?![^>]*ld\+json)/i.test(html) && !isRelated(feedTitle, text)
-  )
+  return totalLength(page.visible) < LITTLE_PROSE && hasScript(html) && !isRelated(feedTitle, text)
 }
+
+/** Whether a page has a script that is no JSON-LD. A tag is read once, also one that never ends. */
+const hasScript = (html: string) => html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
 
 /** Many sites redirect a removed article to the front page. */
 function isFrontPage({ url, finalUrl }: Served): boolean {

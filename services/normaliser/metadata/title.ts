@@ -1,5 +1,6 @@
 import { decodeHTML } from 'entities'
 import { getDomainWithoutSuffix } from 'tldts'
+import { TEXT_LIMITS } from '../../../shared/articles/plain-text.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
@@ -7,9 +8,6 @@ import { bestOf, type Candidate, type Choice, choiceOf } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold, lineOf, oneLine } from '../markup/plain.ts'
 import type { PageMetadata } from './metadata.ts'
-
-/** In characters. A longer text is a paragraph in the place of a title. */
-const TITLE_LIMIT = 500
 
 /**
  * The headline without the outlet's name, whitespace collapsed, entities decoded once. Null without
@@ -67,7 +65,8 @@ interface Title {
 
 function againstTitle(title: string, own: ReadonlySet<string>): string | null {
   if (title === '') return 'empty'
-  if (title.length > TITLE_LIMIT) return `longer than ${TITLE_LIMIT} characters`
+  // A longer text is a paragraph in the place of a title.
+  if (title.length > TEXT_LIMITS.title) return `longer than ${TEXT_LIMITS.title} characters`
   return isOwn(title, own) ? "the site's own name" : null
 }
 
