@@ -14,12 +14,24 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/archive.ts'
-import { begin, checkNobodyConnected, compareVectors, goOn, keepBounds, serverVersion } from './backup/database.ts'
+import {
+  begin,
+  checkNobodyConnected,
+  compareVectors,
+  goOn,
+  holdMoment,
+  keepBounds,
+  serverVersion,
+} from './backup/database.ts'
 import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 
 /** The migration since which a database notes bounds of articles. */
 const BOUNDS_SINCE = 30
+
+/** The mark of an unfinished restore stays then, and keeps services out. */
+const HALF =
+  'is half restored: the file ended the transaction that keeps it whole. Do not trust the file; restore another backup, and services stay out until then'
 
 await runCommand(
   {
@@ -92,12 +104,16 @@ async function restore(context: CommandContext, config: Settings, file: string):
       throw error
     })
     if (isEmptied) await pool.query('drop schema if exists public cascade; create schema public')
-    await load({ databaseUrl, tools, signal }, file).catch(async error => {
-      if (!isEmptied) await undo()
-      const now = isEmptied ? 'empty now; run this again' : 'as it was'
-      if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
-      throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)
-    })
+    const moment = await holdMoment(pool)
+    await load({ databaseUrl, tools, signal }, file)
+      .catch(async error => {
+        const failed = signal.aborted ? 'Interrupted; the database' : 'The restore failed, and the database'
+        const why = signal.aborted ? '.' : `: ${error.message}`
+        if (!(await moment.isNow())) throw new Error(`${failed} ${HALF}${why}`)
+        if (!isEmptied) await undo()
+        throw new Error(`${failed} is ${isEmptied ? 'empty now; run this again' : 'as it was'}${why}`)
+      })
+      .finally(moment.end)
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl, { mayBeUnfinished: true })
     await keepBounds(pool)
@@ -154,7 +170,7 @@ async function readTarget(pool: Pool): Promise<Target> {
     super: boolean
     unfinished: boolean
   }>(
-    `select to_regclass('public.ingest_clock') is not null as ours, to_regclass('public.installation') is not null as marked,
+    `select to_regclass('public.ingest_clock') is not null and to_regclass('public.migrations') is not null as ours, to_regclass('public.installation') is not null as marked,
             (select count(*)::int from pg_class where relkind in ('r', 'p', 'v', 'm')
                 and relnamespace::regnamespace::name !~ '^(pg_|information_schema|${[...QUEUE_SCHEMAS, UNFINISHED].join('|')})') as tables,
             current_user::text as account, rolsuper as super, to_regnamespace('${UNFINISHED}') is not null as unfinished
@@ -162,15 +178,18 @@ async function readTarget(pool: Pool): Promise<Target> {
   )
   const { ours, marked, tables, account, super: isSuperuser, unfinished: isUnfinished } = rows[0]!
   const target = { account, isSuperuser, isUnfinished, installation: null, clock: null }
-  if (!ours) return { ...target, schema: null, articles: 0, others: tables }
-  const clock = await pool.query<{ articles: number; last_at: Date; schema: number }>(
+  // What a restore has left half is emptied: no backup has the schema 0.
+  const half = { ...target, schema: 0, articles: 0, others: 0 }
+  if (!ours) return isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
+  const clock = await pool.query<{ articles: number; last_at: Date; schema: number | null }>(
     'select last_seq::int as articles, last_at, (select max(number) from migrations)::int as schema from ingest_clock',
   )
-  const { articles, last_at, schema } = clock.rows[0]!
+  if (clock.rows[0] === undefined) return half
+  const { articles, last_at, schema } = clock.rows[0]
   const installation = marked
     ? (await pool.query<{ id: string }>('select id from installation')).rows[0]?.id
     : undefined
-  return { ...target, schema, articles, others: 0, installation: installation ?? null, clock: last_at }
+  return { ...target, schema: schema ?? 0, articles, others: 0, installation: installation ?? null, clock: last_at }
 }
 
 /** @throws UsageError when something is to be known and nobody agrees */

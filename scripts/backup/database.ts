@@ -94,6 +94,58 @@ export async function begin(pool: Pool, hasBounds: boolean): Promise<void> {
   })
 }
 
+/** Where the server keeps what else than rows a database has. Their rows change with it. */
+const CATALOGS = [
+  ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
+]
+
+const TABLES = `
+  select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
+   where relkind = 'r' and nspname !~ '^pg_' and nspname <> 'information_schema'`
+
+/** A row has a place and a transaction that wrote it. Whoever writes it again changes both. */
+const digestOf = (table: string) =>
+  `select concat(count(*), ' ', sum(hashtextextended(concat(ctid, ' ', xmin), 0))) as digest from only ${table}`
+
+/**
+ * Holds the present moment of the database, while a file is loaded: text of a forged file may end
+ * the transaction around it.
+ */
+export async function holdMoment(pool: Pool) {
+  const client = await pool.connect()
+  // Rows that are deleted from now on are seen by a transaction of now alone.
+  await client.query('begin isolation level repeatable read read only')
+  await client.query('set local idle_in_transaction_session_timeout = 0')
+  await client.query('select pg_current_snapshot()')
+  let ended = false
+  const end = () => {
+    if (!ended) client.release(true)
+    ended = true
+  }
+  async function compare(): Promise<boolean> {
+    await pool.query(
+      `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+        where datname = current_database() and application_name = 'perscope restore'`,
+    )
+    const { rows } = await client.query<{ name: string }>(TABLES)
+    // The catalogs tell whether the tables are the same.
+    for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
+      const { rows: before } = await client.query<{ digest: string }>(digestOf(table))
+      const { rows: now } = await pool.query<{ digest: string }>(digestOf(table))
+      if (before[0]?.digest !== now[0]?.digest) return false
+    }
+    return true
+  }
+  return {
+    /**
+     * Whether the database holds what it held, row by row, once the loading session has ended. Ends
+     * the moment, because that holds a lock on each table that was compared.
+     */
+    isNow: () => compare().finally(end),
+    end,
+  }
+}
+
 /** Bounds articles that were bounded after the backup, too, if a restore has begun. */
 export async function keepBounds(pool: Pool): Promise<void> {
   const { rows: begun } = await pool.query(
