@@ -9,6 +9,7 @@ import { NoPermit } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { SearchMode } from '../contract/parameters.ts'
 import type { ErrorObject } from '../contract/resources.ts'
+import { boundLines, isAnybodys } from './observe.ts'
 
 /** A good answer, before HTTP's own matters. */
 export interface Content {
@@ -133,12 +134,14 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
  * `internal_error` to the client.
  */
 export function sendError(log: Logger): ErrorRequestHandler {
+  const isWritten = boundLines(log)
   return (thrown: unknown, _request, response, _next) => {
     const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown })
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed
-    if (error.status >= 500 && !hasLeft) {
+    // While Postgres is away, each request without a key fails.
+    if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
     }

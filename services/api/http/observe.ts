@@ -61,7 +61,8 @@ export function observe(log: Logger): RequestHandler {
 const statusOf = (response: Response): number => (response.headersSent ? response.statusCode : 499)
 
 /** Whether anybody could have sent the request: without a valid key, or faster than one allows. */
-const isAnybodys = ({ locals }: Response) => locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
+export const isAnybodys = ({ locals }: Response) =>
+  locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 
 /** Lines a second about requests that anybody can send. */
 const MOST_LINES = 100
@@ -70,7 +71,7 @@ const MOST_LINES = 100
  * Whether a request that anybody can send has a line of its own. They come by the thousand a
  * second, answered, refused or given up, so the rest of a second is one line with their number.
  */
-function boundLines(log: Logger): () => boolean {
+export function boundLines(log: Logger): () => boolean {
   let lines = 0
   return () => {
     if (lines === 0) {
