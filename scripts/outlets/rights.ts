@@ -98,6 +98,8 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
     // Also of articles without a promise: an earlier run may have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
     for (const { name } of collections) await vectors.remove(name, silent)
+    // Kept candidates hold them still. Their cursors end; a question is asked again.
+    if (silent.length > 0) await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }
 
@@ -195,12 +197,13 @@ function boundOf({ seq, id, pageNo, snippet }: Article, { refusedBy, snippet: li
 /** Notes bounds of visible articles, and writes what follows. None that was noted is undone. */
 export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
   await client.query(
-    `insert into article_rights as r (id, snippet, vector, page_no)
-     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[]) order by 1
-     on conflict (id) do update set snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
+    `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
+     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
+     on conflict (id) do update set article_seq = excluded.article_seq, snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
     [
       ...[bounds.map(({ id }) => id), bounds.map(({ isBounded }) => isBounded)],
       ...[bounds.map(({ hasVector }) => hasVector), bounds.map(({ pageNo }) => pageNo)],
+      bounds.map(({ seq }) => seq),
     ],
   )
   const shortened = bounds.filter(({ isBounded }) => isBounded)

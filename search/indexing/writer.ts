@@ -382,8 +382,8 @@ const insertion = (clock: string) => `
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
   ), reserved as (
-    insert into article_rights (id, snippet, vector, page_no)
-    select id, bounded, vector, page_no from numbered where bounded or not vector on conflict (id) do nothing
+    insert into article_rights (id, snippet, vector, page_no, article_seq)
+    select id, bounded, vector, page_no, seq from numbered where bounded or not vector on conflict (id) do nothing
   ), scheduled as (
     insert into embeddings (seq, due_at, page_no)
     select seq, $15::timestamptz, page_no from numbered where vector order by seq

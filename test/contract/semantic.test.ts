@@ -106,10 +106,14 @@ t.test('issue 35.8: counts of a search by meaning say how much has a vector so f
     (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=kaas&by=country`, secret)).json
   t.same((await counts()).meaning, { found: 30, of: 30, waiting_from: null })
   await world.index([{ title: 'brug', publishedAt: new Date('2026-02-01T10:00:00Z') }], 3_600_000)
+  const date = { publishedAt: new Date('2026-01-01T10:00:00Z') }
+  await world.index([{ title: 'stil', rights: { bounded: false, vector: false }, ...date }])
+  const [refused] = await world.index([{ title: 'stuk', ...date }], 3_600_000)
+  await world.pool.query('update embeddings set failed_at = now() where seq = $1', [refused])
   const other = await world.fleet.start('api')
   const base = `http://127.0.0.1:${Number(/"port":(\d+),"msg":"listening"/.exec(other.log())?.[1])}`
   const { json } = await ask(`${base}/explore/counts?search=semantic&q=kaas&by=country`, secret)
-  t.same(json.meaning, { found: 30, of: 31, waiting_from: '2026-02-01T10:00:00.000Z' })
+  t.same(json.meaning, { found: 30, of: 33, waiting_from: '2026-02-01T10:00:00.000Z' })
   const words = await ask(`${base}/explore/counts?q=kaas&by=country`, secret)
   t.notOk('meaning' in words.json, 'a search by words has no need of it')
 })

@@ -117,7 +117,12 @@ t.test('decision 41: old articles are bounded on request by the signals that hol
   await pool.query("update hosts set tdm = $1, robots = '=/x search=n'", [JSON.stringify(rules)])
   t.match(await command('outlets', 'rights', '--apply'), { code: 2, err: /Name the outlet/ })
   t.same(await articles(), before, 'nothing was changed')
+  await pool.query(
+    `insert into semantic_sets select 'set' || seqs[1], '', now(), seqs, '{1}' from (values ('{1,3}'::bigint[]), ('{3}')) s (seqs)`,
+  )
   t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 2 snippets and removed 1 vector\./)
+  const { rows: sets } = await pool.query('select set_id from semantic_sets')
+  t.same(sets, [{ set_id: 'set3' }], 'candidates that hold an article without a vector are kept no longer')
   const after = await articles()
   const [first, free, other] = before.rows
   t.same(after.rows, [{ ...first, snippet: 11, promised: false }, { ...free, snippet: 11 }, other])

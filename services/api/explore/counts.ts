@@ -242,19 +242,26 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
   }
 }
 
-// Of a long line of articles without vectors the first ones are looked at: the others are taken to
-// be alike. $1 SAMPLE, $2 countries, $3 history start. Index: embeddings_due.
+// Articles without a vector: they wait for it, were refused again and again, or are found by words
+// alone. Of a long line the first ones are looked at: the others are taken to be alike. $1 SAMPLE,
+// $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed, article_rights_silent.
 const SAMPLE = 50_000
-const WAITING = `
-  with waiting as (
-    select seq from embeddings where embedded_at is null and failed_at is null
-  ), sample as materialized (select seq from waiting limit $1)
-  select (select count(*) from waiting)::float8 as all, (select count(*) from sample)::float8 as sampled,
-         count(*)::float8 as covered, min(coalesce(a.published_at, a.ingested_at)) as since
-    from sample join articles a using (seq)
-   where a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
+const LACKING = `
+  with lacking as (
+    select seq, true as waits from embeddings where embedded_at is null and failed_at is null
+    union all select seq, false from embeddings where embedded_at is null and failed_at is not null
+    union all select article_seq, false from article_rights where not vector and article_seq is not null
+  ), sample as (
+    (select * from lacking where waits limit $1) union all (select * from lacking where not waits limit $1)
+  )
+  select s.waits, (select count(*) from lacking l where l.waits = s.waits)::float8 as all,
+         count(*)::float8 as sampled, count(a.seq)::float8 as covered, min(coalesce(a.published_at, a.ingested_at)) as since
+    from sample s left join articles a
+      on a.seq = s.seq and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3
+   group by s.waits`
 
-interface WaitingRow {
+interface LackingRow {
+  waits: boolean
   all: number
   sampled: number
   covered: number
@@ -271,9 +278,9 @@ async function readMeaning(
   const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
   const [of, { rows }] = await Promise.all([
     index.count({ ...everything, countries: plan.countries, coverage, sort: 'published_at' }),
-    pool.query<WaitingRow>({ name: 'meaning-waiting', text: WAITING, values: [SAMPLE, plan.countries, start] }),
+    pool.query<LackingRow>({ name: 'meaning-lacking', text: LACKING, values: [SAMPLE, plan.countries, start] }),
   ])
-  const { all, sampled, covered, since } = rows[0]!
-  const waiting = sampled === 0 ? 0 : Math.round((covered * all) / sampled)
-  return { found: Math.max(0, of - waiting), of, waiting_from: since?.toISOString() ?? null }
+  const lacking = rows.reduce((sum, { all, sampled, covered }) => sum + Math.round((covered * all) / sampled), 0)
+  const since = rows.find(({ waits }) => waits)?.since ?? null
+  return { found: Math.max(0, of - lacking), of, waiting_from: since?.toISOString() ?? null }
 }
