@@ -99,9 +99,10 @@ const CATALOGS = [
   ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
 ]
 
+// Tables of other accounts, which the file could not write to either, are left out.
 const TABLES = `
   select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
-   where relkind = 'r' and nspname !~ '^pg_' and nspname <> 'information_schema'`
+   where relkind = 'r' and has_table_privilege(c.oid, 'select') and nspname !~ '^pg_' and nspname <> 'information_schema'`
 
 /** A row has a place and a transaction that wrote it. Whoever writes it again changes both. */
 const digestOf = (table: string) =>
