@@ -176,3 +176,20 @@ t.test('any page and any entry of a feed give an article or a reason', async t =
   )
   t.pass('nothing was thrown')
 })
+
+t.test('behind a paywall, paragraphs that are hidden or in no language are not the article’s', async t => {
+  const veil = '<p class="blur-md select-none">'
+  const others = [
+    `${veil}${THIRD}</p>`,
+    '<p>Wsbdiuxbhfot npfufo pnsjkefo wjb ef uvoofm poefs ef Tdifmef, xbu esjf lxbsujfs mbohfs evvsu.</p>',
+    '<p>Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt.</p>',
+  ]
+  const results =
+    '<p>Gent – Genk 2-1, Cercle – Club 0-0, Union – Standard 3-2, Leuven – Antwerp 1-1, Mechelen – Charleroi 0-4.</p>'
+  for (const free of [false, true]) {
+    const inside = `<p>${LEAD}</p><p>${SECOND}</p>${results}${others.join('')}`
+    const html = `<html lang="nl"><head>${jsonLd({ '@type': 'NewsArticle', headline: ANNOUNCED, isAccessibleForFree: free })}</head><body><article><h1>${ANNOUNCED}</h1>${inside}</article></body></html>`
+    const { body } = articleOf(await compose({ body: Buffer.from(html) }))
+    t.equal(body?.split('\n\n').length, free ? 6 : 3, `free: ${free}`)
+  }
+})

@@ -65,6 +65,21 @@ const statements: Record<string, [string, string[]][]> = {
     ['jvh', ['jvh']],
     [`Jan ${'Smit'.repeat(15)}`, []],
   ],
+  'stations, places, kinds of text, the camera': [
+    ['Von Max Weber, WDR Köln', ['Max Weber']],
+    ['Anna Klein | SWR Aktuell', ['Anna Klein']],
+    ['Jan Smit, VRT NWS', ['Jan Smit']],
+    ['Luc Thill, KLTV Esch', ['Luc Thill']],
+    ['SMIT Jan, MOLEN Eva', ['SMIT Jan', 'MOLEN Eva']],
+    ['JD Smit', ['JD Smit']],
+    ['Max Weber, z. Zt. Kiew', ['Max Weber']],
+    ['Jan Smit, momenteel in Kiev', ['Jan Smit']],
+    ['Gastkommentar von Prof. Anna Klein', ['Prof. Anna Klein']],
+    ['Tribune de Anne Muller', ['Anne Muller']],
+    ['Een opiniestuk van Jan Smit', ['Jan Smit']],
+    ['Anna Klein (Text), Max Weber (Kamera)', ['Anna Klein']],
+    ['Ton van den Berg', ['Ton van den Berg']],
+  ],
   'roles, places, addresses': [
     ['Jan Smit, correspondent Brussel', ['Jan Smit']],
     ['Anna Weber, Redakteurin', ['Anna Weber']],
@@ -239,4 +254,18 @@ t.test('a name without a label counts beside the date under the headline', async
   t.same(page('De Dagkoerier', '3 november 2026'), [])
   t.same(page('Binnenland', '3 november 2026'), [], 'one word is a section')
   t.same(page('Foto: Belga', 'Een', 'Twee', 'Drie', 'Vier', 'Anna Weber', '3 november 2026'), [], 'too far')
+})
+
+t.test('a list behind the text names the author beside a label without a colon', async t => {
+  const told = (line: string) =>
+    authorChoice(
+      metaOf(
+        `<article><h1>Dijk wordt hoger</h1>${'<p>Dat duurt vier jaar, zegt de waterraad.</p>'.repeat(15)}<ul><li>${line}</li></ul></article>`,
+      ),
+      null,
+      outlet,
+    )?.value
+  t.same(told('<b>Autorin/Autor</b> Anna Klein'), ['Anna Klein'])
+  t.same(told('<b>Auteur</b> Jan Smit'), ['Jan Smit'])
+  t.same(told('Auteur van het boek'), undefined)
 })

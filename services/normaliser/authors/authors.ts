@@ -252,9 +252,11 @@ const BEHIND_DATE = new RegExp(
   'iu',
 )
 
-/** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin". */
+const AUTHOR = anyOf(rules => rules.authors.authorLabels)
+
+/** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin"; in a list, "Autorin/Autor Anna Weber". */
 const SIGNED_LINE = new RegExp(
-  String.raw`^(?:${anyOf(rules => rules.authors.authorLabels)}\s?:\s(?:${BY}\s)?|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
+  String.raw`^(?:${AUTHOR}(?:/${AUTHOR})?(?:\s?:\s(?:${BY}\s)?|\s(?=(?-i:${NAME_BESIDE})$))|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
   'iu',
 )
 

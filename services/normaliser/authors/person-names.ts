@@ -74,12 +74,19 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .map(withoutAgency)
     .map(part => trim(part.replace(OTHERS, '')))
     .filter(name => name !== '')
-  const people = names.filter(name => isPerson(name, own))
+  // Where the first name is written so too, capitals are a surname's: "MAES Jan, PEETERS Els".
+  const people = names.filter(name => isPerson(name, own) && (!CAPITALS.test(name) || CAPITALS.test(names[0]!)))
   // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
   return office ? people.filter(name => words(name).length > 1) : people
 }
+
+/** A station with its place or programme: "ARD Brüssel", "NDR Info". */
+const STATION =
+  /^(?:ARD|ZDF|NDR|MDR|WDR|SWR|RBB|BR|HR|SR|SRF|ORF|DLF|DW|RTL|RTBF|VRT|NOS|NPO|TF1|BFM|RFI|BBC|CNN)\d?(?!\S)/
+/** Beside a name in small letters, one that begins with capitals is a station or a desk, too. */
+const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
 /** The part before "with", where an agency stands behind it. */
 function withoutAgency(part: string): string {
@@ -210,7 +217,7 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
   )
     return false
   if ((count > 1 && /\d/.test(name)) || /[!?<>]/.test(name)) return false
-  if (BY_WORD.test(name) || !isWrittenAsName(name)) return false
+  if (BY_WORD.test(name) || STATION.test(name) || !isWrittenAsName(name)) return false
   return !isAgency(name) && !isOffice(name) && !isRole(name) && !isOwn(name, own)
 }
 

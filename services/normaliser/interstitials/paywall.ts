@@ -1,3 +1,4 @@
+import { allWords } from '../languages/index.ts'
 import type { PageText } from '../text/page-text.ts'
 import { SUBSCRIPTION, TERMS, totalLength, WALLED } from './phrases.ts'
 
@@ -28,7 +29,8 @@ const BEHIND = 12
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
  */
-export function openingOf(page: PageText, free: boolean | null): Opening {
+export function openingOf(whole: PageText, free: boolean | null): Opening {
+  const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   const says = page.paragraphs.some(isEnd)
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
@@ -39,6 +41,23 @@ export function openingOf(page: PageText, free: boolean | null): Opening {
     length < WHOLE &&
     (says || (free === false && offersBehind(page, own)) || (length < STUB && offersBehind(page, own)))
   return { paragraphs: walled && length < STUB ? [] : own, walled }
+}
+
+/** The paragraphs that readers see, and that are in a language: some paywalls show scrambled ones. */
+function readable({ paragraphs, veiled }: PageText): string[] {
+  const seen = paragraphs.filter(text => !veiled.has(text))
+  return (seen.length > 0 ? seen : paragraphs).filter(isLanguage)
+}
+
+const COMMON = new Set(allWords(rules => rules.detection.commonWords))
+const FEWEST_WORDS = 6
+const COMMON_SHARE = 0.1
+
+/** Whether some small words of a text are those of a language; names and figures are in any. */
+function isLanguage(text: string): boolean {
+  const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
+  if (/lorem ipsum|dolor sit amet/i.test(text)) return false
+  return small.length < FEWEST_WORDS || small.filter(word => COMMON.has(word)).length >= COMMON_SHARE * small.length
 }
 
 /** Whether a paragraph says that the article ends here for readers who do not pay. */

@@ -40,12 +40,12 @@ export const de: LanguageRules = {
     writtenVerbs: 'geschrieben|erstellt|verfasst',
     cardLabels: 'autor|verfasst|geschrieben|von',
     labels:
-      'veröffentlicht|verfasst|geschrieben|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|gastbeitrag|kommentar|bericht)|interview|analyse|reportage|kommentar',
+      'veröffentlicht|verfasst|geschrieben|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
     staffPrefixes: '[Vv]on',
     staffPossessives: String.raw`[Uu]nser\p{L}*`,
     staffRoles: 'orrespondent|edakteur|eporter|ournalist|echtsanw[aä]lt',
     staffPlaces: 'in',
-    credits: String.raw`foto\p{L}*|bild\p{L}*|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung`,
+    credits: String.raw`foto\p{L}*|bild\p{L}*|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung|kamera|schnitt`,
     conjunctions: 'und',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'in|aus|für',
@@ -67,12 +67,12 @@ export const de: LanguageRules = {
     roles: String.raw`\w*redaktor\w* \w*redakteur\w* \w*journalist\w* \w*reporter\w* \w*korrespond\w* kolumnist\w* autor
       autorin chefredact\w* moderator\w* chef professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?
       bearbeit\w* projekt\w* ubersetzung veroffentlicht aktualisiert lesedauer uhr zuletzt letzte aktual\w* ist schreibt
-      mitarbeit\w* mitglied aus in fur mit`,
+      mitarbeit\w* mitglied aus in fur mit z\szt zzt zurzeit derzeit`,
   },
   text: {
     readAlso:
-      'lesen sie (auch|hier|mehr)|lies (auch|hier|mehr)|mehr (zum thema|dazu|lesen|zu diesem)|(das|dies) könnte (sie|dich) (auch )?interessieren|auch interessant|siehe auch|weitere (artikel|themen|beiträge|links|informationen)|weiterführende|passend dazu|meistgelesen|zum thema|empfohlen',
-    offers: String.raw`jetzt (kostenlos )?(abonnieren|anmelden|testen|registrieren|lesen)|(hier )?(abonnieren|folgen) sie|folge uns|folgt uns|melden sie sich|registriere dich|newsletter|(unser|der|den) [\p{L}-]*newsletter|bereits (abonnent|registriert)|unterstützen sie uns|(hat|war|gefällt) (ihnen|dir) (der|dieser|unser) (artikel|beitrag)|war der artikel`,
+      'lesen sie (auch|hier|mehr)|lies (auch|hier|mehr)|mehr (zum thema|dazu|lesen|zu diesem)|(das|dies) könnte (sie|dich) (auch )?interessieren|auch interessant|siehe auch|weitere (artikel|themen|beiträge|links|informationen)|weiterführende|passend dazu|meistgelesen|zum thema|empfohlen|zur startseite|mehr aus der rubrik',
+    offers: String.raw`nichts (mehr )?verpassen|weiterlesen mit|wir verwenden (\S+ )?cookies (um|für)|wir sind (jetzt |auch )?(bei|auf) whatsapp|folgen sie|kommentar (schreiben|verfassen)|artikel teilen|link kopieren|jetzt (kostenlos )?(abonnieren|anmelden|testen|registrieren|lesen)|(hier )?(abonnieren|folgen) sie|folge uns|folgt uns|melden sie sich|registriere dich|newsletter|(unser|der|den) [\p{L}-]*newsletter|bereits (abonnent|registriert)|unterstützen sie uns|(hat|war|gefällt) (ihnen|dir) (der|dieser|unser) (artikel|beitrag)|war der artikel`,
     stamps: 'veröffentlicht|aktualisiert|publiziert|erstellt am|stand:|lesezeit|lesedauer',
     readingTime: 'lesezeit|lesedauer',
     months: 'jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez',
@@ -82,7 +82,7 @@ export const de: LanguageRules = {
     slidesOf: 'von',
     credits: '',
     comments: 'kommentare?n?',
-    rights: 'alle rechte vorbehalten',
+    rights: '(alle|die) rechte (sind )?vorbehalten|nachdruck, auch',
     machine:
       'dieses (video|audio) (kann|ist) (leider )?nicht|um dieses video (abzuspielen|anzusehen)|javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
     affiliates: 'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',

@@ -39,12 +39,13 @@ export const en: LanguageRules = {
     authorLabels: 'authors?',
     writtenVerbs: 'written',
     cardLabels: 'written|by|author',
-    labels: 'written|reported|posted|published|text|words|story|authors?|article|interview|opinion',
+    labels:
+      'written|reported|posted|published|text|words|story|authors?|article|interview|opinion|guest (?:column|essay|comment|post)|column|analysis|review|report',
     staffPrefixes: '',
     staffPossessives: '[Oo]ur',
     staffRoles: 'orrespondent|eporter|ournalist',
     staffPlaces: 'in',
-    credits: String.raw`photo\p{L}*|images?|video|illustra\p{L}*|montage`,
+    credits: String.raw`photo\p{L}*|images?|video|illustra\p{L}*|montage|camera\p{L}*`,
     conjunctions: 'and',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'in|from',
@@ -71,7 +72,7 @@ export const en: LanguageRules = {
   text: {
     readAlso:
       "read (also|more|next)|see also|related|more (on|from|about|stories)|you (may|might) (also )?like|recommended|don[’']t miss|trending|most (read|popular)|further reading|what to read",
-    offers: String.raw`subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|have a tip|get in touch|for more stories`,
+    offers: String.raw`we use (\S+ )?cookies (to|for)|leave a (reply|comment)|share this|copy link|continue reading with|subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|have a tip|get in touch|for more stories`,
     stamps: String.raw`(last )?(published|updated|posted)\b|reading time|estimated read`,
     readingTime: 'read',
     months: 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec',

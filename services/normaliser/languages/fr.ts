@@ -40,12 +40,13 @@ export const fr: LanguageRules = {
     authorLabels: 'auteurs?',
     writtenVerbs: 'écrit|rédigé',
     cardLabels: 'auteur|écrit|par',
-    labels: 'publié|propos recueillis|texte?|auteurs?|article|un article|interview|analyse|reportage|opinion',
+    labels:
+      'publié|propos recueillis|texte?|auteurs?|(?:une? )?(?:article|interview|analyse|reportage|opinion|tribune|chronique|édito(?:rial)?|billet|enquête|portrait|entretien|carte blanche)',
     staffPrefixes: '[Dd]e',
     staffPossessives: '[Nn]otre',
     staffRoles: String.raw`orrespondant|ournalist|nvoyée?\sspécial|édact(?:eur|rice)(?:\sen\schef(?:\sadjoint)?)?`,
     staffPlaces: 'à|en',
-    credits: String.raw`photo\p{L}*|images?|illustra\p{L}*|montage|traduction`,
+    credits: String.raw`photo\p{L}*|images?|illustra\p{L}*|montage|traduction|caméra`,
     conjunctions: 'et',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'pour|à',
@@ -64,13 +65,13 @@ export const fr: LanguageRules = {
     beforeRole: String.raw`la|le|l|ancien\w*|chef`,
     roles: String.raw`\w*redacteur\w* \w*redactrice \w*journalist\w* \w*correspond\w* chroniqueu\w* auteur\w* autrice
       envoye\w* chef direct\w* professor\s(?:en|de) economist photogra\w* photos? video illustrat\w* infogra\w* special\w*
-      traduction traduit publie derniere mis\se\sa mise? est collaborat\w* pour chez avec`,
+      traduction traduit publie derniere mis\se\sa mise? est collaborat\w* pour chez avec actuellement`,
   },
   text: {
     readAlso:
-      '(à )?lire (aussi|également|la suite|plus)|à (lire|voir)|voir aussi|(sur le|dans le) même (sujet|thème)|les plus lus',
+      '([àa] )?lire (aussi|également|la suite|plus)|[àa] (lire|voir)|voir aussi|(sur le|dans le|dans la) même (sujet|thème|rubrique)|les plus lus|pour aller plus loin\\W*$',
     offers:
-      'abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous',
+      'nous utilisons (des|les) cookies (pour|afin)|(laisser|écrire|ajouter|poster) un commentaire|partage[rz] (l.|cet )article|copier le lien|lire la suite avec|abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous',
     stamps: String.raw`publié|mis à jour|modifié le|temps de lecture|lecture \d`,
     readingTime: 'de lecture',
     months: 'fév|fev|mar|avr|mai|juin|jui|aoû|aou|oct|déc',
@@ -80,7 +81,7 @@ export const fr: LanguageRules = {
     slidesOf: 'sur|de',
     credits: '',
     comments: 'commentaires?|réactions?',
-    rights: 'tous droits réservés',
+    rights: 'tous droits réservés|(la )?reproduction (totale|partielle|de cet article|interdite)',
     machine: String.raw`cette vidéo (ne peut|n.est)|pour (lire|regarder) cette vidéo|javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
     affiliates: 'commission sur les (achats|ventes)',
     appearedFirst: '(l.article|cet article|le billet) .+ est apparu en premier sur',

@@ -64,7 +64,7 @@ export const lb: LanguageRules = {
   },
   text: {
     readAlso: 'liest och|liesen och|méi zum thema|kuckt och',
-    offers: 'abonnéier|schreift iech|follegt eis',
+    offers: 'mir benotzen (\\S+ )?cookien (fir)|kommentar schreiwen|artikel deelen|abonnéier|schreift iech|follegt eis',
     stamps: 'publizéiert|aktualiséiert|lieszäit',
     readingTime: '',
     months: 'jan|feb|mäe|abr|mee|jun|jul|aug|sep|okt|nov|dez',

@@ -40,12 +40,13 @@ export const nl: LanguageRules = {
     authorLabels: 'auteurs?',
     writtenVerbs: 'geschreven',
     cardLabels: 'auteur|geschreven|door',
-    labels: 'geschreven|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|artikel|een artikel',
+    labels:
+      'geschreven|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview|reportage|commentaar|essay)',
     staffPrefixes: '[Vv]an',
     staffPossessives: '[Oo]nze',
     staffRoles: 'erslaggever|erslaggeefster|edacteur|edactrice',
     staffPlaces: 'in',
-    credits: String.raw`foto\p{L}*|beeld|vertaling|eindredactie`,
+    credits: String.raw`foto\p{L}*|beeld|vertaling|eindredactie|camera\p{L}*`,
     conjunctions: 'en',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'in|uit|voor|bij',
@@ -66,12 +67,13 @@ export const nl: LanguageRules = {
     roles: String.raw`\w*redacteur\w* \w*redactrice redactor verslaggever\w* columnist\w* auteur\w* schrijver
       hoofdredact\w* eindredact\w* presentator adjunct professor\s(?:in|aan) hoogleraar docent\w* onderzoeker\w* econoom
       politoloog historicus analist fotogra\w* fotos? vertaling gepubliceerd geplaatst bijgewerkt leestijd laatste?
-      is\seen schrijft medewerk\w* lid uit voor bij met`,
+      is\seen schrijft medewerk\w* lid uit voor bij met momenteel thans`,
   },
   text: {
-    readAlso: 'lees (ook|meer|verder)|zie ook|bekijk ook|meer (over dit|lezen|nieuws)|aanbevolen|meest gelezen',
+    readAlso:
+      'lees (ook|meer|verder)|zie ook|bekijk ook|meer (over dit|lezen|nieuws)|aanbevolen|gerelateerd|meest gelezen|net binnen|terug naar (de )?(home|voorpagina)',
     offers:
-      'abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons',
+      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons',
     stamps: String.raw`(laatst )?(gepubliceerd|bijgewerkt|gewijzigd|geplaatst)\b|leestijd`,
     readingTime: 'leestijd',
     months: 'jan|feb|mrt|maa|apr|mei|jun|jul|aug|sep|okt|nov|dec',
@@ -81,7 +83,7 @@ export const nl: LanguageRules = {
     slidesOf: 'van',
     credits: '',
     comments: 'reacties?',
-    rights: 'alle rechten voorbehouden',
+    rights: 'alle rechten voorbehouden|niets uit deze|overname van (dit|deze|artikelen)',
     machine: String.raw`deze (video|audio) (kan|is) niet|om deze (video|audio) (af te spelen|te bekijken)|(bekijk|beluister)( ook)? (de|het|hier) \S{0,20}(video|podcast|fragment)|javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
     affiliates: '',
     appearedFirst: '(het )?(bericht|artikel) .+ verscheen eerst op',

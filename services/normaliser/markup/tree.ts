@@ -138,7 +138,7 @@ export const isWithin = (element: Element, container: Element) => [...upwards(el
 const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
 
 /** The names that an outlet gives an element: class, id, role and the like, in lower case. */
-export function label({ attribs }: Element): string {
+export function label({ attribs }: Pick<Element, 'attribs'>): string {
   const { class: className = '', id = '', role = '', itemprop = '' } = attribs
   // WordPress writes an article's tags and categories into its classes. They name the subject, not
   // the layout.

@@ -54,13 +54,23 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
     types: typesOf(node),
     addresses: addresses.slice(0, ADDRESSES),
     headline: (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ?? null,
-    published: ['datePublished', 'dateCreated', 'uploadDate'].flatMap(key => textsOf(get(node, key))),
+    published: publishedIn(node),
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
     language: textsOf(get(node, 'inLanguage'))[0] ?? null,
     body: textsOf(get(node, 'articleBody'))[0] ?? null,
     free: freeOf(get(node, 'isAccessibleForFree')),
   }
+}
+
+/** A live blog without a date of its own began with its coverage, or its oldest entry. */
+function publishedIn(node: JsonLdNode): string[] {
+  const dates = (one: JsonLdNode, ...keys: string[]) => keys.flatMap(key => textsOf(get(one, key)))
+  const own = dates(node, 'datePublished', 'dateCreated', 'uploadDate')
+  if (own.length > 0 || !typesOf(node).includes('liveblogposting')) return own
+  const updates = [get(node, 'liveBlogUpdate') ?? null].flat().filter(isNode).slice(0, ITEMS)
+  const oldest = updates.flatMap(update => dates(update, 'datePublished')).sort((a, b) => Date.parse(a) - Date.parse(b))
+  return [...dates(node, 'coverageStartTime'), ...oldest.slice(0, 1)]
 }
 
 /** `true`, `"True"`, `"https://schema.org/False"` and the like; null for any other value. */

@@ -2,7 +2,7 @@ import { DomUtils } from 'htmlparser2'
 import { anyOf } from '../languages/index.ts'
 import { APART, blocksOf } from '../markup/blocks.ts'
 import { lineOf } from '../markup/plain.ts'
-import { type Element, isElement, type Page, positionOf, upwards } from '../markup/tree.ts'
+import { type Element, isElement, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 
 /**
  * A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT
@@ -29,6 +29,8 @@ export interface Mark {
   /** The hints of the marks of its kind around it, and its own. */
   hints: string
   aside: boolean
+  /** Whether it stands in an item of a list that leads to another page. */
+  ofItem: boolean
   /** The index of the line that contains it. */
   line: number
   element: Element
@@ -56,7 +58,9 @@ const MARK_TEXT_LIMIT = 300
 export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
   const places = new Map<Element, number>()
   const blocks = blocksOf(root, { without: new Set($('title').toArray()), apart: true, places }).slice(0, LINES)
-  const asideAround = innermostOf(asidesIn($))
+  const items = itemsIn($)
+  const asideAround = innermostOf(new Set([...asidesIn($), ...items]))
+  const itemOf = innermostOf(items)
   const lines = blocks.map(({ text, element }) => ({
     text: lineOf(text).slice(0, LINE_LIMIT),
     heading: headingOf(element),
@@ -78,6 +82,7 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
       .find(outer => outer.kind === markup.kind)
     marks.set(element, {
       ...{ ...markup, element, hint, text: spacedText(element), aside: isAside(element) },
+      ofItem: itemOf(element) !== null && isAside(element),
       hints: `${around?.hints ?? ''} ${hint}`.slice(-1_000),
       line: places.get(element) ?? 0,
     })
@@ -155,6 +160,51 @@ function asidesIn($: Page['$']): Set<Element> {
       .toArray()
       .filter(element => ASIDE_HINT.test(hintOf(element)) && !isByline(hintOf(element))),
   ])
+}
+
+/** Items of lists that lead to other pages. */
+const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
+
+/** Links that are looked at: the first ones stand around the headline. */
+const LINKS = 2_000
+/** Elements around a link that may be its item. */
+const ITEM_DEPTH = 6
+
+/**
+ * The item of a list in which a link leads to another page: one of several with a link and a date,
+ * or an `article` below a linked heading.
+ */
+function itemAround(link: Element): Element[] {
+  if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? '')) return []
+  const around = [...upwards(link)].slice(0, ITEM_DEPTH)
+  const isTitle = [...around, ...link.children.filter(isElement)].some(({ name }) => /^h[2-6]$/.test(name))
+  const item = around.find(
+    one =>
+      (one.name === 'article' && isTitle) ||
+      ((one.name === 'li' || (one.name === 'div' && isTitle)) &&
+        one.parent?.children.some(other => isLike(other, one))),
+  )
+  return item === undefined || textLength(item) > LONGEST_ITEM ? [] : [item]
+}
+
+/** Characters of an item: a blog's own page lists whole articles. */
+const LONGEST_ITEM = 600
+const textLength = (element: Element): number =>
+  element.children.reduce(
+    (sum, one) => sum + (isElement(one) ? textLength(one) : DomUtils.isText(one) ? one.data.length : 0),
+    0,
+  )
+
+/** Whether an element is another item of the list: with the same name and class, a link and a date. */
+function isLike(other: Element['children'][number], one: Element): boolean {
+  if (!isElement(other) || other === one || other.name !== one.name || other.attribs.class !== one.attribs.class)
+    return false
+  let [linked, dated] = [false, /\d{1,4}[./:h]\d{2}|\b(?:19|20)\d{2}\b/.test(spacedText(other))]
+  walk(other, ({ name }) => {
+    linked ||= name === 'a'
+    dated ||= name === 'time'
+  })
+  return linked && dated
 }
 
 const AUTHOR_HINT = new RegExp(

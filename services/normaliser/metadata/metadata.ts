@@ -3,7 +3,7 @@ import { anyOf } from '../languages/index.ts'
 import { fold, lineOf, oneLine } from '../markup/plain.ts'
 import type { Element, Page } from '../markup/tree.ts'
 import { type StatedAuthor, thingsIn } from './jsonld.ts'
-import { type Line, type MarkedText, readMarks } from './marks.ts'
+import { type Line, type Mark, type MarkedText, readMarks } from './marks.ts'
 import {
   type ArticleSigns,
   AUTHOR_NAMES,
@@ -80,7 +80,6 @@ export function readMetadata(page: Page, url: string): PageMetadata {
     page,
     lines => headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInAddress(url)]),
   )
-  const dateMarks = text.marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
   return {
     ...text,
     ...{ url, metas, named: byName, canonical },
@@ -104,7 +103,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
     dates: {
       structured: [...(article?.published ?? []), ...(about === article ? [] : (about?.published ?? []))],
       meta: named(metas, PUBLISHED_NAMES),
-      microdata: [...named(metas, ['datepublished']), ...dateMarks.map(mark => mark.value ?? mark.text)],
+      microdata: microdataDates(metas, text.marks),
       vague: named(metas, VAGUE_DATE_NAMES),
       scripted: scriptedDates(page.html),
     },
@@ -119,6 +118,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
 }
 
 const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
+const LINKED_DATA = /^<[^>]*(?:ld\+json|json\+ld)/i
 const TWINS = 100
 const LICENCES = 3
 const META_VALUES = 50
@@ -192,11 +192,28 @@ function sharedByline(metas: Map<string, string[]>): string[] {
   })
 }
 
-/** Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. */
+/** Dates of publication in microdata, without those of other articles in lists. */
+function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
+  const dates = marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
+  const others = new Set(dates.filter(mark => mark.ofItem).map(mark => mark.value))
+  return [
+    ...named(metas, ['datepublished']).filter(value => !others.has(value)),
+    ...dates.filter(mark => !mark.ofItem).map(mark => mark.value ?? mark.text),
+  ]
+}
+
+/**
+ * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD says
+ * whose they are, and is read elsewhere.
+ */
 function scriptedDates(html: string): string[] {
-  const found = html.matchAll(
-    /\\?"(?:date_?published|published_?(?:at|date|time)?|publication_?date|publish_?date|first_?published(?:at|date)?|created_?at)\\?"\s*:\s*\\?"(\d{4}-\d{2}-\d{2}[^"\\]{0,25})/gi,
-  )
+  const found = html
+    .replace(/<script[^>]{0,200}json[^>]{0,200}>.*?<\/script>/gis, written =>
+      LINKED_DATA.test(written) ? '' : written,
+    )
+    .matchAll(
+      /\\?"(?:date_?published|published_?(?:at|date|time)?|publication_?date|publish_?date|first_?published(?:at|date)?|created_?at)\\?"\s*:\s*\\?"(\d{4}-\d{2}-\d{2}[^"\\]{0,25})/gi,
+    )
   return [...found.take(3)].map(match => match[1] ?? '')
 }
 

@@ -122,7 +122,7 @@ function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): numbe
   const own = isAt(thing, page)
   const elsewhere = thing.addresses.length > 0 && !own
   const titled = isTitled(thing, page)
-  if (elsewhere && !titled && isOneOfSeveral) return 0
+  if (elsewhere && !titled && (isOneOfSeveral || isStrange(thing, page))) return 0
   const evidence = [own ? 3 : 0, titled ? 3 : 0, isArticle(thing) ? 4 : 0, thing.published.length > 0 ? 1 : 0]
   return evidence.reduce((sum, each) => sum + each, elsewhere ? -2 : 0)
 }
@@ -131,6 +131,14 @@ function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): numbe
 function isTitled(thing: StatedThing, { titles }: Page): boolean {
   const headline = fold(thing.headline ?? '')
   return headline.length > 3 && titles.some(title => title.includes(headline) || headline.includes(title))
+}
+
+/** Whether a headline has no longer word in common with the page's titles. */
+function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
+  const words = fold(headline ?? '')
+    .split(' ')
+    .filter(word => word.length > 3)
+  return words.length > 0 && titles.length > 0 && !words.some(word => titles.some(title => title.includes(word)))
 }
 
 /**

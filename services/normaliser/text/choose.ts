@@ -36,7 +36,10 @@ export function chooseBlocks(
   takeInLinkedSentences(blocks, chosen)
   trimEnds(blocks, chosen, isHeadline)
   dropShortLines(blocks, chosen)
+  const before = [...chosen]
+  dropReadAlso(blocks, chosen)
   dropTeasers(blocks, chosen, isHeadline)
+  if (!chosen.includes(true)) takeOwnSentences(blocks, chosen, before, isHeadline)
   dropEmptyHeadings(blocks, chosen)
   return chosen
 }
@@ -142,19 +145,58 @@ const TEASERS_SHARE = 0.3
 const TEASERS = 100
 
 /**
- * Drops boxes in the text that announce another article, a video or a sound: a heading that is a
- * link, with a sentence or two below it.
+ * Drops boxes that announce another article, a video or a sound: a heading that is a link, with a
+ * sentence or two below it. Outside of the element that holds the headline they are never the
+ * article. When nothing else is left, the page has no text of its own.
  */
 function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
+  const own = elementOfHeadline(blocks, isHeadline)
+  const isOwn = (at: number) => own === null || isWithin(blocks[at]!.element, own)
+  const isEmpty = own !== null && !blocks.some((block, at) => chosen[at] && isProse(block) && isOwn(at))
+  const isForeign = (at: number) => !isOwn(at) && blocks[at]!.text.length >= 15
   const headings = [...blocks.keys()].filter(at => {
     const block = blocks[at]!
-    return linkShare(block) >= 0.8 && isHeading(block) && !isHeadline(block) && leadsAway(block.element)
+    if (isHeadline(block)) return false
+    if (linkShare(block) >= 0.8) return (isHeading(block) || (isEmpty && isForeign(at))) && leadsAway(block.element)
+    const { parent } = block.element
+    return isForeign(at) && isHeading(block) && parent !== null && isElement(parent) && leadsAway(parent)
   })
   const teasers = new Set(headings.slice(0, TEASERS).flatMap(at => boxAround(blocks, at)))
+  for (const at of teasers) if (!isOwn(at)) chosen[at] = false
   const lengthOf = (test: (at: number) => boolean) =>
     blocks.reduce((sum, { text }, at) => (chosen[at] && test(at) ? sum + text.length : sum), 0)
   if (lengthOf(at => teasers.has(at)) > TEASERS_SHARE * lengthOf(() => true)) return
   for (const at of teasers) chosen[at] = false
+}
+
+/** Takes the sentences below the headline in its own element, where nothing else of the page is left. */
+function takeOwnSentences(
+  blocks: Block[],
+  chosen: boolean[],
+  dropped: boolean[],
+  isHeadline: (block: Block) => boolean,
+): void {
+  const own = elementOfHeadline(blocks, isHeadline)
+  const headline = blocks.findIndex(block => isHeading(block) && (isHeadline(block) || block.element.name === 'h1'))
+  for (const [at, block] of blocks.entries()) {
+    const { text, element } = block
+    if (own === null || at < headline || dropped[at] || !isProse(block) || isHeading(block) || !isWithin(element, own))
+      continue
+    chosen[at] = /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, linkShare(block))
+  }
+}
+
+/** The innermost article or main element around the headline, else the outermost one of the body. */
+function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolean): Element | null {
+  const headings = blocks.filter(isHeading)
+  const titled = headings.find(isHeadline)
+  const headline = titled ?? headings.find(({ element }) => element.name === 'h1')
+  if (headline === undefined) return null
+  const around = [...upwards(headline.element)]
+  const whole = around.findIndex(({ name }) => name === 'body' || name === 'html')
+  const isArticle = ({ name, attribs }: Element) =>
+    name === 'article' || name === 'main' || attribs.role === 'main' || /Article|Posting/.test(attribs.itemtype ?? '')
+  return around.find(isArticle) ?? (titled !== undefined && whole > 1 ? around[whole - 1]! : null)
 }
 
 /** The blocks of the largest element around a heading that has little more text, by position. */
@@ -170,6 +212,33 @@ function boxAround(blocks: Block[], heading: number): number[] {
   }
   return box
 }
+
+/**
+ * Drops boxes that begin with "Read also", an offer and the like: of the smallest element that
+ * begins with such a line and holds more all that is below, when it is short or announces articles.
+ */
+function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
+  for (const [first, { text }] of blocks.entries()) {
+    if (text.length > BOX_HEADING || !BOX.test(text)) continue
+    const box = blocks.slice(first, endOfBox(blocks, first))
+    const links = box.filter(block => isHeading(block) && linkShare(block) >= 0.8)
+    const length = box.reduce((sum, block) => sum + block.text.length, 0)
+    if (length <= TEASER || links.length > 1) chosen.fill(false, first, first + box.length)
+  }
+}
+
+/** Where the smallest element ends that begins with a line and holds more; without one, the line. */
+function endOfBox(blocks: Block[], first: number): number {
+  for (const around of upwards(blocks[first]!.element)) {
+    const isInside = (at: number) => blocks[at] !== undefined && isWithin(blocks[at].element, around)
+    let end = first + 1
+    while (end - first < TEASERS && isInside(end)) end += 1
+    if (isInside(first - 1) || isInside(end)) break
+    if (end > first + 1) return end
+  }
+  return first + 1
+}
+const BOX_HEADING = 60
 
 /** Whether the first link around or in a heading leads to another page. */
 function leadsAway(heading: Element): boolean {
@@ -201,7 +270,13 @@ const any = (field: keyof TextRules) => anyOf(rules => rules.text[field])
 const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join('|')})`, 'iu')
 
 const READ_ALSO = words(any('readAlso'))
-const OFFER = words(any('offers'))
+/** The whole heading of a box: one of these, and a word or two. */
+const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
+/** Also advertisements of the outlet's own behind signs: "+++ … newsletter +++". */
+const OFFER = new RegExp(
+  String.raw`^\W*${any('offers')}|^(?:[+>=*#]{2,}|tipp?\b).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
+  'iu',
+)
 const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)
 const MONTHS = any('months')
 /** A date with at most a time, a name and a few words beside it. */
@@ -219,14 +294,16 @@ const COMMENTS = new RegExp(String.raw`^\W*(\d+ )?${any('comments')}( \(?\d+\)?)
 const RIGHTS = words('©', String.raw`\(c\) \d`, 'copyright', any('rights'))
 const MACHINE = words(any('machine'))
 const AFFILIATE = new RegExp(any('affiliates'), 'iu')
-const SHORTCODE = /^\[\/?[a-z_-]+( [^\]]*)?\](.*\[\/[a-z_-]+\])?$/i
+/** Nothing but signs; settings of players, text of scripts, and shortcodes. */
+const CODE =
+  /^[^\p{L}\p{N}]*$|^(?:[[{]\s*(?:[[{]\s*)?"[\w-]+"\s*:|(?:var|let|const)\s+[\w$]+\s*=|(?:window|document|dataLayer|googletag)[.[][\w.'"\]]+\s*[=(]|\(?function\s*\w*\s*\()|^\[\/?[a-z_-]+( [^\]]*)?\](.*\[\/[a-z_-]+\])?$/iu
 
 /**
  * Whether a line is no part of the article.
  * @param linked share of the line that is links, from 0 to 1
  */
 export function isChaffLine(text: string, linked: number): boolean {
-  if (!/[\p{L}\p{N}]/u.test(text)) return true
+  if (CODE.test(text)) return true
   const { length } = text
   if (length > 400) return false
   const sentence = /(?<!\.\.)[.!?]["”»’)]?$/u.test(text)
@@ -246,7 +323,6 @@ export function isChaffLine(text: string, linked: number): boolean {
     COMMENTS.test(text) ||
     (length < 150 && RIGHTS.test(text)) ||
     MACHINE.test(text) ||
-    (length < 300 && AFFILIATE.test(text)) ||
-    SHORTCODE.test(text)
+    (length < 300 && AFFILIATE.test(text))
   )
 }

@@ -28,6 +28,19 @@ const CHAFF = [
   'If you buy something from a De Maaskoerier link, we and our shop may earn a commission.',
   'If you click on a link and make a purchase we may receive a small commission.',
   '___',
+  '+++ Niets meer missen: neem onze nieuwsbrief +++',
+  '>> Jeden Morgen in Ihrem Postfach: der Newsletter der Maaszeitung',
+  'Tip: volg de dijkwerken ook via WhatsApp.',
+  'Deel dit artikel:',
+  'A lire également',
+  'Pour aller plus loin :',
+  'Dans la même rubrique',
+  'La reproduction de cet article est interdite.',
+  'Nachdruck, auch auszugsweise, nur mit Genehmigung.',
+  'Kommentar verfassen',
+  'We use cookies to remember your visit.',
+  '{"player":{"autoplay":false,"streams":[{"type":"video/mp4"}]}}',
+  'window.dataLayer.push({event: "view"})',
 ]
 const TEXT = [
   'Op 17 november 2026 besloot de waterraad tot hogere dijken.',
@@ -40,6 +53,11 @@ const TEXT = [
   'Brokers who may earn a commission on every sale were heard by the court of Roosteren for three days, in a case about the price of land behind the dyke, and were asked what they knew of the plans of the water board; the court will decide in May, said its president, who did not answer questions of reporters in the hall.',
   'Der Deich ist hoch.',
   '"Nee", zei ze.',
+  '+++ 14:05 De dijk bij Roosteren houdt stand +++',
+  'La reproduction des saumons reprend dans la Meuse.',
+  'Pour aller plus loin, la digue attendra 2030, dit la maire.',
+  'De waterraad gebruikt geen cookies.',
+  '[De dijk] is te laag, zegt zij.',
 ]
 
 t.test('lines between the paragraphs are told by their words, in five languages', async t => {

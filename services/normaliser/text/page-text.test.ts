@@ -142,3 +142,81 @@ t.test('a longer text about cookies is not the article, where the page calls its
   const wall = page(`<div><h1>Uw cookies</h1><p>Kies wat u toestaat.</p></div>${cookies}`)
   t.notSame(readPageText(parsePage(wall), true).paragraphs, ['Kies wat u toestaat.'])
 })
+
+const SAID = [1, 2, 3].map(
+  n => `In wijk ${n} van Roosteren gaat de nieuwe brug pas volgend jaar open, meldde de gemeente maandag.`,
+)
+const announced = (card: (text: string, n: number) => string) => SAID.map(card).join('')
+const linked = announced(
+  (text, n) => `<div class="c"><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></div>`,
+)
+
+t.test('a page without a text of its own has none: teasers outside the headline’s element are others’', async t => {
+  const cards = {
+    'linked headings': linked,
+    'linked items': announced(
+      (text, n) => `<li><a href="/a/${n}">De brug van wijk ${n} gaat later open</a><p>${text}</p></li>`,
+    ),
+    'linked pictures': announced(
+      (text, n) => `<div><a href="/a/${n}"><img src="b.jpg"></a><h3>De brug van wijk ${n}</h3><p>${text}</p></div>`,
+    ),
+    articles: announced(
+      (text, n) => `<article><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></article>`,
+    ),
+  }
+  const own = (inside: string) => `<article><h1>${TITLE}</h1>${inside}</article>`
+  for (const [name, strip] of Object.entries(cards)) {
+    t.same(read(page(`<main>${own('<div id="root"></div>')}<section>${strip}</section></main>`)), [], name)
+    t.same(
+      read(page(`<main>${own(`<p>${BODY[0]}</p>`)}</main><section>${strip}</section>`)),
+      [BODY[0]],
+      `${name}, one sentence`,
+    )
+  }
+  t.same(
+    read(page(`<main><article><h1>${TITLE}</h1><video src="a.mp4"></video></article><div>${linked}</div></main>`)),
+    [],
+  )
+  t.same(read(page(`<div id="page"><div><h1>${TITLE}</h1></div><div><h2>Meer nieuws</h2>${linked}</div></div>`)), [])
+  t.same(read(page(`<main>${own(linked)}</main>`)), SAID, 'a list in the article’s own element')
+  t.same(read(page(`<header><h1>${TITLE}</h1></header><div>${paragraphs}</div><div>${linked}</div>`)), BODY)
+})
+
+t.test('an id that is made of the heading names a subject, beside sentences and no form', async t => {
+  const around = (section: string) =>
+    read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${section}<p>${BODY[2]}</p></article>`))
+  const section = (id: string, heading: string, more = '') =>
+    `<section id="${id}"><h2>${heading}</h2><p>${BODY[1]}</p>${more}</section>`
+  for (const [id, heading] of [
+    ['reacties', 'Reacties'],
+    ['enquete', 'Enquête'],
+    ['newsletter-van-de-dijk', 'Brief van de dijk'],
+    ['share_the_road', 'Share the road'],
+  ] as const)
+    t.match(around(section(id, heading)).join(), BODY[1], id)
+  for (const not of [
+    section('reacties', 'Sneller dan vroeger'),
+    section('newsletter', 'Newsletter', '<form><input type="email"></form>'),
+    section('related', 'Related', '<p><a href="/b">Dijk zakt opnieuw</a></p>'),
+  ])
+    t.notMatch(around(not).join(), BODY[1], not)
+  const comments = `<section id="reacties"><h2>Reacties</h2><p>${BODY[1]}</p></section>`
+  t.same(read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p><p>${BODY[2]}</p>${comments}</article>`)), [
+    BODY[0],
+    BODY[2],
+  ])
+})
+
+t.test('a short box that begins with "Read also" or an offer goes whole, a section of the text stays', async t => {
+  const within = (box: string) =>
+    read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${box}<p>${BODY[1]}</p><p>${BODY[2]}</p></article>`))
+  for (const heading of ['Meest gelezen', 'Les plus lus', 'Meistgelesen', 'Kommentar schreiben', 'Weiterlesen mit Abo'])
+    t.same(within(`<div class="b"><div><h4>${heading}</h4></div><p>${SAID[0]}</p></div>`), BODY, heading)
+  t.same(within(`<div><h4>Gerelateerd</h4>${linked}</div>`), BODY, 'a longer one of linked headings')
+  t.same(
+    within(`<div><h4>Aanbevolen</h4>${SAID.map(text => `<p>${text} ${text}</p>`).join('')}</div>`).length,
+    6,
+    'a long one',
+  )
+  t.match(within(`<div><h4>Meer over dijken langs de Maas</h4><p>${SAID[0]}</p></div>`).join(), SAID[0])
+})

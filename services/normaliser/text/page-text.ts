@@ -8,7 +8,7 @@ import { type Block, blocksOf } from '../markup/blocks.ts'
 import { fold } from '../markup/plain.ts'
 import { type Element, isElement, isWithin, label, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
-import { isHidden, isHiddenByStyle, prunedIn } from './prune.ts'
+import { isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
 /** The text of a page. */
 export interface PageText {
@@ -18,6 +18,8 @@ export interface PageText {
   visible: string[]
   /** Those that readers see before a script runs. */
   shown: string[]
+  /** Those that are hidden, or veiled by a paywall. */
+  veiled: ReadonlySet<string>
   /** Titles in its head, and its first `h1`. */
   titles: string[]
   /** Blocks with a part that no snippet may show (`data-nosnippet`), each with its other parts. */
@@ -43,6 +45,7 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
   return {
     visible: all.map(({ text }) => text),
     shown,
+    veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
     // A paragraph is a block without its pruned parts, and may have another text.
@@ -313,7 +316,7 @@ function attributes(element: Element, hides: boolean): string {
   // Readability wants nothing else from a style, and whole styles would be slow to read.
   if (hides && isHiddenByStyle(element)) written += ' style="display:none"'
   for (const name of LOOKED_AT) {
-    if (!hides && HIDING.has(name)) continue
+    if ((!hides && HIDING.has(name)) || (name === 'id' && isSubject(element))) continue
     const value = element.attribs[name]
     if (value !== undefined) written += ` ${name}="${harmless(value)}"`
   }

@@ -1,7 +1,8 @@
 import { DomUtils } from 'htmlparser2'
 import { allWords } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
-import { type Element, isElement, isPlayer, label, upwards } from '../markup/tree.ts'
+import { fold } from '../markup/plain.ts'
+import { type Element, isElement, isPlayer, label, upwards, walk } from '../markup/tree.ts'
 
 /**
  * The outermost elements of a tree that are certainly no part of the article. The text counts more
@@ -147,11 +148,45 @@ const PLAYER_NOTE = 200
 function isPlayerBox(element: Element): boolean {
   const inside = element.children.filter(isElement)
   const plays = inside.some(child => isPlayer(child) || child.children.some(one => isElement(one) && isPlayer(one)))
+  if (inside.some(child => child.name === 'h1')) return false
   return plays && element.name !== 'p' && DomUtils.innerText(element).trim().length <= PLAYER_NOTE
 }
 
-/** The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. */
-const roleNames = (element: Element) => label(element).replace(LAYOUT, ' ')
+/**
+ * The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. An id that is
+ * made of its heading names a subject.
+ */
+const roleNames = (element: Element) =>
+  (isSubject(element) ? label(withoutId(element)) : label(element)).replace(LAYOUT, ' ')
+const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
+
+/**
+ * Whether the id of a section is made of the words of its heading, and the section has sentences,
+ * no form and no links to other pages: a section about comments, not the comments.
+ */
+export function isSubject(element: Element): boolean {
+  const id = fold(element.attribs.id ?? '').split(' ')
+  if (id[0] === '' || !FURNITURE.test(element.attribs.id!.toLowerCase())) return false
+  const [heading, ...below] = blocksOf(element)
+  if (heading === undefined || ![...upwards(heading.element)].some(({ name }) => /^h[1-6]$/.test(name))) return false
+  const title = fold(heading.text).split(' ')
+  if (2 * id.filter(word => title.includes(word)).length <= Math.max(id.length, title.length)) return false
+  if (/^h[1-6]$/.test(element.name)) return true
+  let asks = false
+  walk(element, ({ name }) => {
+    asks ||= name === 'form' || name === 'input'
+  })
+  const links = below.some(block => block.linked >= 0.8 * block.text.length)
+  return !asks && !links && below.some(isProse) && !isLastOfComments(element)
+}
+
+/** Comments stand behind the article; a section about comments may be its last one only by another name. */
+function isLastOfComments(element: Element): boolean {
+  if (!/comment|rea[ck]ti/i.test(element.attribs.id ?? '')) return false
+  const siblings = element.parent?.children ?? []
+  const behind = siblings.slice(siblings.indexOf(element) + 1).filter(isElement)
+  return !behind.some(one => blocksOf(one).some(isProse))
+}
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
 /** Whether the element is shown only by a script. */
@@ -159,6 +194,13 @@ export function isHidden(element: Element): boolean {
   const { attribs } = element
   return 'hidden' in attribs || attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
 }
+
+/** Names of text that a paywall veils; it is in the page, and often scrambled. */
+const VEILED =
+  /(?<![a-z])(?:text-transparent|blur(?:red)?|paragraph-hidden|scrambled|obfuscated|placeholder-text)(?![a-z])/
+
+/** Whether the element is veiled, or shown only by a script. */
+export const isVeiled = (element: Element) => isHidden(element) || VEILED.test(label(element))
 
 export function isHiddenByStyle({ attribs }: Element): boolean {
   return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '')
