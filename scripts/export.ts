@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.ts'
+import { openArchive } from '../search/archive/archive.ts'
+import { archiveSettingsOf } from '../search/archive/client.ts'
+import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
 import { openSemanticSearch } from '../services/api/semantic/search.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
@@ -67,7 +69,7 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   const body = options.body === true
   const selected = readSelection(options)
   if (selected !== null) {
-    const index = openIndex(pool, { archive: archiveSettingsOf(config) })
+    const index = openIndex(pool, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })
     if (selected.kind === 'words') {
       return { total: await index.count(selected.query), parts: readFound(pool, index, selected.query, body) }
     }

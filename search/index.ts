@@ -1,12 +1,11 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import type { ArchiveSettings } from './archive/client.ts'
 import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
 import { type Breakdown, type Counts, collectArticles, createBreakdown } from './execute/breakdown.ts'
 import type { Collector } from './execute/collector.ts'
-import type { SearchSizes } from './execute/index-parts.ts'
+import type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
@@ -32,13 +31,12 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
  * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
-export { ArchiveFailure, ArchiveMissing, type ArchiveSettings, archiveSettingsOf } from './archive/client.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/cache.ts'
 export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
 export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collector.ts'
-export type { SearchSizes } from './execute/index-parts.ts'
+export type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
 export { createPace, type Pace, SHORT_TURN } from './pace.ts'
@@ -121,7 +119,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /**
    * Looks whether every article can be searched.
    *
-   * @throws ArchiveMissing
+   * @throws when nothing has some of them
    */
   check(): Promise<void>
   stats(): IndexStats
@@ -136,8 +134,8 @@ export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
   segments: number
   covered: bigint
-  /** Articles up to this `seq` are matched in the archive; null: there is none. */
-  archived: bigint | null
+  /** Articles up to this `seq` are matched elsewhere than in segments; 0: none is. */
+  elsewhere: bigint
   /** In-memory segments: articles that have no stored segment yet. */
   memory: { articles: number; segments: number; words: number }
   caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
@@ -152,8 +150,8 @@ export interface IndexOptions {
   standbys?: Standbys | undefined
   /** Most bytes of each cache; defaults fit the machine's memory. */
   caches?: Partial<CacheSizes>
-  /** How the archive is reached; absent: there is none. */
-  archive?: ArchiveSettings | null
+  /** Holds the oldest articles in place of segments; absent: segments hold all. */
+  elsewhere?: Elsewhere
 }
 
 const SIZES: SearchSizes = {
@@ -183,9 +181,9 @@ export function openIndex(db: Queryable, options: IndexOptions = {}): SearchInde
 export function openIndexOf<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
-  { caches, standbys, archive = null }: IndexOptions = {},
+  { caches, standbys, elsewhere }: IndexOptions = {},
 ): SearchIndex<A> {
-  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, archive })
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, elsewhere })
   let warmUp: WarmUp | null = null
   let warm: Promise<void> | null = null
   let closed = false
@@ -246,14 +244,14 @@ export function openIndexOf<A extends KeptArticle>(
       await parts.metaOf(version)
     },
 
-    stats: () => statsOf(parts, archive !== null),
+    stats: () => statsOf(parts),
 
     async close() {
       closed = true
       await warmUp?.stop()
       await parts.cache.prefetch.close()
       await suggestions.close()
-      await parts.archive.close()
+      await parts.closeElsewhere()
     },
   }
 }
@@ -282,10 +280,13 @@ function amongArticles(
   }
 }
 
-function statsOf(
-  { cache, knownMeta, memory, names, stored }: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>,
-  hasArchive: boolean,
-): IndexStats {
+function statsOf({
+  cache,
+  knownMeta,
+  memory,
+  names,
+  stored,
+}: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
@@ -294,7 +295,7 @@ function statsOf(
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
-    archived: hasArchive ? (meta?.archive.covered ?? 0n) : null,
+    elsewhere: meta?.elsewhere.covered ?? 0n,
     memory: memory.stats(),
     caches: {
       ...segments,

@@ -23,14 +23,6 @@ import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
  * Those who search use `index.ts`.
  */
 
-export { type ArchiveConfig, archiveSettingsOf } from './archive/client.ts'
-export {
-  type ArchiveHealth,
-  type ArchiveWriter,
-  type ArchiveWriterOptions,
-  openArchiveWriter,
-  readArchiveHealth,
-} from './archive/writer.ts'
 export { authorId } from './indexing/identity.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
 export { lowerPriority } from './indexing/scheduler.ts'

@@ -1,11 +1,9 @@
 import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
-import { openArchive } from './archive/archive.ts'
-import { ArchiveMissing, type ArchiveSettings } from './archive/client.ts'
 import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
-import type { Archive, IndexParts, StoredMeta } from './execute/index-parts.ts'
+import type { Elsewhere, IndexParts, StoredMeta } from './execute/index-parts.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
 import type { ArticleFilter } from './query/filters.ts'
@@ -22,13 +20,12 @@ const NO_NAMES = {
   author: () => ({ name: '' }),
 }
 
-/** An archive that covers nothing. */
-const NO_ARCHIVE: Archive = {
-  async readMeta({ version, releasedTo }) {
-    if (releasedTo > 0n) throw new ArchiveMissing(releasedTo)
-    return { indices: [], covered: 0n, version }
+/** Segments hold every article. */
+const NOWHERE: Elsewhere = {
+  async at(_version, missing) {
+    if (missing > 0n) throw new Error(`The first ${missing} articles have no segment, and nothing else has them.`)
+    return { covered: 0n, part: () => ({ startsAt: null, async match() {} }) }
   },
-  part: () => ({ startsAt: null, async match() {} }),
   async close() {},
 }
 
@@ -37,14 +34,13 @@ export function openParts<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
   sizes: CacheSizes,
-  { standbys, archive: settings }: { standbys: Standbys | undefined; archive: ArchiveSettings | null },
+  { standbys, elsewhere = NOWHERE }: { standbys: Standbys | undefined; elsewhere: Elsewhere | undefined },
 ) {
   const reads = openReads(db, standbys)
   const segments = openSegmentStore(reads)
   const source = postgresArticles(reads)
   const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
   const names = createNameLists(source, sizes.names / 8)
-  const archive = settings === null ? NO_ARCHIVE : openArchive(db, settings)
   let meta: StoredMeta | null = null
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
@@ -54,15 +50,15 @@ export function openParts<A extends KeptArticle>(
     names,
     cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, stored.keep),
-    archive,
+    closeElsewhere: elsewhere.close,
     knownMeta: () => meta,
 
     async metaOf(version: bigint): Promise<StoredMeta> {
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
-      const own = await archive.readMeta(read)
-      // Segments that the archive covers are not matched, so nothing of them needs memory.
-      meta = { ...read, segments: read.segments.filter(segment => segment.last > own.covered), archive: own }
+      const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
+      // Segments of articles that are matched elsewhere are not matched, and need no memory.
+      meta = { ...read, segments: read.segments.filter(segment => segment.last > held.covered), elsewhere: held }
       return meta
     },
 

@@ -266,7 +266,7 @@ export function createNameCounter(): NameCounter {
     terms: COUNTRY_TERMS,
     outlet: outlets,
     author: authors,
-    aggregation: {
+    question: {
       kind: 'names',
       take: (field, no, use) => (field === 'outlet' ? outlets : authors).addUse(no, use),
     },

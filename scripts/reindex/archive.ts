@@ -1,5 +1,5 @@
-import { archiveSettingsOf } from '../../search/index.ts'
-import { type ArchiveWriter, openArchiveWriter } from '../../search/indexer.ts'
+import { archiveSettingsOf } from '../../search/archive/client.ts'
+import { type ArchiveWriter, openArchiveWriter } from '../../search/archive/writer.ts'
 import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'

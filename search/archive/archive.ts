@@ -1,17 +1,17 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/metrics.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collector.ts'
-import type { Archive, StoredPart } from '../execute/index-parts.ts'
+import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
+import type { Elsewhere, IndexPart } from '../execute/index-parts.ts'
 import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
-import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from '../store/archive-store.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
-import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
+import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { LAST } from './documents.ts'
+import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
 const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
@@ -21,19 +21,32 @@ const INDICES = 32
 /** ms after which another node is asked. */
 const EACH = 5_000
 
-/** @param db where its state is */
-export function openArchive(db: Queryable, settings: ArchiveSettings): Archive {
+/**
+ * The archive in OpenSearch as searches use it.
+ *
+ * @param db where its state is
+ * @param settings null: there is no way to it
+ */
+export function openArchive(db: Queryable, settings: ArchiveSettings | null): Elsewhere {
+  if (settings === null) return NO_ARCHIVE
   const client = openArchiveClient(settings)
   return {
-    async readMeta({ version }) {
+    async at(version) {
       const own = await readArchiveMeta(db)
       if (own.version !== version) throw new SegmentsChanged('segments were replaced during a search')
-      return own
+      const isCurrent = async () => (await readArchiveMeta(db)).version === version
+      return { covered: own.covered, part: (plan, order) => archivePart(client, own, plan, order, isCurrent) }
     },
-    part: (own, plan, order) =>
-      archivePart(client, own, plan, order, async () => (await readArchiveMeta(db)).version === own.version),
     close: client.close,
   }
+}
+
+const NO_ARCHIVE: Elsewhere = {
+  async at(_version, missing) {
+    if (missing > 0n) throw new ArchiveMissing(missing)
+    return { covered: 0n, part: () => ({ startsAt: null, async match() {} }) }
+  },
+  async close() {},
 }
 
 /** @param isCurrent whether segments and archive are still those that the search began with */
@@ -43,15 +56,15 @@ function archivePart(
   { node, scoring, filter }: SearchPlan,
   order: MatchOrder,
   isCurrent: () => Promise<boolean>,
-): StoredPart {
+): IndexPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
-  const own = { ...filter, watermark, above: 0n }
+  const own = { ...filter, watermark }
   const ahead = inOrder(indices, order, own)
   const words: Clause[] = node === null ? [] : [clauseOf(node)]
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {
     const asked = some.map(one => one.segment)
-    const question = questionOf(collectors.map(collector => collector.aggregation))
+    const question = questionOf(collectors.map(collector => collector.question))
     const condition: Clause = { bool: { filter: [...words, ...filterClauses(own, asked)] } }
     const isScored = question.page?.scored === true
     const query = isScored ? scored(condition, scoring) : condition
@@ -131,7 +144,7 @@ interface ArchiveQuestion {
   take(answer: SearchAnswer): void
 }
 
-function questionOf(aggregations: readonly Aggregation[]): ArchiveQuestion {
+function questionOf(aggregations: readonly Question[]): ArchiveQuestion {
   const question: ArchiveQuestion = { page: null, body: { size: 0, track_total_hits: false }, pages: [], take() {} }
   const takes: ArchiveQuestion['take'][] = []
   const aggs: Record<string, Clause> = {}
@@ -190,7 +203,7 @@ function pageBody({ sort, order, position, wanted, scored }: PageOrder): Record<
   }
 }
 
-function timesOf({ axis, starts }: Extract<Aggregation, { kind: 'times' }>, name: string): Record<string, Clause> {
+function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: string): Record<string, Clause> {
   const field = axis === 'published_at' ? 'published' : 'ingested'
   const ranges = Array.from(starts.subarray(1), (to, bucket) => ({ from: starts[bucket]!, to }))
   return {
@@ -203,7 +216,7 @@ function timesOf({ axis, starts }: Extract<Aggregation, { kind: 'times' }>, name
 const sourceOf = (field: string): Clause => ({ [field]: { terms: { field } } })
 
 /** Buckets by number and country. */
-function namesOf(field: NameField, source: string, { take }: Extract<Aggregation, { kind: 'names' }>): Pages {
+function namesOf(field: NameField, source: string, { take }: Extract<Question, { kind: 'names' }>): Pages {
   return {
     name: field,
     sources: [sourceOf(source), sourceOf('country')],
@@ -299,9 +312,9 @@ function fieldOf(term: string): { field: 'title' | 'terms'; value: string } {
  *
  * @param extents of all indices that are asked: a condition that is true of all of them is left out
  */
-function filterClauses({ bounds, watermark }: DocFilter, extents: readonly Extent[]): Clause[] {
+function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonly Extent[]): Clause[] {
   const { published, undatedSince, ingested } = bounds
-  const clauses: Clause[] = [{ range: { seq: { lte: Number(watermark) } } }]
+  const clauses: Clause[] = [{ range: { seq: { gt: Number(above), lte: Number(watermark) } } }]
   const isWithin = extents.every(
     one =>
       one.undated === 0 &&

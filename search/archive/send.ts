@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createNameCache } from '../cache/stored-articles.ts'
-import type { Filled } from '../store/archive-store.ts'
 import type { ArticleSource, ArticleWords } from '../store/article-source.ts'
 import { partsOf, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, ArchiveFailure } from './client.ts'
 import { documentOf, type IndexShape, indexBody } from './documents.ts'
+import type { Filled } from './state.ts'
 
 /** Articles that are read at a time. */
 const PART = 512n

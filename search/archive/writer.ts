@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../indexing/policy.ts'
 import { segmentOf } from '../indexing/segments.ts'
-import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from '../store/archive-store.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
@@ -11,6 +10,7 @@ import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { ANALYSIS, type IndexShape } from './documents.ts'
 import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Sender } from './send.ts'
+import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
 
 /** Articles after which searches find the new ones in the archive. */
 const STEP = 65_536n

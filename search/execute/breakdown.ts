@@ -173,7 +173,7 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
     counts,
     /** Matches that have no such time. */
     undated: () => undated,
-    aggregation: {
+    question: {
       kind: 'times',
       axis,
       starts,
@@ -240,7 +240,7 @@ function createOutletCollector() {
     counts[no]! += count
   }
   return {
-    aggregation: { kind: 'outlets', take: add },
+    question: { kind: 'outlets', take: add },
     isComplete: () => false,
     /** Matches by the number of their outlet; only those with matches. */
     counts(): Map<number, number> {
@@ -264,7 +264,7 @@ function createTermCollector(terms: readonly string[]) {
     terms,
     /** By term. */
     counts,
-    aggregation: {
+    question: {
       kind: 'terms',
       terms,
       take(found) {

@@ -39,8 +39,8 @@ export interface SegmentReader extends DocReader {
 export interface Collector {
   /** Terms whose posting lists it reads in each segment; absent: none. */
   readonly terms?: readonly string[]
-  /** The same, for a part of the index that counts by itself. */
-  readonly aggregation: Aggregation
+  /** The same question, for a part of the index that counts by itself. */
+  readonly question: Question
   /** @param matches at least one */
   collect(matches: DocIdSet, segment: SegmentReader): void
   /**
@@ -64,10 +64,10 @@ export interface PageOrder {
 }
 
 /**
- * The question of a collector, for a part of the index that matches and counts by itself (the
- * archive). `take` is called as often as there are answers, each of other articles.
+ * The question of a collector, for a part of the index that matches and counts by itself. `take` is
+ * called as often as there are answers, each of other articles.
  */
-export type Aggregation =
+export type Question =
   /** The first matches in order after the page before, with their ids and scores. */
   | { kind: 'first'; page: PageOrder; take(hits: Hit[]): void }
   /** The number of matches; counted up to `limit`. */

@@ -2,7 +2,6 @@ import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../memory/name-lists.ts'
-import type { ArchiveMeta } from '../store/archive-store.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 import type { Collector } from './collector.ts'
@@ -21,12 +20,10 @@ export interface SearchSizes {
   prefetch: number
 }
 
-/**
- * All stored parts of the index at one version. `segments` are those that the archive does not
- * cover.
- */
+/** The stored parts of the index at one version. */
 export interface StoredMeta extends IndexMeta {
-  archive: ArchiveMeta
+  /** The articles that no segment of `segments` has. */
+  elsewhere: HeldElsewhere
 }
 
 /** The parts of an opened index. */
@@ -37,7 +34,6 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   memory: MemoryIndex
   stored: StoredArticles<A>
   names: NameLists
-  archive: Archive
   /** The stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>
   /** The days of all articles up to `lastSeq`. */
@@ -45,10 +41,10 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
 }
 
 /**
- * A part of the index that is stored, ready for one search: the segments, or the archive. The parts
- * of a search have no article in common.
+ * A part of the index that is stored, ready for one search: the segments, or what holds articles in
+ * their place. The parts of a search have no article in common.
  */
-export interface StoredPart {
+export interface IndexPart {
   /**
    * The sort value with which its matches begin, in the order of the search; ±Infinity: it only has
    * matches without a value. null: it can have no match.
@@ -58,19 +54,22 @@ export interface StoredPart {
   match(collectors: readonly Collector[]): Promise<void>
 }
 
-/**
- * The archive in OpenSearch as searches use it. It finds what segments would find, because both
- * have the same terms.
- */
-export interface Archive {
+/** The oldest articles of the index, where something else than segments matches and counts them. */
+export interface HeldElsewhere {
+  /** Articles up to this `seq` are matched here and not in segments. */
+  covered: bigint
+  /** It finds what segments would find, because both have the same terms. */
+  part(plan: SearchPlan, order: MatchOrder): IndexPart
+}
+
+/** The port through which a search engine of another kind holds the oldest articles. */
+export interface Elsewhere {
   /**
-   * What it covers beside some segments.
+   * What it holds beside the segments of a version.
    *
-   * @throws ArchiveMissing when articles are in the archive alone and there is no way to it
-   * @throws SegmentsChanged
+   * @param missing articles up to this `seq` have no segment; 0: all have one
+   * @throws SegmentsChanged; another error when nothing has the missing articles
    */
-  readMeta(segments: Pick<IndexMeta, 'version' | 'releasedTo'>): Promise<ArchiveMeta>
-  /** The articles that it covers, as a part of a search. */
-  part(own: ArchiveMeta, plan: SearchPlan, order: MatchOrder): StoredPart
+  at(version: bigint, missing: bigint): Promise<HeldElsewhere>
   close(): Promise<void>
 }

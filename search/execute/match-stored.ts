@@ -7,8 +7,8 @@ import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween } from '../segment/postings-builder.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
-import type { Aggregation, Collector, SegmentReader } from './collector.ts'
-import type { StoredPart } from './index-parts.ts'
+import type { Collector, Question, SegmentReader } from './collector.ts'
+import type { IndexPart } from './index-parts.ts'
 import { type Ahead, applyFilter, inOrder, type MatchOrder, passingPart, type SearchPlan, valuesOf } from './plan.ts'
 import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
@@ -20,7 +20,7 @@ interface StoredContext {
 }
 
 /** The stored segments as a part of the index. They are matched in the order of the search. */
-export function storedSegments(context: StoredContext, plan: SearchPlan, order: MatchOrder): StoredPart {
+export function storedSegments(context: StoredContext, plan: SearchPlan, order: MatchOrder): IndexPart {
   const ahead = inOrder(context.meta.segments, order, plan.filter)
   return {
     startsAt: ahead[0]?.startsAt ?? null,
@@ -239,11 +239,11 @@ async function evaluate(
 }
 
 /** A collector that takes numbers of matches, whichever these are. */
-type Counter = Collector & { aggregation: Extract<Aggregation, { kind: 'count' }> }
+type Counter = Collector & { question: Extract<Question, { kind: 'count' }> }
 
 /** Collectors that only count, and the others. */
 function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
-  const isCounter = (collector: Collector): collector is Counter => collector.aggregation.kind === 'count'
+  const isCounter = (collector: Collector): collector is Counter => collector.question.kind === 'count'
   return [collectors.filter(isCounter), collectors.filter(collector => !isCounter(collector))]
 }
 
@@ -275,7 +275,7 @@ function openKnownCounts(
     count(segment: SegmentMeta, counters: readonly Counter[]): boolean {
       const known = passed(segment)
       if (known === null) return false
-      for (const counter of counters) counter.aggregation.take(known)
+      for (const counter of counters) counter.question.take(known)
       return true
     },
 

@@ -169,7 +169,7 @@ export function createTopCollector(page: PageOrder) {
   return {
     /** In no order, and perhaps more than wanted. */
     hits: () => hits,
-    aggregation: { kind: 'first', page, take: found => void hits.push(...found) },
+    question: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,
     collect(matches, segment) {
       if (segment.startsAt !== null && isCompleteBefore(segment.startsAt)) return

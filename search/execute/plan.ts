@@ -110,7 +110,7 @@ export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
-  /** Articles up to this `seq` are matched in another part of the index. */
+  /** Articles up to this `seq` do not match; 0: none is left out. */
   above: bigint
 }
 

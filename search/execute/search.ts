@@ -9,7 +9,7 @@ import type { QueryNode } from '../query/parse.ts'
 import { type DocIdSet, difference, intersection, passing, rangeSet, union } from '../segment/doc-id-set.ts'
 import type { IndexState } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collector.ts'
-import type { IndexParts, SearchSizes, StoredMeta, StoredPart } from './index-parts.ts'
+import type { IndexPart, IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
@@ -122,10 +122,11 @@ async function collectMatches(
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
-  const above = meta.archive.covered
+  const { elsewhere } = meta
+  const above = plan.filter.above > elsewhere.covered ? plan.filter.above : elsewhere.covered
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
-    index.archive.part(meta.archive, plan, matchOrder),
+    elsewhere.part(plan, matchOrder),
   ]
   const [inMemory] = await Promise.all([
     // Searches share this reading, so its statements may be those of another one.
@@ -140,7 +141,7 @@ async function collectMatches(
  * complete.
  */
 async function matchParts(
-  parts: StoredPart[],
+  parts: IndexPart[],
   { order }: Pick<MatchOrder, 'order'>,
   collectors: readonly Collector[],
 ): Promise<void> {
@@ -167,7 +168,7 @@ export function createCountCollector(limit: number) {
     collect(matches) {
       count += matches.count
     },
-    aggregation: {
+    question: {
       kind: 'count',
       limit,
       take(found) {

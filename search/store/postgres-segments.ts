@@ -29,9 +29,9 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 
     async readMeta(version) {
       const rows = await reads.rows<MetaRow>({ text: META }, { version }, isOf(version))
-      const segments = rows.flatMap(({ version, releasedTo, ...row }) => (row.no === null ? [] : [row]))
-      const { version: found, releasedTo } = rows[0]!
-      return { version: found, segments, covered: segments.at(-1)?.last ?? 0n, releasedTo } satisfies IndexMeta
+      const segments = rows.flatMap(({ version, ...row }) => (row.no === null ? [] : [row]))
+      const { version: found } = rows[0]!
+      return { version: found, segments, covered: segments.at(-1)?.last ?? 0n } satisfies IndexMeta
     },
 
     async readColumns(segmentNos, version) {
@@ -141,7 +141,7 @@ export const INDEX_STATE = {
 
 const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
-type MetaRow = { version: bigint; releasedTo: bigint } & (SegmentMeta | { no: null })
+type MetaRow = { version: bigint } & (SegmentMeta | { no: null })
 
 /** The columns of a `SegmentMeta`. */
 const SEGMENT_COLUMNS = `
@@ -154,7 +154,7 @@ function spanOf(axis: 'published' | 'ingested'): string {
 }
 
 const META = `
-  select v.version, v.released_to as "releasedTo", ${SEGMENT_COLUMNS}
+  select v.version, ${SEGMENT_COLUMNS}
   from segments_version v left join segments s on true
   order by s.first_seq`
 

@@ -39,17 +39,12 @@ export const sizeOf = (segment: SegmentMeta) => Number(segment.last - segment.fi
 
 /**
  * All segments at one version. Together they hold every article with `seq` up to `covered`, each
- * once. Segments stand in ascending order of `seq`.
+ * once, but for the oldest ones where these are held elsewhere. Segments stand in ascending order of `seq`.
  */
 export interface IndexMeta {
   version: bigint
   segments: SegmentMeta[]
   covered: bigint
-  /**
-   * Articles up to this `seq` have no segment any more: the archive alone has them. 0: segments
-   * hold every article.
-   */
-  releasedTo: bigint
 }
 
 /** The segments changed during a search, so the search restarts. */

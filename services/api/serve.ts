@@ -1,12 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  archiveSettingsOf,
-  type CacheSizes,
-  defaultCacheSizes,
-  openIndexOf,
-  type SearchIndex,
-} from '../../search/index.ts'
+import { openArchive } from '../../search/archive/archive.ts'
+import { archiveSettingsOf } from '../../search/archive/client.ts'
+import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
@@ -43,7 +39,7 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const tellPrimary = processNumber() === null ? null : obeyPrimary(context)
   const servers = openServers(config, log)
   const index = openApiIndex(servers, config, processes)
-  observeIndex(index, config.OPENSEARCH_RECENT)
+  observeIndex(index, config.OPENSEARCH_URL.length === 0 ? Infinity : config.OPENSEARCH_RECENT)
   observeArchive(config)
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, processes)
@@ -192,7 +188,7 @@ export function openApiIndex({ pool, standbys }: Servers, config: Config, proces
   return openIndexOf(pool, SHOWN_ARTICLES, {
     caches: cacheSizesOf(config, processes),
     standbys,
-    archive: archiveSettingsOf(config),
+    elsewhere: openArchive(pool, archiveSettingsOf(config)),
   })
 }
 
@@ -215,7 +211,7 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
 /**
  * Shows what an opened index holds in memory, and how far the archive is behind.
  *
- * @param recent the newest articles that stay out of the archive
+ * @param recent the newest articles that stay out of the archive; Infinity without one
  */
 export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
   const stats = async () => index.stats()
@@ -223,7 +219,7 @@ export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number):
     'archive_backlog_articles',
     'Articles that are old enough for the archive index and not in it; 0 without an archive.',
     stats,
-    ({ archived, covered }) => (archived === null ? 0 : Math.max(0, Number(covered - archived) - recent)),
+    ({ elsewhere, covered }) => Math.max(0, Number(covered - elsewhere) - recent),
   )
   gauge(
     'search_cache_bytes',

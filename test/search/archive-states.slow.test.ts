@@ -1,6 +1,9 @@
 import t, { type Test } from 'tap'
-import { ArchiveFailure, ArchiveMissing, openIndex } from '../../search/index.ts'
-import { makeSegments, openArchiveWriter } from '../../search/indexer.ts'
+import { openArchive } from '../../search/archive/archive.ts'
+import { ArchiveFailure, ArchiveMissing } from '../../search/archive/client.ts'
+import { openArchiveWriter } from '../../search/archive/writer.ts'
+import { openIndex } from '../../search/index.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { createRandom } from '../faults/random.ts'
 import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { runScript } from '../script.ts'
@@ -25,7 +28,7 @@ async function createWorld(t: Test, prefix: string) {
   const random = createRandom(11)
   const known = await index.add(randomArticles(random, 300))
   await makeSegments(pool, { flushed: 16n, merged: 64n })
-  const search = openIndex(pool, { archive: settings })
+  const search = openIndex(pool, { elsewhere: openArchive(pool, settings) })
   const writer = openArchiveWriter(pool, settings, OPTIONS)
   t.teardown(async () => {
     await search.close()
@@ -98,7 +101,7 @@ t.test('an archive is filled while searches run, is resumed, and takes in what i
 
 t.test('released segments are in the archive alone, and come back when it is emptied', { skip, timeout }, async t => {
   const { writer, search, pool, differences, indices } = await createWorld(t, 'release')
-  const bare = openIndex(pool)
+  const bare = openIndex(pool, { elsewhere: openArchive(pool, null) })
   t.teardown(() => bare.close())
   const { total } = await bare.search(EVERYTHING)
   t.equal(await writer.release(worked, signal), true)

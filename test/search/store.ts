@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type ArchiveSettings, openIndex, type SearchIndex, type Standbys } from '../../search/index.ts'
-import { makeSegments, openArchiveWriter, type SegmentSizes } from '../../search/indexer.ts'
+import { openArchive } from '../../search/archive/archive.ts'
+import type { ArchiveSettings } from '../../search/archive/client.ts'
+import { openArchiveWriter } from '../../search/archive/writer.ts'
+import { openIndex, type SearchIndex, type Standbys } from '../../search/index.ts'
+import { makeSegments, type SegmentSizes } from '../../search/indexer.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 
 /*
@@ -17,7 +20,7 @@ export const TEST_ARCHIVE: ArchiveSettings | null =
   nodes.length === 0 ? null : { nodes, user: '', password: '', prefix, timeout: 60_000 }
 
 export const openTestIndex = (db: Queryable, standbys?: Standbys): SearchIndex =>
-  openIndex(db, { archive: TEST_ARCHIVE, standbys })
+  openIndex(db, { elsewhere: openArchive(db, TEST_ARCHIVE), standbys })
 
 /**
  * Makes the segments that are due, and moves the older articles to the archive where there is one.

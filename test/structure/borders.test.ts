@@ -38,6 +38,9 @@ t.test('the search engine imports Postgres, log, metrics, TLS, article types and
 
 t.test('the search engine is used through its entries', async t => {
   const entries = [
+    'search/archive/archive.ts',
+    'search/archive/client.ts',
+    'search/archive/writer.ts',
     'search/index.ts',
     'search/indexer.ts',
     'search/indexing/article.ts',
@@ -81,10 +84,19 @@ t.test('what pages import, directly or by way of others, uses nothing of Node', 
   t.same(uses, [])
 })
 
-t.test('only the store of the search engine has SQL on its segment tables', async t => {
+t.test('the search engine knows nothing of its archive, which knows the engine', async t => {
+  const isArchive = (file: string) => file.startsWith('search/archive/')
+  const inwards = imports.filter(({ from, to }) => partOf(from) === 'search' && isArchive(to) && !isArchive(from))
+  t.same(named(inwards), [])
+})
+
+t.test('only the store of the search engine, and what releases segments, has SQL on its segment tables', async t => {
   const tables = /\b(from|join|into|update)\s+(segments|segments_ahead|segment_buckets|segments_version)\b/
   const outside = files.filter(
-    file => !file.startsWith('search/store/') && !/^(test|bench)\/|\.test\.ts$/.test(file) && tables.test(read(file)),
+    file =>
+      !/^search\/(store\/|archive\/state\.ts)/.test(file) &&
+      !/^(test|bench)\/|\.test\.ts$/.test(file) &&
+      tables.test(read(file)),
   )
   t.same(outside, [])
 })

@@ -1,6 +1,9 @@
 import t from 'tap'
-import { archiveSettingsOf, openIndex } from '../../search/index.ts'
-import { makeSegments, readArchiveHealth } from '../../search/indexer.ts'
+import { openArchive } from '../../search/archive/archive.ts'
+import { archiveSettingsOf } from '../../search/archive/client.ts'
+import { readArchiveHealth } from '../../search/archive/writer.ts'
+import { openIndex } from '../../search/index.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { ask } from '../contract/api.ts'
 import { createRandom } from '../faults/random.ts'
@@ -27,10 +30,12 @@ t.test('OpenSearch that takes TLS and a password alone, with a private authority
     const fleet = createFleet({ ...env, EMBEDDINGS_URL: '', QDRANT_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn' }, t)
     const filled = JSON.parse(await fleet.script('reindex', '--archive', '--json'))
     t.same(filled, { what: 'archive', articles: 250, done: true })
-    const search = openIndex(index.pool, { archive: archiveSettingsOf(readConfig(env)) })
+    const search = openIndex(index.pool, {
+      elsewhere: openArchive(index.pool, archiveSettingsOf(readConfig(env))),
+    })
     t.teardown(() => search.close())
     const { total } = await search.search(EVERYTHING)
-    t.same(search.stats().archived, 250n)
+    t.same(search.stats().elsewhere, 250n)
     t.equal(total, (await index.search.search(EVERYTHING)).total, 'as many as segments find')
 
     // One node cannot have both copies of a shard.

@@ -1,5 +1,7 @@
+import { openArchive } from '../../../search/archive/archive.ts'
+import { openArchiveWriter, readArchiveHealth } from '../../../search/archive/writer.ts'
 import { openIndex, type SearchIndex } from '../../../search/index.ts'
-import { makeSegments, openArchiveWriter, readArchiveHealth } from '../../../search/indexer.ts'
+import { makeSegments } from '../../../search/indexer.ts'
 import { createRandom, type Random } from '../../faults/random.ts'
 import { until } from '../../fleet.ts'
 import { randomArticles } from '../../search/archive.ts'
@@ -29,7 +31,7 @@ export const archive: Scenario = {
     const nodes = cluster.nodes.map(node => node.url)
     const settings = { nodes, user: '', password: '', prefix: 'fleet', timeout: 60_000 }
     const index = await openArchiveIndex(null)
-    const search = openIndex(index.pool, { archive: settings })
+    const search = openIndex(index.pool, { elsewhere: openArchive(index.pool, settings) })
     const writer = openArchiveWriter(index.pool, settings, {
       size: 100n,
       recent: 20n,

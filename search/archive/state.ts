@@ -1,5 +1,5 @@
 import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../../shared/postgres/pool.ts'
-import type { SegmentMeta, SegmentRange } from './segment-store.ts'
+import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /**
  * An index of the archive as a search knows it: the articles from `first` to `last` are searchable
