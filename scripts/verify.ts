@@ -31,13 +31,12 @@ await runCommand(
     const bar = articlesBar(rows[0]?.last ?? 0)
     const extent = { sample, progress: bar.update, signal }
     const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
-    const { notes, differences, isSound } = report
     const seconds = Math.round((performance.now() - start) / 1_000)
-    const ok = isSound() && !signal.aborted
-    if (options.json === true)
-      print(JSON.stringify({ ok, ...verified, sample, seconds, differences: differences(), notes }))
-    else for (const line of report.lines()) print(line)
-    for (const note of notes) say(note)
+    const ok = report.isSound() && !signal.aborted
+    const differences = [...report.kinds.values()]
+    const all = { ok, ...verified, sample, seconds, differences, notes: report.notes }
+    for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
+    for (const note of report.notes) say(note)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`
     const compared = `${counted(verified.articles, 'article')} and ${counted(verified.segments, 'segment')}${drawn}`
     say(`${signal.aborted ? 'Interrupted after' : 'Compared'} ${compared}, in ${seconds} s.`)

@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type IndexKind, type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
-import { ApiError } from '../../services/api/contract/errors.ts'
 import { readRequest } from '../../services/api/contract/request.ts'
 import { compareVectors } from '../../services/embedder/audit.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
+import { counted, describe, printableLine } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
-import { VectorFailure } from '../../shared/vectors/store.ts'
+import { VectorFailure, type VectorStore } from '../../shared/vectors/store.ts'
 import { openTokeniser } from './words.ts'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
@@ -23,15 +22,6 @@ const MENDS = {
 
 type Kind = keyof typeof MENDS
 
-/** All that was found of one kind. */
-interface Differences {
-  kind: Kind
-  count: number
-  /** The first ones. */
-  examples: string[]
-  mend: string | null
-}
-
 /** Differences of a kind that are named. */
 const EXAMPLES = 10
 
@@ -39,17 +29,17 @@ export type Report = ReturnType<typeof createReport>
 
 /** Collects what differs: of each kind the first ones, and how many. */
 export function createReport() {
-  const kinds = new Map<Kind, Differences>()
+  const kinds = new Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>()
+  /** What was not compared, and why. */
+  const notes: string[] = []
   return {
-    /** What was not compared, and why. */
-    notes: [] as string[],
+    ...{ kinds, notes },
     found(kind: Kind, text: string, more = 0): void {
       const all = kinds.get(kind) ?? { kind, count: 0, examples: [], mend: MENDS[kind] }
       kinds.set(kind, all)
       all.count += 1 + more
       if (all.examples.length < EXAMPLES) all.examples.push(text)
     },
-    differences: () => [...kinds.values()],
     isSound: () => [...kinds.values()].every(({ mend }) => mend === null),
     /** For people. */
     lines: () =>
@@ -78,26 +68,33 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
   return verified
 }
 
-/** ms after which a vector is gone whose promise was just withdrawn. */
-const WITHDRAWN = 2_000
-
 /** Vectors are those of the articles that are embedded. Embedders go on meanwhile. */
 async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
   const [serving] = await readCollections(pool)
   if (!serving) return
   const vectors = openVectorStore(config, 15_000)
-  const isThere = async (seq: bigint) => (await vectors.seqs(serving.name, seq, 1)).seqs[0] === seq
   try {
     for await (const { wrong, isLost } of compareVectors(pool, vectors, serving.name, signal)) {
-      if (!isLost) await pause(WITHDRAWN)
+      const named = wrong.slice(0, EXAMPLES)
       const what = isLost ? 'is embedded, and Qdrant lacks its vector' : 'has a vector in Qdrant, and no promise of one'
-      for (const seq of wrong) if (isLost || (await isThere(seq))) report.found('vectors', `article ${seq} ${what}`)
+      const sure = isLost ? named : await stillThere(vectors, serving.name, named)
+      for (const seq of sure) report.found('vectors', `article ${seq} ${what}`)
+      const more = wrong.length - named.length
+      if (more > 0) report.found('vectors', `each of ${more} articles more ${what}`, more - 1)
     }
   } catch (error) {
     if (!(error instanceof VectorFailure)) throw error
-    if (error.kind === 'missing') report.found('vectors', `Qdrant lacks the collection ${serving.name}`)
-    else report.notes.push(`Vectors were not compared. ${error.message}`)
+    const isServing = (await readCollections(pool))[0]?.name === serving.name
+    if (error.kind !== 'missing') report.notes.push(`Vectors were not compared. ${error.message}`)
+    else if (isServing) report.found('vectors', `Qdrant lacks the collection ${serving.name}`)
   }
+}
+
+/** Who withdraws a promise removes the vector a moment later. */
+async function stillThere(vectors: VectorStore, collection: string, seqs: bigint[]): Promise<bigint[]> {
+  await pause(2_000)
+  const first = await Promise.all(seqs.map(seq => vectors.seqs(collection, seq, 1)))
+  return seqs.filter((seq, at) => first[at]?.seqs[0] === seq)
 }
 
 /** Every feed of a search has its key, and a search that can still be read. */
@@ -107,16 +104,11 @@ async function verifyFeeds(pool: Pool, report: Report): Promise<void> {
     from search_feeds f where revoked_at is null order by feed_id limit 100000`)
   for (const { id, search, hasKey } of rows) {
     if (!hasKey) report.found('feeds', `the key of ${id} is not there`)
-    if (!isReadable(search)) report.found('feeds', `the search of ${id} cannot be read: ${search}`)
-  }
-}
-
-function isReadable(search: string): boolean {
-  try {
-    return readRequest(search, 'feed') !== null
-  } catch (error) {
-    if (error instanceof ApiError) return false
-    throw error
+    try {
+      readRequest(search, 'feed')
+    } catch (error) {
+      report.found('feeds', `the search of ${id} cannot be read (${describe(error)}): ${search}`)
+    }
   }
 }
 

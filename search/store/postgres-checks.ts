@@ -7,9 +7,7 @@ import { partsOf, type SegmentRange } from './segment-store.ts'
  * flushes, merges and imports go on beside it.
  */
 
-/** Kinds that are seen in whole tables. */
-const KINDS = ['clock', 'stamps', 'ranges', 'leftovers', 'archive', 'identity', 'days'] as const
-type TableKind = (typeof KINDS)[number]
+type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'archive' | 'identity' | 'days'
 type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
 /** What can differ. Each kind is mended in its own way; who is `unpromised` may be given up. */
 export type IndexKind = TableKind | RowKind
@@ -18,59 +16,48 @@ export type IndexKind = TableKind | RowKind
 const NUMBERED = ['articles', 'article_words', 'article_texts', 'embeddings']
 const CLOCK = '(select last_seq from ingest_clock)'
 
-type Checks = Partial<Record<TableKind, string[]>>
-
-// Statements whose rows are faults in words. These take a moment however many articles there are.
-// Indexes: the primary keys; the tables of segments are small, and their columns are not read.
-// WAITING articles may wait for a flush.
-const QUICK: Checks = {
-  clock: [`select 'the clock of ingestion has no row' where ${CLOCK} is null`, ...NUMBERED.map(beyondClock)],
-  stamps: [
-    `select 'the latest articles have later times than the clock' from ingest_clock
-     where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
-  ],
-  archive: [
-    `select 'the archive index lacks some of the first ' || released_to || ' articles' from segments_version
-     where released_to > 0 and not coalesce((
-       select range_agg(int8range(first_seq, filled_to, '[]')) @> int8range(1, released_to, '[]')
-       from archive_indices where state = 'serving' and filled_to >= first_seq), false)`,
-  ],
-  leftovers: [
-    `select 'segment ' || segment_no || ' was stored and never used' from segments_ahead
-     where stored_at < now() - interval '15 minutes'`,
-  ],
-  ranges: [
-    `select 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
-     from segments s, ingest_clock c where ${WRONG}`,
-    `select 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
-  ],
-}
+// Statements whose rows are faults: a kind, and words. These take a moment however many articles
+// there are. Indexes: the primary keys; the tables of segments are small, and their columns are not
+// read. WAITING articles may wait for a flush.
+const QUICK = [
+  `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
+  ...NUMBERED.map(beyondClock),
+  `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
+   where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
+  `select 'archive', 'the archive index lacks some of the first ' || released_to || ' articles' from segments_version
+   where released_to > 0 and not coalesce((
+     select range_agg(int8range(first_seq, filled_to, '[]')) @> int8range(1, released_to, '[]')
+     from archive_indices where state = 'serving' and filled_to >= first_seq), false)`,
+  `select 'leftovers', 'segment ' || segment_no || ' was stored and never used' from segments_ahead
+   where stored_at < now() - interval '15 minutes'`,
+  `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
+   from segments s, ingest_clock c where ${WRONG}`,
+  `select 'ranges', 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
+]
 
 // Each reads a table or two as a whole: a second for a million articles.
-const WHOLE: Checks = {
-  identity: [
-    `select case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
-                 when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
-                 else articles || ' articles have the id ' || a.id end
-     from (select id, count(*) as articles from articles group by id) a full join article_ids i on i.id = a.id
-     where i.id is null or a.id is null or articles > 1`,
-    `select case when i.id is null then 'addresses lead to ' || a.id || ', which no article has'
-                 else 'no address leads to the article ' || i.id end
-     from article_ids i full join (select distinct id from article_addresses) a on a.id = i.id
-     where i.id is null or a.id is null`,
-  ],
-  days: [daysOf('published_at'), daysOf('ingested_at')],
-}
+const WHOLE = [
+  `select 'identity', case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
+                           when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
+                           else articles || ' articles have the id ' || a.id end
+   from (select id, count(*) as articles from articles group by id) a full join article_ids i on i.id = a.id
+   where i.id is null or a.id is null or articles > 1`,
+  `select 'identity', case when i.id is null then 'addresses lead to ' || a.id || ', which no article has'
+                           else 'no address leads to the article ' || i.id end
+   from article_ids i full join (select distinct id from article_addresses) a on a.id = i.id
+   where i.id is null or a.id is null`,
+  ...['published_at', 'ingested_at'].map(daysOf),
+]
 
 function beyondClock(table: string): string {
   return `
-    select '${table} has numbers from ' || low || ' to ' || high || ', and the clock is at ' || ${CLOCK}
+    select 'clock', '${table} has numbers from ' || low || ' to ' || high || ', and the clock is at ' || ${CLOCK}
     from (select min(seq) as low, max(seq) as high from ${table}) as ends where low < 1 or high > ${CLOCK}`
 }
 
-function daysOf(axis: 'published_at' | 'ingested_at'): string {
+function daysOf(axis: string): string {
   return `
-    select '${axis} ' || day || ': ' || coalesce(d.articles, 0) || ' articles are counted, and '
+    select 'days', '${axis} ' || day || ': ' || coalesce(d.articles, 0) || ' articles are counted, and '
            || coalesce(a.articles, 0) || ' are there'
     from (select day, articles from article_days where axis = '${axis}') d full join (
       select (${axis} at time zone 'UTC')::date as day, count(*) as articles
@@ -91,17 +78,13 @@ export async function checkTables(
   waiting: bigint,
   found: Found,
 ): Promise<void> {
-  const checks = extent === 'quick' ? [QUICK] : [QUICK, WHOLE]
-  for (const [kind, check] of checks.flatMap(eachOf)) {
-    const { rows } = await db.query<{ text: string; count: number }>(`
-      select text, count(*) over ()::int as count from (${check.replace('WAITING', String(waiting))}) as faults (text)
-      order by text limit ${NAMED}`)
-    for (const [at, { text, count }] of rows.entries()) found(kind, text, at === 0 ? count - rows.length : 0)
+  for (const check of extent === 'quick' ? QUICK : [...QUICK, ...WHOLE]) {
+    const { rows } = await db.query<{ kind: IndexKind; text: string; count: number }>(`
+      select kind, text, count(*) over ()::int as count
+      from (${check.replace('WAITING', String(waiting))}) as faults (kind, text) order by text limit ${NAMED}`)
+    for (const [at, { kind, text, count }] of rows.entries()) found(kind, text, at === 0 ? count - rows.length : 0)
   }
 }
-
-const eachOf = (checks: Checks) =>
-  KINDS.flatMap(kind => (checks[kind] ?? []).map((check): [TableKind, string] => [kind, check]))
 
 /** What is stored under a number; without an article or its words, these are null. */
 export interface NumberedRow {
@@ -128,29 +111,25 @@ export async function* readNumbered(client: Client, range: SegmentRange): AsyncG
 }
 
 const within = (table: string) => `(select * from ${table} where seq between $1 and $2)`
-const fault = (kind: IndexKind, condition: string, text: string) =>
+const fault = (kind: IndexKind, text: string, condition: string) =>
   `case when ${condition} then jsonb_build_array('${kind}', '${text}') end`
 
 // $1 $2 range. Indexes: the primary keys.
 const NUMBERED_ROWS = `
-  select n.seq, a.seq is not null as "isArticle", t.title, t.body, w.title as "titleWords", w.body as "bodyWords", outlet, coalesce(authors, '[]') as authors,
-    array_remove(array[${[
-      fault('articles', `a.seq is null and n.seq <= ${CLOCK}`, 'are not there'),
-      fault('articles', 'a.seq is not null and t.seq is null', 'have no text'),
-      fault('words', 'a.seq is not null and w.seq is null', 'have no words'),
-      fault('articles', 'a.seq is not null and outlet is null', 'are of an outlet that is not there'),
-      fault(
-        'articles',
-        'cardinality(a.author_nos) > coalesce(json_array_length(authors), 0)',
-        'have authors that are not there',
-      ),
-      fault('stamps', 'a.ingested_at > (select last_at from ingest_clock)', 'have later times than the clock'),
-      fault('promises', 'e.seq is not null and a.seq is null', 'are promised a vector and are not there'),
-      fault('promises', 'e.seq is not null and r.id is not null', 'are promised a vector, which their outlet reserves'),
+  select n.seq, a.seq is not null as "isArticle", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
+    outlet, authors, array_remove(array[${[
+      fault('articles', 'are not there', `a.seq is null and n.seq <= ${CLOCK}`),
+      fault('articles', 'have no text', 'a.seq is not null and t.seq is null'),
+      fault('words', 'have no words', 'a.seq is not null and w.seq is null'),
+      fault('articles', 'are of an outlet that is not there', 'a.seq is not null and outlet is null'),
+      fault('articles', 'have authors that are not there', `cardinality(a.author_nos) <> json_array_length(authors)`),
+      fault('stamps', 'have later times than the clock', 'a.ingested_at > (select last_at from ingest_clock)'),
+      fault('promises', 'are promised a vector and are not there', 'e.seq is not null and a.seq is null'),
+      fault('promises', 'are promised a vector, which their outlet reserves', 'e.seq is not null and r.id is not null'),
       fault(
         'unpromised',
-        'e.seq is null and r.id is null and a.seq is not null',
-        'get no vector: they were given up, or their promise was lost',
+        'get no vector: given up, or their promise was lost',
+        'e.seq is null and r.id is null and a.seq > 0',
       ),
     ]}], null) as faults
   from generate_series($1::bigint, $2::bigint) as n (seq)
@@ -163,5 +142,5 @@ const NUMBERED_ROWS = `
     select json_build_array(outlet, name, domain, folded_name, folded_domain) as outlet
     from publishers where publisher_no = a.publisher_no) p on true
   left join lateral (
-    select json_agg(json_build_array(id, outlet, name, folded_name)) as authors
+    select coalesce(json_agg(json_build_array(id, outlet, name, folded_name)), '[]') as authors
     from authors where author_no = any (a.author_nos)) names on true`
