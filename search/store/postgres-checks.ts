@@ -1,5 +1,5 @@
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
-import { gaps, WRONG } from './postgres-segment-writer.ts'
+import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 
 /*
@@ -32,6 +32,7 @@ const QUICK = [
    where stored_at < now() - interval '15 minutes'`,
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
    from segments s, ingest_clock c where ${WRONG}`,
+  mixedUp('(select * from segments order by last_seq desc limit 1)'),
   `select 'ranges', 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
 ]
 
@@ -46,6 +47,7 @@ const WHOLE = [
                            else 'no address leads to the article ' || i.id end
    from article_ids i full join (select distinct id from article_addresses) a on a.id = i.id
    where i.id is null or a.id is null`,
+  mixedUp('segments'),
   ...['published_at', 'ingested_at'].map(daysOf),
 ]
 
@@ -53,6 +55,12 @@ function beyondClock(table: string): string {
   return `
     select 'clock', '${table} has numbers from ' || low || ' to ' || high || ', and the clock is at ' || ${CLOCK}
     from (select min(seq) as low, max(seq) as high from ${table}) as ends where low < 1 or high > ${CLOCK}`
+}
+
+function mixedUp(segments: string): string {
+  return `
+    select 'segments', 'segment ' || segment_no || ' was made of other articles than it stands for'
+    from ${segments} as s where digest is not null and digest is distinct from ${digestOf('first_seq', 'last_seq')}`
 }
 
 function daysOf(axis: string): string {

@@ -207,7 +207,7 @@ function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
  * SQL: the ids of the articles of a range, in their order, as a digest. Segments bear it, so that
  * none ever stands for other articles than those of which it was made.
  */
-const digestOf = (first: string, last: string): string => `(
+export const digestOf = (first: string, last: string): string => `(
   select sha256(convert_to(string_agg(id, E'\\n' order by seq), 'UTF8')) from articles
   where seq between ${first} and ${last})`
 

@@ -101,6 +101,7 @@ const quick = cases(`
   clock | a promise of no article | insert into embeddings (seq, due_at) values (900, now())
   stamps | the time is behind | update ingest_clock set last_at = last_at - interval '1 day'
   archive | released, not archived | delete from segments where first_seq = 1; update segments_version set released_to = 64
+  segments | a digest | update segments set digest = 'x' where first_seq = 129
   leftovers | a segment that nobody uses | insert into segments_ahead select segment_no, 'merge', now() - interval '1 hour', first_seq, last_seq, bucket_bits, first_published, last_published, first_ingested, last_ingested, undated, columns from segments where first_seq = 1
 `)
 const slow = cases(`
@@ -120,6 +121,7 @@ const slow = cases(`
   segments | no such language | update articles set language = 'xx' where seq = ${first}
   segments | an outlet | update articles a set publisher_no = (select max(publisher_no) from publishers p where p.publisher_no <> a.publisher_no) where seq = ${first}
   segments | authors | update articles set author_nos = case author_nos when '{1}' then array[2] else array[1] end where seq = ${first}
+  segments | ids of two articles | update articles set id = case seq when ${first} then ${idOf(second)} else ${idOf(first)} end where seq in (${first}, ${second})
   days | a date | update articles set published_at = coalesce(published_at, now()) - interval '3 days' where seq = ${first}
   words | no words | delete from article_words where seq = ${second}
   words | other words | update article_words set title = E'\\nx\\n' where seq = ${loose}
