@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../../shared/log/logger.ts'
+import { isTransient } from '../../../shared/postgres/pool.ts'
 import { createSemaphore } from '../../../shared/resilience/semaphore.ts'
 import { NoPermit } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -129,6 +130,9 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found'))
 }
 
+/** Seconds; Postgres is away, or its disk is full. */
+const RETRY_DATABASE = 10
+
 /**
  * Sends an error as the contract's object. What is no `ApiError` is ours to know and
  * `internal_error` to the client.
@@ -136,7 +140,8 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
 export function sendError(log: Logger): ErrorRequestHandler {
   const isWritten = boundLines(log)
   return (thrown: unknown, _request, response, _next) => {
-    const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown })
+    const headers = isTransient(thrown) ? { 'Retry-After': String(RETRY_DATABASE) } : {}
+    const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { headers, cause: thrown })
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed
