@@ -25,6 +25,8 @@ export interface Flow<Time = Date> {
     /** Fetched, to be normalised. */
     stored: number
     failed: number
+    /** Waiting or stored, and tried once a day: they have ended a process three times. */
+    resting: number
     /** Time since the oldest stored page was fetched. */
     oldest: number
   }

@@ -25,7 +25,7 @@ const FINE = {
     articles: 10,
     embedded: 9,
     embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
-    pages: { waiting: 3, due: 1, stored: 1, failed: 0, oldest: 5 },
+    pages: { waiting: 3, due: 1, stored: 1, failed: 0, resting: 0, oldest: 5 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',
   },

@@ -52,6 +52,7 @@ export const FIRST = {
   gaps: 'lower POLL_INTERVAL_MAX, or see whether a crawler was away',
   sources: '"npm run outlets -- list" shows the fields, "npm run explain -- URL" one article',
   budget: 'raise the CRAWL_OUTLET_… that is used up, if the outlet is in order',
+  resting: '"npm run pages -- list" shows them, and what the exception said',
   quarantine: '"npm run queues -- list" shows why',
   certificate: 'give the server a new one',
   archiving: 'read the log of Postgres, and mend archive_command',
@@ -218,7 +219,9 @@ const QUIET = 3_600
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet = flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
   const { pages, embeddings } = flow
+  const ended = `${counted(pages.resting, 'page')} ended a process three times, and ${pages.resting === 1 ? 'is' : 'are'} tried once a day`
   return [
+    pages.resting > 0 && warn('pages', ended, FIRST.resting),
     quiet > QUIET && warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet),
     pagesAreLate(flow) &&
       warn('normaliser', `A page has waited for the normaliser for ${span(pages.oldest)}`, FIRST.normaliser),

@@ -7,14 +7,14 @@ import { countOf, olderOf, SERVICES } from './machines.ts'
 // ever removed. Every article has its row in `embeddings`, except those whose outlet reserves it
 // (`article_rights`), and the few that an operator gave up (`queues -- drain quarantine`); those
 // without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
-// embeddings_due, embeddings_failed.
+// pages_resting, embeddings_due, embeddings_failed.
 const READ_FLOW = `
   with articles as (
     select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
     select count(*) as all, count(*) filter (where due_at <= now()) as due,
            extract(epoch from now() - min(due_at)) as oldest
-      from embeddings where embedded_at is null and failed_at is null
+      from embeddings where embedded_at is null and failed_at is null and ends < 3
   )
   select known::float8 as articles, newest, greatest(0, known - open.all - failed - words_alone)::float8 as embedded,
          json_build_object('promised', open.all - open.due, 'due', open.due, 'failed', failed,
@@ -22,6 +22,7 @@ const READ_FLOW = `
          json_build_object('waiting', waiting, 'due', w.due,
                            'stored', (select count(*) from pages where state = 'stored'),
                            'failed', (select count(*) from pages where state = 'failed'),
+                           'resting', (select count(*) from pages where ends > 2 and state in ('waiting', 'stored')),
                            'oldest', greatest(0, s.oldest)::float8) as pages
     from articles, open,
          (select count(*) as failed from embeddings where failed_at is not null) f,
@@ -30,7 +31,7 @@ const READ_FLOW = `
             from pages where state = 'waiting') w,
          (select extract(epoch from now() - min(fetched_at)) as oldest
             from page_sources
-           where page_no in (select page_no from pages where state = 'stored' order by next_try_at limit 2000)) s`
+           where page_no in (select page_no from pages where state = 'stored' and ends < 3 order by next_try_at limit 2000)) s`
 
 /**
  * The open work between the services. It is read from indexes that hold open work alone, so the

@@ -16,7 +16,7 @@ export interface Status {
    * `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be
    * indexed.
    */
-  pages: { waiting: number; done: number; refused: number; failed: number }
+  pages: { waiting: number; done: number; refused: number; failed: number; resting: number }
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
   queues: Record<string, QueueCounts>
@@ -60,7 +60,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     articles: flow.articles,
     embedded: embedded.rows[0]?.n ?? 0,
     embeddings: { promised, due, failed },
-    pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
+    pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed, resting: flow.pages.resting },
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
     queues: withDelayed(counts, promised),
     index: flow.index,

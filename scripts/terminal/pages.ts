@@ -103,7 +103,7 @@ export async function retryPages(db: Queryable, choice: PageChoice): Promise<num
             first_tried_at = case when ${isOpen('u')} then u.first_tried_at end,
             reason = case when ${isOpen('u')} then u.reason end,
             detail = case when ${isOpen('u')} then u.detail end,
-            finished_at = null, next_try_at = now()
+            finished_at = null, next_try_at = now(), ends = 0, rests_until = null
       where u.page_no in (select p.page_no ${CHOSEN} ${TRIABLE})`,
     valuesOf(choice),
   )

@@ -82,7 +82,7 @@ async function store(
     `with page as (
        update pages
           set state = 'stored', entry = case when $8::jsonb is null then entry - 'foreign' else coalesce(entry, '{}') || $8 end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
-              first_tried_at = coalesce(first_tried_at, clock_timestamp())
+              ends = 0, rests_until = null, first_tried_at = coalesce(first_tried_at, clock_timestamp())
         where page_no = $1 and state = 'waiting'
        returning page_no
      )

@@ -3,6 +3,7 @@ import { withLogContext } from '../../shared/log/context.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
 import { isTransient } from '../../shared/postgres/pool.ts'
+import { withInHand } from '../../shared/process/ends.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import type { Crawl } from './crawl.ts'
@@ -165,7 +166,9 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
  */
 async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> {
   try {
-    return await (work.kind === 'feed' ? pollFeed(crawl, visit, work.feed) : fetchPage(crawl, visit, work.page))
+    return work.kind === 'feed'
+      ? await withInHand({ kind: 'feed', numbers: [work.feed.feedNo] }, () => pollFeed(crawl, visit, work.feed))
+      : await withInHand({ kind: 'page', numbers: [work.page.pageNo] }, () => fetchPage(crawl, visit, work.page))
   } catch (error) {
     if (isTransient(error)) throw error
     const detail = describe(error)

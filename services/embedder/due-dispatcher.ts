@@ -91,5 +91,5 @@ const CLAIM_DUE = `
 // $1 ms, $2 seqs. Index: the primary key.
 const TAKE = `
   update embeddings set claimed_until = clock_timestamp() + $1 * interval '1 ms'
-  where seq = any ($2::bigint[]) and ${OPEN}
+  where seq = any ($2::bigint[]) and ${OPEN} and (rests_until is null or rests_until <= clock_timestamp())
   returning seq`

@@ -7,6 +7,7 @@ import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 import { isTransient, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
+import { withInHand } from '../../shared/process/ends.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
@@ -78,7 +79,9 @@ async function embedGroup(
 ): Promise<void> {
   const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
-    await storeEverywhere(pool, embeddingCollections, vectors, group, signal)
+    await withInHand({ kind: 'embedding', numbers: numbersOf(group) }, () =>
+      storeEverywhere(pool, embeddingCollections, vectors, group, signal),
+    )
     outage.over()
     for (const article of group) {
       observeArticle(article)

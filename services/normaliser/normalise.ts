@@ -4,6 +4,7 @@ import type { OutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
 import { warnOfSignals } from '../../shared/outlets/rights.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { withInHand } from '../../shared/process/ends.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './article.ts'
 import { ComposeError, type Composer } from './composer.ts'
@@ -46,7 +47,7 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
     if (outletNo === null) return
     const composed = await compose(normaliser, pageNo, outletNo, signal)
     if (composed === null) return
-    const end = await bringToEnd(normaliser, composed).finally(composed.release)
+    const end = await withInHand(held(pageNo), () => bringToEnd(normaliser, composed)).finally(composed.release)
     outage.over()
     pagesNormalised.inc({ outcome: end.outcome })
     log.info({ page: String(pageNo), url: composed.url, ...end }, 'normalised')
@@ -61,6 +62,8 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
     log.warn({ page: String(pageNo), failure, err: message }, again ? 'a page failed' : 'a page is put into quarantine')
   }
 }
+
+const held = (pageNo: bigint) => ({ kind: 'page' as const, numbers: [pageNo] })
 
 /** A page of which an article was made, or a refusal, before either is stored. */
 interface Composed {
@@ -89,33 +92,34 @@ function compose(
 ): Promise<Composed | null> {
   return composer.inTurn(
     outletNo,
-    async composePage => {
-      const release = await pagesInMemory.acquire()
-      let composed: Composed | null = null
-      let fingerprint: Uint8Array | null = null
-      try {
-        const loaded = await loadPage(pool, pageNo)
-        if (loaded === null) return null
-        const { page, template, taught } = loaded
-        const first = await composePage(page, { template })
-        if (first.kind === 'article') fingerprint = first.fingerprint
-        const repeated =
-          first.kind === 'article' &&
-          fingerprint !== null &&
-          (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
-        const composition = repeated ? await composePage(page, { repeated, template }) : first
-        composed = {
-          ...{ pageNo, outletNo, url: page.url, composition, fingerprint, release },
-          teaches: teaches(pageNo, taught),
+    composePage =>
+      withInHand(held(pageNo), async () => {
+        const release = await pagesInMemory.acquire()
+        let composed: Composed | null = null
+        let fingerprint: Uint8Array | null = null
+        try {
+          const loaded = await loadPage(pool, pageNo)
+          if (loaded === null) return null
+          const { page, template, taught } = loaded
+          const first = await composePage(page, { template })
+          if (first.kind === 'article') fingerprint = first.fingerprint
+          const repeated =
+            first.kind === 'article' &&
+            fingerprint !== null &&
+            (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
+          const composition = repeated ? await composePage(page, { repeated, template }) : first
+          composed = {
+            ...{ pageNo, outletNo, url: page.url, composition, fingerprint, release },
+            teaches: teaches(pageNo, taught),
+          }
+          return composed
+        } finally {
+          if (composed === null) {
+            release()
+            if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
+          }
         }
-        return composed
-      } finally {
-        if (composed === null) {
-          release()
-          if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
-        }
-      }
-    },
+      }),
     signal,
   )
 }

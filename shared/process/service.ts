@@ -7,6 +7,7 @@ import { describe, printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../metrics.ts'
 import { refuseUnusable } from '../postgres/pool.ts'
 import { sentenceOf } from './command.ts'
+import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { keepCompiled, makeCompiledFolder } from './node.ts'
@@ -47,7 +48,7 @@ export type LoadService = (config: Config) => Promise<(context: ProcessContext) 
  *
  * - SIGTERM or SIGINT stops it (exit code 0), a second one ends it at once (143).
  * - An error that nothing handled is logged and ends it (1): its state is then unknown, and a
- * supervisor starts a fresh one.
+ * supervisor starts a fresh one. What the error came of is noted (`ends.ts`).
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
 export async function runService(name: string, load: LoadService): Promise<void> {
@@ -70,7 +71,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
   )
   const service: Service = { running: null, health: null, isEnding: false }
   endOnSignal(service, log)
-  endOnUnhandledError(log)
+  endOnUnhandledError(log, config.DATABASE_URL)
   try {
     if (number === null) service.health = await openHealth(config, service)
     // The API opens its port while it starts. All other services drop root's rights before they
@@ -152,12 +153,13 @@ async function stop(service: Service, signal: string, log: Logger): Promise<void
   process.exit(0)
 }
 
-function endOnUnhandledError(log: Logger): void {
+function endOnUnhandledError(log: Logger, databaseUrl: string): void {
   const die = (error: unknown) => {
     log.fatal(
       { err: error instanceof Error ? { message: error.message, stack: error.stack } : describe(error) },
       'ending',
     )
+    noteEnd(databaseUrl, error)
     process.exit(1)
   }
   process.on('uncaughtException', die)

@@ -97,7 +97,7 @@ t.test('the figures are those of the database', async t => {
     articles: 5,
     embedded: 1,
     embeddings: { promised: 2, due: 1, failed: 1 },
-    pages: { waiting: 2, due: 1, stored: 1, failed: 2 },
+    pages: { waiting: 2, due: 1, stored: 1, failed: 2, resting: 0 },
   })
   t.ok(json.flow.pages.oldest >= 90 && json.flow.pages.oldest < 120, 'age of the oldest stored page')
   t.ok(json.flow.embeddings.oldest >= 300 && json.flow.embeddings.oldest < 330, 'age of what is due')

@@ -76,7 +76,7 @@ export async function savePoll(
               habits = $6, rhythm = coalesce($7, rhythm),
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $8 then clock_timestamp() else last_new_at end,
-              failures = 0, last_error = null, parsing = false, named = named or $9,
+              failures = 0, ends = 0, last_error = null, parsing = false, named = named or $9,
               open_gap_from = $10, open_gap_to = $11
         where feed_no = $1`,
       [

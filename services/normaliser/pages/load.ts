@@ -46,10 +46,11 @@ const inflate = promisify(gunzip)
 /** The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
-/** The outlet of a page that waits to be normalised. Null when the page no longer waits. */
+/** The outlet of a page that is to be normalised now. Null when it no longer waits, or rests. */
 export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | null> {
   const { rows } = await pool.query<{ outlet_no: number }>(
-    "select outlet_no from pages where page_no = $1 and state = 'stored'",
+    `select outlet_no from pages
+      where page_no = $1 and state = 'stored' and (rests_until is null or rests_until <= clock_timestamp())`,
     [pageNo],
   )
   return rows[0]?.outlet_no ?? null

@@ -1,0 +1,89 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { spawnSync } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, printableLine } from '../log/printable.ts'
+import { createPool } from '../postgres/pool.ts'
+
+/** Foreign work, by its numbers: a page, a feed, articles that are embedded together. */
+export interface InHand {
+  kind: 'page' | 'feed' | 'embedding'
+  numbers: readonly (bigint | number)[]
+}
+
+const storage = new AsyncLocalStorage<InHand>()
+const all = new Set<InHand>()
+
+/** Does work on what came from outside. An exception in it that ends the process is noted. */
+export async function withInHand<T>(held: InHand, work: () => Promise<T>): Promise<T> {
+  all.add(held)
+  try {
+    return await storage.run(held, work)
+  } finally {
+    all.delete(held)
+  }
+}
+
+/**
+ * ms for which work rests that was in hand when a process ended: after the first, the second, and
+ * each later end.
+ */
+const RESTS = [5_000, 30_000, 86_400_000]
+/** ms that a note may take. The process ends in any case. */
+const LIMIT = 5_000
+
+// $1 numbers, $2 why, $3 rests. A resting page begins its day of tries anew. Primary keys.
+const WAIT = `($3::int[])[least(ends + 1, array_length($3::int[], 1))] * interval '1 ms'`
+const NOTES: Record<InHand['kind'], string> = {
+  page: `
+    update pages set ends = ends + 1, reason = 'ended a process', detail = $2,
+           rests_until = clock_timestamp() + ${WAIT}, next_try_at = clock_timestamp() + ${WAIT},
+           first_tried_at = clock_timestamp() + ${WAIT}
+     where page_no = any ($1::bigint[]) and state in ('waiting', 'stored')`,
+  feed: `
+    update feeds set ends = ends + 1, failures = failures + 1, last_error = 'it ended the crawler: ' || $2, parsing = false,
+           next_poll_at = greatest(next_poll_at, clock_timestamp() + ${WAIT})
+     where feed_no = any ($1::bigint[])`,
+  embedding: `
+    update embeddings set ends = ends + 1, error = $2,
+           rests_until = clock_timestamp() + ${WAIT}, claimed_until = clock_timestamp() + ${WAIT}
+     where seq = any ($1::bigint[]) and embedded_at is null and failed_at is null`,
+}
+
+/** What a note is made of. */
+interface Note {
+  databaseUrl: string
+  why: string
+  held: { kind: InHand['kind']; numbers: string[] }[]
+}
+
+/**
+ * Notes what an exception ends this process over, so that it does not end the next one at once, and
+ * for ever. The context of the exception tells what that is; without one, all that is in hand. A
+ * process that is killed notes nothing.
+ *
+ * Another process writes the note, and this one stands still meanwhile: its state is unknown, so
+ * that nothing of it may go on.
+ */
+export function noteEnd(databaseUrl: string, error: unknown): void {
+  const blamed = storage.getStore()
+  const held = (blamed === undefined ? [...all] : [blamed]).map(({ kind, numbers }) => ({
+    ...{ kind, numbers: numbers.map(String) },
+  }))
+  if (held.length === 0) return
+  const note: Note = { databaseUrl, held, why: printableLine(describe(error).slice(0, 500)) }
+  const input = JSON.stringify(note)
+  spawnSync(process.execPath, [fileURLToPath(import.meta.url)], {
+    input,
+    timeout: LIMIT,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+}
+
+async function write({ databaseUrl, why, held }: Note): Promise<void> {
+  const pool = createPool(databaseUrl, 'end', () => {}, { max: 1, connectTimeout: LIMIT, queryTimeout: LIMIT })
+  for (const { kind, numbers } of held) await pool.query(NOTES[kind], [numbers, why, RESTS])
+  await pool.end()
+}
+
+if (import.meta.main) await write(JSON.parse(await text(process.stdin)))

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { rss } from '../crawler/crawl.ts'
+import { reply, startSite } from '../crawler/site.ts'
+import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
+import { articlePage, storePages } from '../normaliser/stored.ts'
+import { jsonLines } from '../script.ts'
+
+t.setTimeout(240_000)
+const HOOK = { NODE_OPTIONS: `--import ${new URL('./ending-answer.ts', import.meta.url).href}` }
+const POISON = reply(200, { 'content-type': 'text/html', 'x-poison': 'yes' }, 'poison')
+
+t.test('what ends a process three times rests, is named, and is tried once a day; kills count nothing', async t => {
+  const site = await startSite()
+  t.teardown(() => site.close())
+  const { database, fleet } = await startFleet(t, QUICK_CRAWL)
+  const page = (path: string) => site.origin + path
+  site.on('/feed', rss(...['/a', '/poison', '/b', '/slow', '/c'].map(page)))
+  site.on('/bad-feed', POISON)
+  site.on('/poison', POISON)
+  site.on('/slow', () => {})
+  for (const path of ['/a', '/b', '/c'])
+    site.on(path, reply(200, { 'content-type': 'text/html' }, articlePage('Raad', path)))
+  const outlet = {
+    name: 'A',
+    domain: `127.0.0.1:${site.port}`,
+    country: 'NL',
+    languages: ['nl'],
+    timeZone: 'Europe/Amsterdam',
+    sitemaps: [],
+  }
+  await fleet.sync({ outlets: [{ ...outlet, feeds: [page('/feed'), page('/bad-feed')] }] })
+  const ofPage = async (path: string) =>
+    (
+      await database.query(
+        `select state, ends, extract(epoch from rests_until - now())::float8 as wait from pages where url = '${page(path)}'`,
+      )
+    )[0]
+  const hurry = () =>
+    database.query(`update pages set next_try_at = now(), rests_until = now() where ends between 1 and 2;
+                    update feeds set next_poll_at = now() where ends between 1 and 2`)
+
+  let ends = 0
+  const crawl = async () => {
+    const crawler = await fleet.start('crawler', { ...HOOK, CRAWL_TIMEOUT: '5s' })
+    await Promise.race([
+      crawler.exited,
+      until(async () => (await ofPage('/poison'))?.ends === 3 && (await badFeed()) === 3, 60_000).catch(() => {}),
+    ])
+    // The note comes before the end.
+    await Promise.race([crawler.exited, new Promise(resolve => setTimeout(resolve, 3_000))])
+    if (crawler.process.exitCode === null) return crawler
+    t.equal(crawler.process.exitCode, 1)
+    ends += 1
+    await hurry()
+    return null
+  }
+  const badFeed = async () =>
+    Number((await database.query(`select ends from feeds where url = '${page('/bad-feed')}'`))[0]?.ends)
+  let crawler = await crawl()
+  while (crawler === null && ends < 12) crawler = await crawl()
+  t.equal(ends, 6, 'three ends for the page, three for the feed')
+  await until(async () => (await database.count("pages where state = 'stored'")) === 3, 30_000, fleet.logs)
+  t.match(await ofPage('/poison'), { state: 'waiting', ends: 3 })
+  t.ok(Math.abs(Number((await ofPage('/poison'))?.wait) - 86_400) < 120)
+  t.match(await ofPage('/slow'), { ends: 0 }, 'what was in hand beside it is not blamed')
+
+  const listed = jsonLines(await fleet.script('pages', 'list', '--json'))
+  t.match(
+    listed.find(({ url }) => url === page('/poison')),
+    { reason: 'ended a process', detail: /falsy|poison|assert/i },
+  )
+  const status = JSON.parse(await fleet.script('status', '--json'))
+  t.equal(status.pages.resting, 1)
+  t.match(JSON.stringify(status.causes), /1 page ended a process three times, and is tried once a day/)
+
+  for (let n = 0; n < 3; n++) {
+    await database.query(
+      `update hosts set leased_until = now(), free_at = now(), permit = null;
+       update pages set next_try_at = now() where ends = 0 and state = 'waiting'`,
+    )
+    await until(() => site.to('/slow').some(({ until }) => until === Number.POSITIVE_INFINITY), 40_000, fleet.logs)
+    crawler?.process.kill('SIGKILL')
+    await crawler?.exited
+    crawler = await fleet.start('crawler', HOOK)
+  }
+  t.match(await ofPage('/slow'), { ends: 0 })
+
+  crawler?.process.kill('SIGTERM')
+  await crawler?.exited
+  for (const path of ['/poison', '/slow'])
+    site.on(path, reply(200, { 'content-type': 'text/html' }, articlePage('Raad', path)))
+  await database.query(
+    `update hosts set leased_until = now(), free_at = now(), permit = null;
+     update pages set next_try_at = now(), rests_until = now() where ends = 3`,
+  )
+  await fleet.start('crawler')
+  await until(async () => (await ofPage('/poison'))?.state === 'stored', 60_000, fleet.logs)
+  t.match(await ofPage('/poison'), { ends: 0 }, 'the day after it is an answer like others')
+})
+
+t.test('a stored page rests for the normaliser, too', async t => {
+  const { database, fleet } = await startFleet(t)
+  const [resting, other] = await storePages(
+    database,
+    ['/1', '/2'].map(path => ({ path, html: articlePage(`Raad ${path}`, path), title: `Raad ${path}` })),
+  )
+  await database.query(`update pages set rests_until = now() + interval '1 day' where page_no = ${resting}`)
+  await fleet.start('normaliser')
+  const state = async (no: unknown) => (await database.query(`select state from pages where page_no = ${no}`))[0]?.state
+  await until(async () => (await state(other)) === 'done', 60_000, fleet.logs)
+  await new Promise(resolve => setTimeout(resolve, 3_000))
+  t.equal(await state(resting), 'stored')
+  await database.query(`update pages set rests_until = now(), next_try_at = now() where page_no = ${resting}`)
+  await until(async () => (await state(resting)) === 'done', 60_000, fleet.logs)
+})
