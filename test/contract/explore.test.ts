@@ -326,3 +326,25 @@ t.test('matches cost what a search costs, and the texts of a page have a bound t
   await api.ask(limited, path)
   t.equal((await api.ask(limited, path)).json.code, 'quota_exceeded')
 })
+
+t.test('each bucket of a time is the sum of its parts, as the pages of the same search show', async t => {
+  for (const then of ['language', 'country', 'outlet']) {
+    const { json, text } = await counts(`by=day&then=${then}&published_after=2026-03-29&published_before=2026-03-31`)
+    t.ok(isCounts(json), text)
+    t.match(json, { then, total: 3, undated: 0 })
+    const [first, second, third] = json.data
+    const keys = { language: ['nl', 'fr'], country: ['NL', 'BE'], outlet: ['De Dagkoerier', 'L’Écho'] }[then]
+    t.match(
+      [first, third],
+      [
+        { count: 2, parts: { data: [{ key: keys?.[0], count: 2 }], other: 0 } },
+        { count: 1, parts: { data: [{ key: keys?.[1], count: 1 }], other: 0 } },
+      ],
+    )
+    t.same(second.parts, { data: [], other: 0 })
+  }
+  const { total, undated } = (await counts('by=week')).json
+  t.match((await counts('by=week&then=country')).json, { total, undated })
+  for (const wrong of ['by=outlet&then=country', 'by=day&then=day', 'by=day&then=outlet&sort=ingested_at'])
+    t.match((await counts(wrong)).json.errors?.then, [String], wrong)
+})

@@ -9,6 +9,7 @@ import {
   TooManyBuckets,
   timeZoneNamed,
 } from '../../../search/index.ts'
+import { LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { countArticles, type PlannedRequest, type Searches } from '../articles/find.ts'
@@ -24,13 +25,19 @@ import { type Answer, wholeContent } from '../http/answer.ts'
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = PARAMETERS
 
 /**
- * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and two of its own.
+ * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and three of its own.
  */
 export const COUNTS_PARAMETERS = {
   by: {
     kind: 'choice',
     values: [...TIME_UNITS, 'outlet', 'language', 'country'],
     about: 'Required. What to count by. `outlet` tells the 20 outlets with the most articles.',
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
+  then: {
+    kind: 'choice',
+    values: ['outlet', 'language', 'country'],
+    about: 'Counts each bucket of a time again by this, as its `parts`.',
   },
   time_zone: {
     kind: 'text',
@@ -56,6 +63,8 @@ const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['order', NO_PAGES],
 ])
 
+const COUNT = { type: 'integer', minimum: 0 } as const
+
 /** The answer, as JSON Schema (2020-12). */
 export const COUNTS_SCHEMA = {
   type: 'object',
@@ -63,6 +72,8 @@ export const COUNTS_SCHEMA = {
   properties: {
     status: { type: 'string', const: 'ok' },
     by: { type: 'string', enum: COUNTS_PARAMETERS.by.values },
+    // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
+    then: { type: 'string', enum: COUNTS_PARAMETERS.then.values },
     time_zone: { type: 'string', description: 'IANA name of the time zone of the buckets; only with counts by time.' },
     total: {
       type: 'integer',
@@ -94,6 +105,22 @@ export const COUNTS_SCHEMA = {
             type: 'string',
             format: 'date-time',
             description: 'Last time of the bucket that the search lets in. Send it as `published_before`.',
+          },
+          parts: {
+            type: 'object',
+            required: ['data', 'other'],
+            properties: {
+              data: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  required: ['key', 'count'],
+                  properties: { key: { type: 'string' }, count: COUNT, outlet: OUTLET_SCHEMA },
+                },
+              },
+              other: COUNT,
+            },
+            description: 'With `then`: all counts of `data` and `other` together are those of the bucket.',
           },
         },
       },
@@ -130,14 +157,18 @@ export async function answerCounts(
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const { request, breakdown } = readCountsRequest(rawQuery)
+  const { request, breakdown, then } = readCountsRequest(rawQuery)
   const start = historyStart(plan.history, new Date())
   const planned = { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
-  const { counts, ms } = await countArticles(searches, planned, breakdown).catch((error: unknown) => {
-    throw error instanceof TooManyBuckets ? tooMany(error) : error
-  })
+  const counting: typeof countArticles | ReturnType<typeof withParts> =
+    then === undefined ? countArticles : withParts(then)
+  const { counts, ms }: { counts: Counted; ms: number } = await counting(searches, planned, breakdown).catch(
+    (error: unknown) => {
+      throw error instanceof TooManyBuckets ? tooMany(error) : error
+    },
+  )
   const meaning = request.question.search === 'semantic' ? { meaning: await meaningOf(plan) } : {}
-  const body = JSON.stringify({ ...countsObject(counts, planned, breakdown), ...meaning })
+  const body = JSON.stringify({ ...countsObject(counts, planned, breakdown, then), ...meaning })
   return {
     ...wholeContent('application/json; charset=utf-8', body),
     search: request.question.search,
@@ -151,12 +182,15 @@ const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
 function readCountsRequest(rawQuery: string) {
   const problems = createProblems()
-  const { by, time_zone, ...values } = readValues(readQueryString(rawQuery), problems)
+  const { by, then, time_zone, ...values } = readValues(readQueryString(rawQuery), problems)
   const breakdown = readBreakdown(by, time_zone, problems)
+  if (then !== undefined && by !== undefined && !isTime(by)) problems.add('then', `Leave it out with by=${by}.`)
+  if (then === 'outlet' && values.sort === 'ingested_at')
+    problems.add('then', 'Leave outlet out with sort=ingested_at.')
   const request = requestOf(values, problems)
   // `requestOf` has refused every request that has a problem.
   if (breakdown === null) throw new Error('A request without a breakdown was let through.')
-  return { request, breakdown }
+  return { request, breakdown, then }
 }
 
 type By = (typeof COUNTS_PARAMETERS.by.values)[number]
@@ -183,15 +217,98 @@ function tooMany({ unit, fits }: TooManyBuckets): ApiError {
   return new ApiError('invalid_request', { errors: { by: [sentence] } })
 }
 
+type Then = (typeof COUNTS_PARAMETERS.then.values)[number]
+type Bucket = Counts['data'][number] & { parts?: { data: Counts['data']; other: number } }
+
+type Counted = Omit<Counts, 'data'> & { data: Bucket[] }
+
+/** Buckets with articles that are counted again by outlet, each by a search of its own. */
+const MOST_BY_OUTLET = 62
+
+/**
+ * Counts the buckets of a time again. No article is in two of these searches, so that a bucket is
+ * the sum of its parts though articles come between them.
+ */
+const withParts =
+  (then: Then) =>
+  async (
+    searches: Searches,
+    planned: PlannedRequest,
+    breakdown: Breakdown,
+  ): Promise<{ counts: Counted; ms: number }> => {
+    const { counts, ms: first } = await countArticles(searches, planned, breakdown)
+    const { request } = planned
+    const bounds = boundsOf(planned)
+    let [ms, undated] = [first, counts.undated]
+    const data = counts.data.map((bucket): Bucket & Required<Pick<Bucket, 'parts'>> => ({
+      ...bucket,
+      count: 0,
+      parts: { data: [], other: 0 },
+    }))
+    if (then === 'outlet') {
+      const full = counts.data.flatMap(({ count, span }, at) => (count > 0 && span ? [{ span, at }] : []))
+      if (full.length > MOST_BY_OUTLET) throw tooManyParts()
+      for (const { span, at } of full) {
+        const publishedAfter = instantAt(Math.max(span.first, bounds.first))
+        const publishedBefore = instantAt(Math.min(span.last, bounds.last))
+        const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
+        const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' })
+        data[at]!.parts = { data: found.data, other: found.other }
+        ms += taken
+      }
+    } else {
+      undated = 0
+      for (const one of thoseOf(planned, then)) {
+        const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown)
+        const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
+        for (const { key, parts } of data) parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
+        undated += found.undated
+        ms += taken
+      }
+    }
+    for (const bucket of data) {
+      bucket.parts.data = bucket.parts.data.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+      bucket.count = bucket.parts.data.reduce((sum, { count }) => sum + count, bucket.parts.other)
+    }
+    const total = data.reduce((sum, { count }) => sum + count, undated)
+    return { counts: { ...counts, data, undated, total }, ms }
+  }
+
+/** The request of each language, or country, that the request lets in. */
+function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: string; planned: PlannedRequest }[] {
+  const { request, countries } = planned
+  if (then === 'country') return countries.map(key => ({ key, planned: { ...planned, countries: [key] } }))
+  return (request.languages ?? LANGUAGES).map(key => ({
+    key,
+    planned: { ...planned, request: { ...request, languages: [key] } },
+  }))
+}
+
+const instantAt = (ms: number) => ({ ms, beyond: '', day: false })
+
+const tooManyParts = () =>
+  new ApiError('invalid_request', {
+    errors: {
+      // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
+      then: [`More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`],
+    },
+  })
+
 /** The answer; `from` and `to` of a bucket can be sent as bounds of the same search. */
-function countsObject({ total, data, other, undated }: Counts, planned: PlannedRequest, breakdown: Breakdown) {
+function countsObject(
+  { total, data, other, undated }: Counted,
+  planned: PlannedRequest,
+  breakdown: Breakdown,
+  then: Then | undefined,
+) {
   const bounds = boundsOf(planned)
   return {
     status: 'ok',
     by: breakdown.by,
+    ...(then === undefined ? {} : { then }),
     ...('zone' in breakdown ? { time_zone: breakdown.zone.name } : {}),
     total,
-    data: data.map(({ key, count, span, outlet }) => ({
+    data: data.map(({ key, count, span, outlet, parts }) => ({
       key,
       count,
       ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
@@ -201,6 +318,7 @@ function countsObject({ total, data, other, undated }: Counts, planned: PlannedR
             from: new Date(Math.max(span.first, bounds.first)).toISOString(),
             to: new Date(Math.min(span.last, bounds.last)).toISOString(),
           }),
+      ...(parts === undefined ? {} : { parts }),
     })),
     other,
     undated,
