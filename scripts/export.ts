@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import product from '../package.json' with { type: 'json' }
 import { openArchive } from '../search/archive/archive.ts'
 import { archiveSettingsOf } from '../search/archive/client.ts'
 import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
@@ -22,12 +25,17 @@ await runCommand(
     ].join('\n'),
     usage: [
       '[PARAMETERS] [--ingested-after T] [--body] [--format ndjson|csv|parquet | --json] > FILE',
-      '--country BE --language fr --format csv > FILE.csv',
+      '--country BE --language fr --format csv --manifest FILE.json > FILE.csv',
     ],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
       format: { type: 'string', value: FORMATS.join('|'), about: 'what is written; ndjson by default' },
       json: { type: 'boolean', about: 'JSON lines, the default' },
+      manifest: {
+        type: 'string',
+        value: 'FILE',
+        about: 'writes to FILE what was exported: query, newest time of ingestion, articles, bytes, SHA-256, version',
+      },
       ...SELECTION_OPTIONS,
       'ingested-after': {
         type: 'string',
@@ -42,8 +50,24 @@ await runCommand(
     if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
     const format = readFormat(options)
     const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
+    const { manifest } = options
+    const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
     const { total, parts, close } = await select(context, pool)
-    return await write(context, format, total, parts).finally(close)
+    const out = createOutput()
+    const code = await write(context, format, total, parts, out).finally(close)
+    if (typeof manifest === 'string' && code === 0) {
+      const { json: _json, manifest: _manifest, format: _format, ...query } = options
+      const about = {
+        version: product.version,
+        format,
+        query,
+        watermark,
+        exported_at: new Date().toISOString(),
+        ...out.told(),
+      }
+      await writeFile(manifest, `${JSON.stringify(about, null, 2)}\n`)
+    }
+    return code
   },
 )
 
@@ -71,11 +95,12 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   if (selected !== null) {
     const index = openIndex(pool, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })
     if (selected.kind === 'words') {
-      return { total: await index.count(selected.query), parts: readFound(pool, index, selected.query, body) }
+      const parts = readFound(pool, index, selected.query, body)
+      return { total: await index.count(selected.query), parts, close: () => index.close() }
     }
     const semantic = await openSemanticSearch(config, pool, index, createLogger('export', 'silent'))
     const { total } = await semantic.search(selected.query, null)
-    const close = async () => void (await semantic.close())
+    const close = async () => void (await Promise.all([semantic.close(), index.close()]))
     return { total, parts: readFound(pool, semantic, selected.query, body), close }
   }
   const after = options['ingested-after']
@@ -86,28 +111,51 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { body, ingestedAfter }) }
 }
 
-async function write(context: CommandContext, name: FormatName, total: number, parts: Parts): Promise<number> {
+async function write(
+  context: CommandContext,
+  name: FormatName,
+  total: number,
+  parts: Parts,
+  { print, told }: Output,
+): Promise<number> {
   const { options, say, signal } = context
   const format = createFormat(name, options.body === true)
   // A bar and lines on the same terminal would overwrite each other.
   const bar = process.stdout.isTTY ? null : articlesBar(total)
-  let articles = 0
   try {
     for await (const lines of parts) {
       if (signal.aborted) return 1
-      articles += lines.length
-      bar?.update(articles)
-      await print(await format.add(lines))
+      await print(await format.add(lines), lines.length)
+      bar?.update(told().articles)
     }
     await print(await format.end())
   } finally {
     bar?.stop()
   }
-  if (process.stderr.isTTY) say(`Wrote ${counted(articles, 'article')}.`)
+  if (process.stderr.isTTY) say(`Wrote ${counted(told().articles, 'article')}.`)
   return 0
 }
 
-/** Waits for a slow reader, because an archive does not fit in memory. */
-async function print(data: string | Uint8Array): Promise<void> {
-  if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
+type Output = ReturnType<typeof createOutput>
+
+/** Standard output, counted and digested. */
+function createOutput() {
+  const hash = createHash('sha256')
+  let [articles, bytes] = [0, 0]
+  return {
+    /** Waits for a slow reader, because an archive does not fit in memory. */
+    async print(data: string | Uint8Array, more = 0): Promise<void> {
+      articles += more
+      bytes += Buffer.byteLength(data)
+      hash.update(data)
+      if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
+    },
+    told: () => ({ articles, bytes, sha256: hash.copy().digest('hex') }),
+  }
+}
+
+/** The newest time of ingestion before the export: `--ingested-after` goes on there. */
+async function readWatermark(pool: Pool): Promise<string | null> {
+  const { rows } = await pool.query<{ at: Date | null }>('select max(ingested_at) as at from articles')
+  return rows[0]?.at?.toISOString() ?? null
 }

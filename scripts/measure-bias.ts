@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { SAMPLE_OUTLETS, textsOf } from '../infra/outlets/sample/outlets.ts'
-import { LANGUAGES } from '../shared/articles/article.ts'
+import { LANGUAGES, type Language } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { counted } from '../shared/log/printable.ts'
-import { runCommand } from '../shared/process/command.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { runCommand, UsageError } from '../shared/process/command.ts'
 
 /**
  * Characters of a passage and of a search term: the common part of vectors shows in short texts
@@ -12,32 +13,39 @@ import { runCommand } from '../shared/process/command.ts'
  */
 const PASSAGE = 300
 const QUERY = 150
+const ARTICLES = 200
 
 await runCommand(
   {
     name: 'measure-bias',
     about: [
       'Measures the bias of EMBEDDINGS_MODEL: the mean vectors of passages and of search terms in each language, on the texts',
-      'of the sample outlets. Writes them to shared/embeddings/bias; they are subtracted from every vector. `npm run reembed -- --all`',
-      'then makes the vectors again.',
+      'of the sample outlets, or of the newest articles of the archive. Services subtract those in shared/embeddings/bias from',
+      'every vector. Copy FILE there when it serves you; `npm run reembed -- --all` then makes the vectors again.',
     ].join('\n'),
+    usage: ['--write FILE [--archive]'],
+    options: {
+      write: { type: 'string', value: 'FILE', about: 'where the means are written' },
+      archive: { type: 'boolean', about: `the newest ${ARTICLES} articles of each language in place of the sample` },
+    },
     needs: ['EMBEDDINGS_URL'],
   },
-  async ({ config, say, signal }) => {
+  async ({ config, options, say, signal, openPool }) => {
+    const { write } = options
+    if (typeof write !== 'string') throw new UsageError('Name a file: --write FILE.')
+    const pool = options.archive === true ? openPool({ mayBeStandby: true }) : null
     const source = sourceOf(config)
     // Raw vectors: the bias of an earlier measurement must not be subtracted from them.
     const embeddings = openEmbeddings(
       { ...source, model: { ...source.model, bias: [] } },
       { passageTimeout: config.EMBEDDINGS_TIMEOUT },
     )
-    const samples = SAMPLE_OUTLETS.flatMap(textsOf)
     const means: number[][] = []
     for (const language of LANGUAGES) {
       const passages: number[][] = []
       const queries: number[][] = []
-      const texts = samples
-        .filter(sample => sample.language === language)
-        .flatMap(({ title, paragraphs }) => [title, ...paragraphs])
+      const texts = pool === null ? sampleTexts(language) : await archiveTexts(pool, language)
+      if (texts.length === 0) throw new Error(`There is no text in ${language}, and each language needs some.`)
       for (const text of texts) {
         passages.push(...(await embeddings.embedPassages([text.slice(0, PASSAGE)], signal)))
         queries.push(await embeddings.embedQuery(text.slice(0, QUERY), signal))
@@ -45,12 +53,25 @@ await runCommand(
       means.push(mean(passages), mean(queries))
       say(`${language}: ${counted(texts.length, 'text')}`)
     }
-    const file = biasFile(source.model.name)
     const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')
-    await writeFile(file, `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`)
-    say(`Wrote ${file.pathname}.`)
+    await writeFile(write, `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`)
+    say(`Wrote ${write}; services read ${biasFile(source.model.name).pathname}.`)
   },
 )
+
+function sampleTexts(language: Language): string[] {
+  const samples = SAMPLE_OUTLETS.flatMap(textsOf).filter(sample => sample.language === language)
+  return samples.flatMap(({ title, paragraphs }) => [title, ...paragraphs])
+}
+
+async function archiveTexts(pool: Pool, language: Language): Promise<string[]> {
+  const { rows } = await pool.query<{ title: string; body: string | null }>(
+    `select t.title, left(t.body, ${PASSAGE}) as body from articles a join article_texts t using (seq)
+      where a.language = $1 order by a.seq desc limit ${ARTICLES}`,
+    [language],
+  )
+  return rows.flatMap(({ title, body }) => [title, ...(body === null ? [] : [body])])
+}
 
 /** Rounded to five digits; more are noise. */
 function mean(vectors: number[][]): number[] {

@@ -4,6 +4,7 @@ import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { snippetOf } from '../../shared/articles/snippet.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
+import { nearestName } from '../../shared/encoding/near-miss.ts'
 
 /** A line that is no article; the message says what to write instead. */
 export class BadLine extends Error {
@@ -25,7 +26,8 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
- * text with `plain: true` and else HTML. Ignores unknown fields and those that the index computes
+ * text with `plain: true` and else HTML. Refuses a field whose name is a slip of one that is absent.
+ * Ignores other unknown fields, and those that the index computes
  * (`relevance`, and `snippet` unless `rights` says that it is bounded).
  *
  * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
@@ -34,6 +36,8 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
  */
 export function parseArticle(line: string, latest: number): NewArticle {
   const fields = readObject(line)
+  refuseSlips(fields, FIELDS)
+  if (isRecord(fields.outlet)) refuseSlips(fields.outlet, ['name', 'domain'])
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id))) {
@@ -60,6 +64,20 @@ export function parseArticle(line: string, latest: number): NewArticle {
 }
 
 type Fields = Record<string, unknown>
+
+const FIELDS = [
+  ...['id', 'url', 'title', 'body', 'plain', 'published_at', 'ingested_at', 'authors', 'outlet', 'language'],
+  ...['country', 'rights', 'snippet', 'relevance'],
+]
+
+/** A field that would be ignored, as `publishedAt`, though its value is wanted. */
+function refuseSlips(fields: Fields, known: readonly string[]): void {
+  const absent = known.filter(name => !(name in fields))
+  for (const name of Object.keys(fields)) {
+    const meant = known.includes(name) ? null : nearestName(name, absent)
+    if (meant !== null) throw new BadLine(`there is no field ${name}; did you mean ${meant}?`)
+  }
+}
 
 function readObject(line: string): Fields {
   let value: unknown

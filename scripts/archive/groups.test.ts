@@ -80,6 +80,24 @@ t.test('threads hand texts over as they are stored', async t => {
   ])
 })
 
+t.test('a slip in the name of a field that is absent is a bad line; other unknown fields are ignored', async t => {
+  const article = JSON.parse(line(1))
+  const { title, outlet, ...rest } = article
+  const lines = [
+    { ...rest, outlet, titel: title },
+    { ...rest, title, outlet: { nmae: 'x' } },
+    { ...article, publishedAt: '2026-01-01T00:00:00Z', published_at: undefined },
+    { ...article, uri: 'x', section: 'Sport' },
+  ]
+  const [group] = await readAll(lines.map(one => JSON.stringify(one)).join('\n'), false)
+  const meant = ['field titel; did you mean title', 'nmae; did you mean name', 'publishedAt; did you mean published_at']
+  t.match(
+    group?.bad.map(({ reason }) => reason),
+    meant.map(words => new RegExp(words)),
+  )
+  t.equal(group?.articles.length, 1)
+})
+
 t.test('a dry run prepares no texts', async t => {
   const [group] = await readAll(line(1), false)
   t.equal(group?.articles.length, 1)

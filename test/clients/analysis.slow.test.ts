@@ -30,7 +30,12 @@ t.test('issue 37.10: an archive is imported, searched, made a table and drawn', 
   writeFileSync(join(folder, '.data/api.key'), secret)
 
   const [install = '', ask = ''] = blocksOf('docs/analysis.md', 'sh')
-  const [program = ''] = blocksOf('docs/analysis.md', 'python')
+  const notebook: { cells: { cell_type: string; source: string[] }[] } = JSON.parse(
+    readFileSync(join(CHECKOUT, 'docs/analysis.ipynb'), 'utf8'),
+  )
+  const cells = notebook.cells.filter(cell => cell.cell_type === 'code').map(({ source }) => source.join(''))
+  const program = `${cells.join('\n\n')}\n`
+  t.equal(program, blocksOf('docs/analysis.md', 'python')[0], 'the notebook has the printed steps')
   const sh = (script: string) =>
     run('sh', ['-ec', script.replace('http://127.0.0.1:8080', api.base)], {
       cwd: folder,

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
@@ -41,6 +43,18 @@ t.test('issue 21.9: export selects by language, country, outlet, dates and query
   const both = await exported('--json', '--format', 'csv')
   t.match(both.err, /^export: --json and --format csv contradict each other; write one of them\.\n$/)
   t.equal(both.text, '', 'nothing is written')
+})
+
+t.test('a manifest says what was exported, and nothing else is said', async t => {
+  const file = `${t.testdir()}/manifest.json`
+  const { bytes, err } = await exported('--country', 'BE', '--language', 'fr', '--manifest', file)
+  t.equal(err, '')
+  const { rows } = await api.pool.query<{ at: Date }>('select max(ingested_at) as at from articles')
+  t.match(JSON.parse(await readFile(file, 'utf8')), {
+    ...{ version: /^\d/, format: 'ndjson', query: { country: 'BE', language: 'fr' }, articles: 2 },
+    ...{ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+    watermark: rows[0]?.at.toISOString(),
+  })
 })
 
 t.test('issue 21.9: CSV quotes what needs it', async t => {
