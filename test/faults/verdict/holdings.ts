@@ -1,4 +1,5 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
+import { install } from 'undici'
 import { withEmbeddedKeys } from '../../../shared/config/beside.ts'
 import { type Config, readConfig } from '../../../shared/config/config.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -63,6 +64,8 @@ async function readPoints(
   const { rows } = await pool.query<{ name: string }>("select name from vector_collections where state = 'serving'")
   const name = rows[0]?.name
   if (!name) return null
+  // Its client calls the global `fetch`, and Node's own does not know the agents of its undici.
+  install()
   const client = new QdrantClient({ url, apiKey, checkCompatibility: false })
   const counts = new Map<bigint, number>()
   let offset: string | number | undefined
