@@ -60,6 +60,8 @@ interface ImportParts {
   patiently?: <T>(work: () => Promise<T>) => Promise<T>
   /** Tests make them small. */
   sizes?: ImportSizes
+  /** ms for which a segment is stored before it is used. Tests make it short. */
+  ahead?: number
 }
 
 interface ImportSizes {
@@ -215,7 +217,7 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
 async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | null> {
   const { pool, indexer, embedDelay } = parts
   // Searches read it ahead meanwhile.
-  await pause(Math.max(0, built.at + AHEAD - performance.now()))
+  await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
   /** Rows of the last attempt that came to its commit: claims that are new tell that others failed. */
   let tried: WrittenRow[] = []
   const attempt = async () => {

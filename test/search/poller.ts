@@ -11,37 +11,42 @@ export const EVERYTHING: ArticleQuery = {
   perPage: 100,
 }
 
-export interface Poller {
-  seen: Set<string>
-  /** Times told at each poll, ascending within it. */
-  disorder: string[]
-  /** Polls once more and stops. */
-  finish(): Promise<void>
-}
-
-/**
- * Polls as the contract says ("Polling for new articles"): from the latest time seen, oldest first,
- * until there are no more pages.
- */
-export function startPoller(index: SearchIndex): Poller {
+/** Who polls as the contract says ("Polling for new articles"), and holds the place between polls. */
+export function createFollower(index: SearchIndex) {
   const seen = new Set<string>()
+  /** Times told at each poll, ascending within it. */
   const disorder: string[] = []
   let latest: Date | null = null
-  let last = false
-  const poll = async () => {
-    const query: ArticleQuery = { ...EVERYTHING, sort: 'ingested_at', order: 'asc', perPage: 20, ingestedAfter: latest }
-    let position: Position | null = null
-    do {
-      const page: SearchPage = await index.search(query, position)
-      for (const { id, ingestedAt } of page.rows) {
-        seen.add(id)
-        if (ingestedAt === null) disorder.push(`${id} has no time`)
-        else if (latest !== null && ingestedAt < latest) disorder.push(`${id} comes after a later one`)
-        else latest = ingestedAt
+  return {
+    ...{ seen, disorder },
+    /** From the latest time seen, oldest first, until there are no more pages. */
+    async poll(): Promise<void> {
+      const query: ArticleQuery = {
+        ...EVERYTHING,
+        sort: 'ingested_at',
+        order: 'asc',
+        perPage: 20,
+        ingestedAfter: latest,
       }
-      position = page.next
-    } while (position !== null)
+      let position: Position | null = null
+      do {
+        const page: SearchPage = await index.search(query, position)
+        for (const { id, ingestedAt } of page.rows) {
+          seen.add(id)
+          if (ingestedAt === null) disorder.push(`${id} has no time`)
+          else if (latest !== null && ingestedAt < latest) disorder.push(`${id} comes after a later one`)
+          else latest = ingestedAt
+        }
+        position = page.next
+      } while (position !== null)
+    },
   }
+}
+
+/** Polls again and again. `finish` polls once more and stops. */
+export function startPoller(index: SearchIndex) {
+  const { seen, disorder, poll } = createFollower(index)
+  let last = false
   const running = (async () => {
     while (!last) {
       await poll()
@@ -50,9 +55,8 @@ export function startPoller(index: SearchIndex): Poller {
     await poll()
   })()
   return {
-    seen,
-    disorder,
-    async finish() {
+    ...{ seen, disorder },
+    async finish(): Promise<void> {
       last = true
       await running
     },

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { createRandom } from '../faults/random.ts'
+import { randomArticles } from './archive.ts'
+
+/*
+ * What happens in random histories of the index: who writes what beside whom, and what meets them
+ * between two statements.
+ */
+
+/** What happens at a statement of a writer. */
+export interface Meeting {
+  /** Number of the statement, from 1 on. */
+  at: number
+  /**
+   * `hold` it for `ms`; `cut` the connection before it, or `lose` its answer; `kill` the writer
+   * before it, or `murder` it when the server has run it; end the newest `thread`. `restart` Postgres,
+   * or `fail over` to a standby that lacks the last transactions.
+   */
+  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'fail over'
+  ms: number
+}
+
+export interface Actor {
+  kind: 'import' | 'crawler' | 'segments' | 'reindex'
+  /** Its articles, some repeated. */
+  keys: number[]
+  /** Of an import's segments. */
+  most: number
+  least: number
+  /** Articles that are given to it at once, and ms of rest after them. */
+  piece: number
+  rest: number
+  ahead: number
+  meetings: Meeting[]
+}
+
+/** Actors that work at the same time. */
+export type Step = Actor[]
+
+const KEYS = 48
+
+function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
+  const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
+  const ms = fc.constantFrom(1, 10, 50, 300)
+  return fc.array(fc.record({ at, act: fc.constantFrom(...acts), ms }, { noNullPrototype: true }), { maxLength: 3 })
+}
+
+/** @param acts that may meet a writer */
+export function histories(acts: Meeting['act'][], steps: number): fc.Arbitrary<Step[]> {
+  const fields = {
+    kind: fc.constantFrom<Actor['kind'][]>('import', 'import', 'import', 'crawler', 'segments', 'reindex'),
+    keys: fc.array(fc.nat(KEYS - 1), { minLength: 4, maxLength: 48 }),
+    most: fc.integer({ min: 4, max: 16 }),
+    least: fc.integer({ min: 1, max: 4 }),
+    piece: fc.integer({ min: 1, max: 24 }),
+    rest: fc.constantFrom(0, 0, 5, 40),
+    ahead: fc.constantFrom(0, 20),
+    meetings: meetings(acts),
+  } satisfies { [Field in keyof Actor]: fc.Arbitrary<Actor[Field]> }
+  const actor = fc.record(fields, { noNullPrototype: true })
+  return fc.array(fc.array(actor, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: steps })
+}
+
+/** Importers beside others, of which one sees a failover. */
+export function failovers(): fc.Arbitrary<Step[]> {
+  const failover = fc.record({ at: fc.integer({ min: 10, max: 60 }), ms: fc.nat(7) }, { noNullPrototype: true })
+  return fc.tuple(histories(['hold', 'lose'], 1), failover).map(([[step], { at, ms }]) => {
+    const [first, ...others] = step!
+    const importer: Actor = { ...first!, kind: 'import', meetings: [{ at, act: 'fail over', ms }] }
+    return [[importer, ...others]]
+  })
+}
+
+const TIMES = ['2019-05-01', '2021-03-04', '2021-03-05', '2024-02-29T23:59:59.999Z'].map(time => new Date(time))
+
+/** The article of a key, the same each time. Some want ids that others want, too. */
+export function articleOf(key: number): NewArticle {
+  const [drawn] = randomArticles(createRandom(key + 1), 1, undefined, 12)
+  const address = `model.example/${key}`
+  const { ingestedAt: _, ...article } = drawn!
+  const own = [undefined, undefined, null, TIMES[key % 4]!][key % 4]
+  return {
+    ...article,
+    ...{ title: `${article.title} woord${key}`, url: `https://${address}`, addresses: [address] },
+    publishedAt: key % 5 === 0 ? null : TIMES[key % 4]!,
+    ...(own !== undefined && { ingestedAt: own }),
+    ...(key % 6 === 0 && { id: `given-${key % 4}` }),
+  }
+}
+
+export const keyOf = ({ url }: { url: string }) => Number(url.split('/').at(-1))
+
+/** How an actor ended. */
+export interface Ended {
+  actor: Actor
+  /** What an import told; null: it was killed, or tells nothing. */
+  told: { indexed: number; known: number } | null
+  /** All its articles must be there. */
+  isDone: boolean
+}

@@ -1,0 +1,157 @@
+import type { SearchIndex } from '../../search/index.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { createRandom } from '../faults/random.ts'
+import { difference, queryOf } from './comparison.ts'
+import { articleOf, type Ended, keyOf } from './histories.ts'
+import { readKnown } from './known.ts'
+import { answer, type Known, type Question } from './oracle.ts'
+import { type createFollower, EVERYTHING } from './poller.ts'
+import { randomQuestion } from './questions.ts'
+import { openTestIndex } from './store.ts'
+
+/* Where the index lies after a step of a history: what it must say by a naive model. */
+
+function hold(condition: boolean, complaint: () => string): void {
+  if (!condition) throw new Error(complaint())
+}
+
+/** What is checked, with what the model remembers. */
+interface World {
+  pool: Pool
+  index: SearchIndex
+  follower: ReturnType<typeof createFollower>
+  /** Articles that were there after the step before. */
+  before: Known[]
+  /** A process may have left a segment that nobody uses. */
+  hasDead: boolean
+  /** Articles for which a key stands. */
+  scale: number
+}
+
+export type Page = Awaited<ReturnType<typeof frozenPage>>
+
+const FROZEN = { ...EVERYTHING, q: null, search: 'keyword', perPage: 5 } as const
+
+/** The first page of a sequence that is read on after the step. */
+export async function frozenPage({ index, before }: World) {
+  const { rows, next } = await index.search(queryOf(FROZEN)!)
+  return { ids: rows.map(({ id }) => id), next, known: before }
+}
+
+/** Holds the index to what the model knows. */
+export async function check(world: World, ended: Ended[], page: Page): Promise<void> {
+  const { pool, index, follower } = world
+  const known = await readKnown(pool, 0n)
+  checkArticles(known)
+  checkCounts(world.before, known, ended)
+  await checkNumbers(world, known)
+  for (let { next } = page; next !== null; ) {
+    const following = await index.search(queryOf(FROZEN)!, next)
+    page.ids.push(...following.rows.map(({ id }) => id))
+    next = following.next
+  }
+  hold(page.ids.join() === answer(page.known, FROZEN)!.ids.join(), () => 'a sequence changed while it was read')
+  await follower.poll()
+  const missed = known.filter(one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id))
+  hold(missed.length === 0, () => `the follower missed ${missed.map(({ seq }) => seq)}`)
+  hold(follower.disorder.length === 0, () => follower.disorder.join())
+  const fresh = openTestIndex(pool)
+  try {
+    for (const one of [index, fresh]) await checkAnswers(one, known, world.scale)
+  } finally {
+    await fresh.close()
+  }
+  world.before = known
+}
+
+/** Each article is there once, and as it was given. */
+function checkArticles(known: Known[]): void {
+  const told = (article: NewArticle) => {
+    const { title, body, publishedAt, authors, outlet, language, country } = article
+    return JSON.stringify({ title, body, publishedAt, authors, outlet, language, country })
+  }
+  for (const article of known) {
+    const given = articleOf(keyOf(article))
+    hold(
+      told(article) === told({ ...given, authors: [...new Set(given.authors)] }),
+      () => `${told(article)} is not as given`,
+    )
+    const own = given.ingestedAt
+    const isOwn = own === undefined ? article.ingestedAt !== null : article.ingestedAt?.getTime() === own?.getTime()
+    hold(isOwn, () => `article ${article.seq} came at ${article.ingestedAt?.toISOString()}`)
+  }
+  hold(new Set(known.map(keyOf)).size === known.length, () => 'an article is there twice')
+  hold(new Set(known.map(({ id }) => id)).size === known.length, () => 'an id is there twice')
+}
+
+/** What writers told is true, and nothing is lost. */
+function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
+  const were = new Set(before.map(keyOf))
+  const are = new Set(known.map(keyOf))
+  const keysOf = (some: Ended[]) =>
+    some.flatMap(({ actor }) => (actor.kind === 'import' || actor.kind === 'crawler' ? actor.keys : []))
+  const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(key => !are.has(key))
+  hold(lost.length === 0, () => `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
+  const fresh = [...are].filter(key => !were.has(key))
+  const given = new Set(keysOf(ended))
+  hold(
+    fresh.every(key => given.has(key)),
+    () => 'there is an article that nobody gave',
+  )
+  let counted = 0
+  for (const { actor, told } of ended) {
+    if (told === null) continue
+    counted += told.indexed
+    hold(
+      told.indexed + told.known === actor.keys.length,
+      () => `an import of ${actor.keys.length} told ${JSON.stringify(told)}`,
+    )
+  }
+  const untold = new Set(keysOf(ended.filter(({ told }) => told === null)))
+  const least = fresh.filter(key => !untold.has(key)).length
+  hold(
+    least <= counted && counted <= fresh.length,
+    () => `imports told ${counted} new articles of ${least} to ${fresh.length}`,
+  )
+}
+
+/** Numbers have no gaps, segments neither, and none ends above the clock. */
+async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<void> {
+  hold(
+    known.every(({ seq }, at) => seq === BigInt(at) + 1n),
+    () => `numbers have gaps: ${known.map(({ seq }) => seq)}`,
+  )
+  const { rows: clocks } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
+  hold(
+    clocks[0]!.last === BigInt(known.length),
+    () => `the clock is at ${clocks[0]!.last}, of ${known.length} articles`,
+  )
+  const { rows } = await pool.query<{ first: bigint; last: bigint }>(
+    'select first_seq as first, last_seq as last from segments order by first_seq',
+  )
+  const whole = rows.every(({ first, last }, at) => first === (rows[at - 1]?.last ?? 0n) + 1n && last <= known.length)
+  hold(whole, () => `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`)
+  const { rowCount } = await pool.query("select from segments_ahead where kind = 'import'")
+  hold(hasDead || rowCount === 0, () => `${rowCount} segments of imports are left`)
+}
+
+const ALL_SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
+
+async function checkAnswers(index: SearchIndex, known: Known[], scale: number): Promise<void> {
+  const list: Question = { ...FROZEN, perPage: 7 }
+  const random = createRandom(known.length)
+  const questions = [
+    ...[list, { ...list, sort: 'ingested_at', order: 'asc' } satisfies Question],
+    ...known.filter((_, at) => at % scale === 0).map(one => ({ ...list, q: `woord${keyOf(one)}` })),
+    ...(known.length === 0 ? [] : Array.from({ length: 12 }, () => randomQuestion(random, known))),
+  ]
+  for (const question of questions) {
+    const differs = await difference(index, known, question, ALL_SIZES)
+    hold(differs === null, () => `${differs}: ${question.q} ${JSON.stringify(question)}`)
+    const query = queryOf(question)
+    if (query === null) continue
+    const count = await index.count(query)
+    hold(count === answer(known, question)!.ids.length, () => `${count} counted: ${question.q}`)
+  }
+}

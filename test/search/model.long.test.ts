@@ -1,0 +1,15 @@
+import t from 'tap'
+import { failovers, histories } from './histories.ts'
+import { startModel } from './model.ts'
+
+t.setTimeout(3_000_000)
+
+const ACTS = ['hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
+
+t.test('hundreds of histories of small segments, and some of real ones, agree with a naive model', async t => {
+  const tryOn = await startModel(t)
+  await tryOn(t, histories([...ACTS], 5), { runs: 200, limit: 1_200_000 })
+  await tryOn(t, failovers(), { runs: 20, limit: 900_000 })
+  // Segments of 1,024 to 4,096 articles.
+  await tryOn(t, histories([...ACTS], 2), { runs: 4, scale: 256, limit: 600_000 })
+})

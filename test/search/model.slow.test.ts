@@ -1,0 +1,33 @@
+import t from 'tap'
+import { type Actor, failovers, histories } from './histories.ts'
+import { startModel } from './model.ts'
+
+t.setTimeout(280_000)
+
+const RUNS = Number(process.env.RUNS ?? 6)
+const LIMIT = 100_000
+
+const tryOn = await startModel(t)
+
+const IMPORT: Actor = {
+  ...{ kind: 'import', keys: [1, 2, 3, 5, 7, 8, 9, 10, 11, 13, 14, 15], most: 6, least: 3, piece: 6, rest: 0 },
+  ...{ ahead: 0, meetings: [] },
+}
+/** A new primary gives the number of the import's transaction to another one. */
+const LOST = [[{ ...IMPORT, meetings: [{ at: 18, act: 'fail over', ms: 3 } as const] }]]
+/** Segments are built again while the next ones are built, because others write their articles. */
+const MIXED = [
+  [
+    { ...IMPORT, keys: [0, 30, 31, 9, 0, 22, 32], most: 5, least: 1, ahead: 20 },
+    { ...IMPORT, kind: 'crawler' as const, keys: [0, 43, 24, 4, 20, 3, 9, 5, 31, 18], piece: 2 },
+  ],
+]
+
+t.test('the index says what a naive model says, whoever writes beside whom, and whatever ends or restarts', async t => {
+  const acts = ['hold', 'hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
+  await tryOn(t, histories([...acts], 3), { runs: RUNS, examples: [MIXED], limit: LIMIT })
+})
+
+t.test('nothing is told that a failover to a standby without the last transactions has undone', async t => {
+  await tryOn(t, failovers(), { runs: Math.ceil(RUNS / 6), examples: [LOST], limit: LIMIT })
+})

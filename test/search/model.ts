@@ -1,0 +1,333 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import { SEARCH_SETTINGS } from '../../search/index.ts'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import { prepareText } from '../../search/indexing/article.ts'
+import { openImporter } from '../../search/indexing/import.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { createPool, isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase, inDatabase } from '../database.ts'
+import { until } from '../fleet.ts'
+import { type Door, openDoor, type Passage } from '../standbys/door.ts'
+import { startTestCluster } from '../standbys/servers.ts'
+import { type Actor, articleOf, type Ended, type Meeting, type Step } from './histories.ts'
+import { check, frozenPage } from './model-checks.ts'
+import type { Known } from './oracle.ts'
+import { createFollower } from './poller.ts'
+import { openTestIndex } from './store.ts'
+
+/*
+ * Random histories of the index: writers beside each other, each behind a door that stops, cuts or
+ * ends it between two statements. After each step the index must say what a naive model says.
+ */
+
+type Cluster = Awaited<ReturnType<typeof startTestCluster>>
+
+/** The system under test, with what the model remembers of it. */
+type World = Awaited<ReturnType<typeof openWorld>>
+
+async function openWorld(cluster: Cluster, scale: number) {
+  const address = () => new URL(cluster.current().url)
+  const database = await createTestDatabase()
+  const doors = new Set<Door>()
+  const enter = async (meet?: Parameters<typeof openDoor>[1]) => {
+    const door = await openDoor(address, meet)
+    doors.add(door)
+    return door
+  }
+  const own = await enter()
+  const pool = createPool(own.to(database.url), 'model', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openTestIndex(pool)
+  const workers: Worker[] = []
+  const onWorker = (worker: Worker) => void workers.push(worker)
+  process.on('worker', onWorker)
+  const follower = createFollower(index)
+  return {
+    ...{ cluster, scale, database, doors, enter, pool, index, workers, follower },
+    /** Articles that were there after the step before. */
+    before: [] as Known[],
+    /** A process may have left a segment that nobody uses. */
+    hasDead: false,
+    /** Postgres was restarted in this step, once. */
+    restart: null as Promise<void> | null,
+    /** The server changes in this step. */
+    change: null as Promise<Ended[]> | null,
+    async close() {
+      process.off('worker', onWorker)
+      await index.close()
+      await pool.end()
+      for (const door of doors) await door.close()
+      // The server that had it may hang for good.
+      if (new URL(database.url).host === new URL(process.env.DATABASE_URL ?? '').host) await database.drop()
+    },
+  }
+}
+
+/** Runs a history in a world of its own. @throws where the index lies */
+async function live(steps: Step[], cluster: Cluster, scale: number): Promise<void> {
+  const world = await openWorld(cluster, scale)
+  try {
+    for (const [at, step] of steps.entries()) {
+      const page = await frozenPage(world)
+      await prepareChange(world, step)
+      let isOver = false
+      const following = (async () => {
+        while (!isOver) {
+          await world.follower.poll().catch(unlessAway)
+          await pause(20)
+        }
+      })()
+      const acted = await Promise.allSettled(step.map(actor => act(world, actor)))
+      const more = (await world.change) ?? []
+      await world.restart
+      world.change = world.restart = null
+      isOver = true
+      await following
+      const ended = acted.map(one => {
+        if (one.status === 'rejected') throw one.reason
+        return one.value
+      })
+      await check(world, [...ended, ...more], page).catch((error: unknown) => {
+        throw new Error(`after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`)
+      })
+    }
+  } finally {
+    await world.close()
+  }
+}
+
+function unlessAway(error: unknown): void {
+  if (!isTransient(error)) throw error
+}
+
+/** Lets an actor do its work, and says how it ended. */
+async function act(world: World, actor: Actor): Promise<Ended> {
+  const due = new Map(actor.meetings.map(one => [one.at, one]))
+  const door = await world.enter(async statement => {
+    const meeting = due.get(statement)
+    return meeting === undefined ? 'pass' : meet(world, door, meeting)
+  })
+  const pool = createPool(door.to(world.database.url), 'model writer', () => {}, { max: 3 })
+  const mayEnd = actor.meetings.some(({ act }) => ['kill', 'murder', 'thread'].includes(act))
+  const ended: Ended = { actor: enlarged(actor, world.scale), told: null, isDone: false }
+  try {
+    await ACTS[actor.kind](pool, ended.actor, ended)
+    ended.isDone = true
+  } catch (error) {
+    // A command that makes segments may be overtaken, and is run again.
+    const isUsual = /another process stored segments|removed a segment/.test(String(error))
+    const writes = actor.kind === 'import' || actor.kind === 'crawler'
+    if (!mayEnd && !isUsual && (writes || !isTransient(error))) throw error
+    world.hasDead = true
+    ended.told = null
+  } finally {
+    await pool.end()
+    await door.close()
+    world.doors.delete(door)
+  }
+  return ended
+}
+
+async function meet(world: World, door: Door, { act, ms }: Meeting): Promise<Passage> {
+  if (act === 'hold') await pause(ms)
+  if (act === 'thread') await world.workers.at(-1)?.terminate()
+  if (act === 'kill') door.shut()
+  if (act === 'murder') {
+    // The server runs it, and nobody hears of it.
+    setTimeout(door.shut, ms)
+    return 'lose'
+  }
+  if (act === 'restart') {
+    world.restart ??= world.cluster.restart()
+    await world.restart
+  }
+  if (act === 'fail over' && world.change === null) {
+    const { cluster } = world
+    cluster.standbys[0]!.pause()
+    await cluster.current().query('select pg_terminate_backend(pid) from pg_stat_replication')
+    world.change = failOver(world, cluster, ms)
+  }
+  return act === 'cut' ? 'cut' : act === 'lose' ? 'lose' : 'pass'
+}
+
+/** Commits wait for the standby from now on, as far as a step fails over. */
+async function prepareChange({ cluster }: World, step: Step): Promise<void> {
+  if (!step.some(({ meetings }) => meetings.some(({ act }) => act === 'fail over'))) return
+  if (cluster.standbys.length === 0) await cluster.follow()
+  await setSynchronous(cluster, "'*'")
+}
+
+async function setSynchronous(cluster: Cluster, names: string): Promise<void> {
+  await cluster.current().query(`alter system set synchronous_standby_names = ${names}`)
+  await cluster.current().query('select pg_reload_conf()')
+  const isSet = async () => {
+    const [row] = await cluster.current().query("select current_setting('synchronous_standby_names') as names")
+    return `'${String(row?.names)}'` === names
+  }
+  await until(isSet, 10_000)
+}
+
+const WAITING = "select from pg_stat_activity where wait_event = 'SyncRep'"
+
+/** Others write on the new primary before the writers of the step come back. */
+async function failOver(world: World, cluster: Cluster, ms: number): Promise<Ended[]> {
+  const late = performance.now() + 2_000
+  while (performance.now() < late && (await cluster.current().query(WAITING)).length === 0) await pause(10)
+  for (const door of world.doors) door.shut()
+  await cluster.failOver()
+  const url = useCurrent(cluster)
+  const others: Actor = { ...NOTHING, keys: Array.from({ length: 2 + (ms % 7) }, (_, at) => 1_000_000 + at) }
+  const database = { url: inDatabase(url, new URL(world.database.url).pathname.slice(1)) }
+  const pool = createPool(database.url, 'others', () => {})
+  const ended: Ended = { actor: others, told: null, isDone: true }
+  await ACTS.crawler(pool, others, ended)
+  await pool.end()
+  for (const door of world.doors) door.open()
+  return [ended]
+}
+
+const NOTHING: Actor = {
+  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 0, meetings: [] },
+}
+
+/** Databases of this process are on the present primary from now on. @returns its address for their owner */
+function useCurrent(cluster: Cluster): string {
+  const url = new URL(cluster.url)
+  url.host = new URL(cluster.current().url).host
+  process.env.DATABASE_URL = url.href
+  process.env.TEST_SUPERUSER_URL = cluster.current().url
+  return url.href
+}
+
+/** ms that a writer waits for Postgres. */
+const PATIENCE = 60_000
+
+/** As `scripts/archive/while-away.ts` does, in shorter steps. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + PATIENCE
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isTransient(error) || performance.now() > end) throw error
+      await pause(30)
+    }
+  }
+}
+
+/** Who is killed tries nothing again. */
+const patienceOf = (meetings: Meeting[]): typeof patiently =>
+  meetings.some(({ act }) => act === 'kill' || act === 'murder') ? work => work() : patiently
+
+const SIZES = { flushed: 8n, merged: 32n }
+
+type Act = (pool: Pool, actor: Actor, ended: Ended) => Promise<void>
+
+const ACTS: Record<Actor['kind'], Act> = {
+  async import(pool, { keys, most, least, piece, rest, ahead, meetings }, ended) {
+    const indexer = openIndexer(pool)
+    const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+    const told = { indexed: 0, known: 0 }
+    const importer = openImporter({
+      ...{ pool, writer, indexer, embedDelay: 0, sizes: { most, least, text: 1_000_000 } },
+      ...{ ahead, patiently: patienceOf(meetings) },
+      written({ indexed, known }) {
+        told.indexed += indexed
+        told.known += known
+      },
+    })
+    try {
+      for (const part of parts(keys, piece)) {
+        await importer.add(part.map(articleOf))
+        await pause(rest)
+      }
+      await importer.flush()
+      ended.told = told
+    } finally {
+      await indexer.close()
+    }
+  },
+  async crawler(pool, { keys, piece, rest, meetings }) {
+    const patiently = patienceOf(meetings)
+    const indexer = openIndexer(pool)
+    const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+    try {
+      for (const part of parts(keys, piece)) {
+        await patiently(() => writer.write(part.map(articleOf)))
+        await pause(rest)
+      }
+    } finally {
+      await indexer.close()
+    }
+  },
+  async segments(pool, { keys, rest, ahead }) {
+    for (const _ of keys.slice(0, 8)) {
+      await makeSegments(pool, SIZES, { ahead })
+      await pause(rest)
+    }
+  },
+  async reindex(pool) {
+    const { rebuild } = openIndexer(pool)
+    const tokeniser = { atOnce: 2, tokenise: async (texts: Texts) => texts.map(text => prepareText(text).words) }
+    for (const { last } of await rebuild.ranges()) {
+      await rebuild.exclusively(async () => {
+        const range = (await rebuild.ranges()).find(one => one.last >= last)
+        if (range === undefined) return
+        const count = Number(range.last - range.first + 1n)
+        const chosen = new Set(Array.from({ length: count }, (_, at) => range.first + BigInt(at)))
+        const { signal } = new AbortController()
+        await rebuild.segment(range, { tokeniser, chosen, worked: async () => {}, within: async () => {}, signal })
+      })
+    }
+  },
+}
+
+type Texts = { title: string; body: string | null }[]
+
+const parts = (keys: number[], size: number) =>
+  Array.from({ length: Math.ceil(keys.length / size) }, (_, at) => keys.slice(at * size, (at + 1) * size))
+
+/** An actor whose keys stand for so many articles each, for segments of real sizes. */
+function enlarged(actor: Actor, scale: number): Actor {
+  const { keys, most, least, piece } = actor
+  const all = keys.flatMap(key => Array.from({ length: scale }, (_, at) => key * scale + at))
+  return { ...actor, keys: all, most: most * scale, least: least * scale, piece: piece * scale }
+}
+
+interface Trial {
+  runs: number
+  examples?: Step[][]
+  /** Articles for which a key stands. */
+  scale?: number
+  /** ms after which no other history begins, and nothing is shrunk. */
+  limit: number
+}
+
+/** A server of a test's own that may be restarted and fail over, and a way to try histories on it. */
+export async function startModel(t: Test) {
+  const cluster = await startTestCluster(1)
+  t.teardown(() => cluster.stop())
+  // The first primary is kept by a supervisor.
+  await cluster.failOver()
+  useCurrent(cluster)
+  /**
+   * Tries examples and so many random histories. SEED and REPLAY (the `path` that a failure tells)
+   * try one again.
+   */
+  return async (test: Test, histories: fc.Arbitrary<Step[]>, { runs, examples = [], scale = 1, limit }: Trial) => {
+    const { SEED, REPLAY } = process.env
+    const seed = Number(SEED ?? Date.now() % 1_000_000_000)
+    test.comment(`seed ${seed}`)
+    const property = fc.asyncProperty(histories, steps => live(steps, cluster, scale))
+    const result = await fc.check(property, {
+      ...{ seed, numRuns: runs + examples.length, examples: examples.map((one): [Step[]] => [one]) },
+      ...(REPLAY === undefined ? {} : { path: REPLAY }),
+      // Each attempt of shrinking takes seconds.
+      interruptAfterTimeLimit: limit,
+    })
+    if (result.failed) test.fail(`${String(result.errorInstance)}\n${fc.defaultReportMessage(result)}`)
+    else test.pass(`${result.numRuns} histories`)
+  }
+}
