@@ -41,7 +41,8 @@ async function openWorld(cluster: Cluster, scale: number) {
   const pool = createPool(own.to(database.url), 'model', () => {}, { settings: SEARCH_SETTINGS })
   const index = openTestIndex(pool)
   const workers: Worker[] = []
-  const onWorker = (worker: Worker) => void workers.push(worker)
+  // Node itself dies when a thread is ended that still loads its modules.
+  const onWorker = (worker: Worker) => void worker.once('message', () => workers.push(worker))
   process.on('worker', onWorker)
   const follower = createFollower(index)
   return {
