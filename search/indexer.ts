@@ -52,8 +52,8 @@ export interface Indexer {
     /** Builds a segment and stores it ahead. @returns its number */
     build(articles: ImportedArticles): Promise<number>
     /**
-     * Makes segments of articles that others have written, unless they are fewer than a quarter of a
-     * flush.
+     * Makes segments of articles that others have written, unless they are fewer than a quarter of
+     * a flush.
      */
     cover(): Promise<void>
     /** Makes the merges that are due. */

@@ -41,7 +41,7 @@ function cellOf({ refused, wordsAlone }: Stopped): string {
   return words.filter(Boolean).join(', ') || '–'
 }
 
-/** Articles that are bounded at a time. After each part, searches read their newest articles again. */
+/** Articles that are bounded at a time. After each, searches read their newest articles again. */
 const PART = 1_000
 const VECTOR_TIMEOUT = 15_000
 

@@ -8,8 +8,8 @@ const PART = 200
 
 /**
  * Folds the names anew, then rebuilds the index of words of the chosen articles in the order of
- * their numbers: segment by segment, then articles without a segment. No other process makes segments while one is rebuilt;
- * between two they may.
+ * their numbers: segment by segment, then articles without a segment. No other process makes
+ * segments while one is rebuilt; between two they may.
  *
  * @returns whether it is complete
  */

@@ -218,7 +218,7 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
   const { pool, indexer, embedDelay } = parts
   // Searches read it ahead meanwhile.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
-  /** Rows of the last attempt that came to its commit: claims that are new tell that others failed. */
+  /** Rows of the last attempt that came to its commit. New claims tell that others failed. */
   let tried: WrittenRow[] = []
   const attempt = async () => {
     await indexer.imported.cover()

@@ -288,7 +288,7 @@ export interface TakenNumbers {
   stamp: Date
 }
 
-/** ms for which an import may hold the clock, whatever it does. Its own work takes a few seconds. */
+/** ms for which an import may hold the clock, whatever it does. Its work takes a few seconds. */
 const HOLDS_CLOCK = 60_000
 
 /**

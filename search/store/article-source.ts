@@ -62,7 +62,7 @@ export interface ArticleSource {
    * Articles after one `seq` up to another, ascending, with words of this version or a newer one.
    */
   readNew(after: bigint, to: bigint, wordsVersion: bigint): Promise<UnflushedArticle[]>
-  /** Numbers that are no article's are left out. Snippets are of this version, or of a newer one. */
+  /** Numbers that are no article's are left out. Snippets are of this version, or newer. */
   readStored(seqs: bigint[], wordsVersion: bigint): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>

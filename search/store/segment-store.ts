@@ -39,7 +39,8 @@ export const sizeOf = (segment: SegmentMeta) => Number(segment.last - segment.fi
 
 /**
  * All segments at one version. Together they hold every article with `seq` up to `covered`, each
- * once, but for the oldest ones where these are held elsewhere. Segments stand in ascending order of `seq`.
+ * once, but for the oldest ones where these are held elsewhere. Segments stand in ascending order
+ * of `seq`.
  */
 export interface IndexMeta {
   version: bigint
@@ -59,8 +60,8 @@ export interface IndexState {
   /** Version of the segments (`IndexMeta`). */
   version: bigint
   /**
-   * Version of the words of articles that have no segment yet, and of all snippets. `reindex` raises
-   * it, and whoever withdraws snippets.
+   * Version of the words of articles that have no segment yet, and of all snippets. `reindex`
+   * raises it, and whoever withdraws snippets.
    */
   wordsVersion: bigint
 }

@@ -7,7 +7,7 @@ import { installPython } from '../contract/python.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/running.ts'
 
-/* The steps of docs/operations.md, "On one machine by the Procfile", with honcho as they are printed. */
+/* The steps of docs/operations.md, "On one machine by the Procfile", as printed, with honcho. */
 
 t.setTimeout(300_000)
 const tools = await installPython('honcho==2.0.0')

@@ -38,7 +38,7 @@ function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, patiently?: Patien
   return { pool, indexer, writer, importer, counts }
 }
 
-/** What is wrong with the segments, and with what searches find of articles made by `newArticle`. */
+/** What is wrong with the segments, and with what searches find of articles of `newArticle`. */
 async function faultsOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ first: number; last: number; whole: boolean }>(
     `select first_seq::int as first, last_seq::int as last, digest = sha256(convert_to(ids, 'UTF8')) as whole

@@ -57,7 +57,7 @@ export async function startTestCluster(standbys: number) {
       await until(takesWrites, READY)
       current = promoted = next
     },
-    /** Ends the present primary as a power failure does, and starts it again. It was a standby once. */
+    /** Ends the present primary as a power failure does, and starts it again. Once a standby. */
     async restart() {
       await promoted!.kill()
       await promoted!.start()

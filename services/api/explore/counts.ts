@@ -362,7 +362,8 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
 
 // Articles without a vector: they wait for it, were refused again and again, or are found by words
 // alone. Of a long line the first ones are looked at: the others are taken to be alike. $1 SAMPLE,
-// $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed, article_rights_silent.
+// $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed,
+// article_rights_silent.
 const SAMPLE = 50_000
 const LACKING = `
   with lacking as (

@@ -104,7 +104,10 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
 /** No article: `updated` must be there, and the feed stays the same as long as nothing comes. */
 const NEVER = 0
 
-/** @param signed the feed has an author, whom Atom requires, and whom readers of JSON Feed take for its items' */
+/**
+ * @param signed the feed has an author, whom Atom requires, and whom readers of JSON Feed take for
+ * its items'
+ */
 function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string, signed: boolean): Feed {
   const page = pageOf(identity.publicUrl, found.search)
   const latest = Math.max(NEVER, ...found.articles.map(({ time }) => time ?? NEVER))

@@ -35,7 +35,7 @@ export function wellKnownPages(config: Config, publicUrl: string): Router {
   return router
 }
 
-/** RFC 9116. It expires between five and six months ahead, so that it stays the same for a month. */
+/** RFC 9116. It expires five to six months ahead, so that it stays the same for a month. */
 function securityText({ CRAWL_FROM }: Config, publicUrl: string, now: Date): string {
   const expires = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 6, 1))
   return [

@@ -254,7 +254,10 @@ const BEHIND_DATE = new RegExp(
 
 const AUTHOR = anyOf(rules => rules.authors.authorLabels)
 
-/** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin"; in a list, "Autorin/Autor Anna Weber". */
+/**
+ * Anywhere in the article: "Autorin: Anna Weber, Korrespondentin"; in a list, "Autorin/Autor Anna
+ * Weber".
+ */
 const SIGNED_LINE = new RegExp(
   String.raw`^(?:${AUTHOR}(?:/${AUTHOR})?(?:\s?:\s(?:${BY}\s)?|\s(?=(?-i:${NAME_BESIDE})$))|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
   'iu',

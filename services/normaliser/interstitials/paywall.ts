@@ -43,7 +43,7 @@ export function openingOf(whole: PageText, free: boolean | null): Opening {
   return { paragraphs: walled && length < STUB ? [] : own, walled }
 }
 
-/** The paragraphs that readers see, and that are in a language: some paywalls show scrambled ones. */
+/** The paragraphs that readers see, and that are in a language: some paywalls scramble them. */
 function readable({ paragraphs, veiled }: PageText): string[] {
   const seen = paragraphs.filter(text => !veiled.has(text))
   return (seen.length > 0 ? seen : paragraphs).filter(isLanguage)

@@ -195,7 +195,7 @@ const textLength = (element: Element): number =>
     0,
   )
 
-/** Whether an element is another item of the list: with the same name and class, a link and a date. */
+/** Whether an element is another item of the list: its name and class, a link and a date. */
 function isLike(other: Element['children'][number], one: Element): boolean {
   if (!isElement(other) || other === one || other.name !== one.name || other.attribs.class !== one.attribs.class)
     return false

@@ -203,8 +203,8 @@ function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
 }
 
 /**
- * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD says
- * whose they are, and is read elsewhere.
+ * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD
+ * says whose they are, and is read elsewhere.
  */
 function scriptedDates(html: string): string[] {
   const found = html

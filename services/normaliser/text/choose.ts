@@ -169,7 +169,7 @@ function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Blo
   for (const at of teasers) chosen[at] = false
 }
 
-/** Takes the sentences below the headline in its own element, where nothing else of the page is left. */
+/** Takes the sentences below the headline in its own element, where nothing else is left. */
 function takeOwnSentences(
   blocks: Block[],
   chosen: boolean[],
@@ -186,7 +186,7 @@ function takeOwnSentences(
   }
 }
 
-/** The innermost article or main element around the headline, else the outermost one of the body. */
+/** The innermost article or main element around the headline, else the outermost of the body. */
 function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolean): Element | null {
   const headings = blocks.filter(isHeading)
   const titled = headings.find(isHeadline)
@@ -227,7 +227,7 @@ function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
   }
 }
 
-/** Where the smallest element ends that begins with a line and holds more; without one, the line. */
+/** Where the smallest element ends that begins with a line and holds more; else the line. */
 function endOfBox(blocks: Block[], first: number): number {
   for (const around of upwards(blocks[first]!.element)) {
     const isInside = (at: number) => blocks[at] !== undefined && isWithin(blocks[at].element, around)

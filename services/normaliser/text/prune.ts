@@ -180,7 +180,10 @@ export function isSubject(element: Element): boolean {
   return !asks && !links && below.some(isProse) && !isLastOfComments(element)
 }
 
-/** Comments stand behind the article; a section about comments may be its last one only by another name. */
+/**
+ * Comments stand behind the article; a section about comments may be its last one only by another
+ * name.
+ */
 function isLastOfComments(element: Element): boolean {
   if (!/comment|rea[ck]ti/i.test(element.attribs.id ?? '')) return false
   const siblings = element.parent?.children ?? []
