@@ -1,10 +1,16 @@
+import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
-import { FIRST_SCHEMA, SCHEMA } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { glanceAtIndex } from '../../search/verify.ts'
+import { createPool, FIRST_SCHEMA, type Pool, SCHEMA } from '../../shared/postgres/pool.ts'
+import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
+import { FEW } from '../search/archive-index.ts'
+import { shortArticles } from '../search/short-articles.ts'
 
 t.setTimeout(120_000)
 
@@ -23,6 +29,17 @@ const tablesOf = async (database: TestDatabase) =>
     ({ tablename }) => tablename,
   )
 
+/** Columns, indexes, triggers and functions of ours. */
+const objectsOf = async (database: TestDatabase) =>
+  (
+    await database.query(`
+      select concat(table_name, '.', column_name, ' ', data_type, ' ', column_default) as it
+      from information_schema.columns where table_schema = 'public' and table_name !~ '^(migrations$|archived_)'
+      union select indexdef from pg_indexes where schemaname = 'public' and tablename <> 'migrations'
+      union select tgname from pg_trigger where not tgisinternal and tgrelid::regclass::text !~ '[.]'
+      union select proname from pg_proc where pronamespace = 'public'::regnamespace order by 1`)
+  ).map(({ it }) => it)
+
 t.test('an empty database gets all of the first schema, or nothing of it', async t => {
   const [database, client] = await emptyDatabase(t)
   await client.query('create table semantic_sets ()')
@@ -32,6 +49,53 @@ t.test('an empty database gets all of the first schema, or nothing of it', async
   t.strictSame(await migrate(database.url), { applied: await migrationFiles(), version: SCHEMA })
   t.strictSame(await tablesOf(database), await tablesOf(await createTestDatabase(t)))
   t.strictSame((await migrate(database.url)).applied, [], 'the second time there is nothing to do')
+})
+
+/** Takes away what the migrations after the first schema add. */
+const TO_FIRST_SCHEMA = `
+  drop trigger segments_below_clock on segments; drop function refuse_segment_above_clock;
+  alter table segments drop column digest; alter table segments_ahead drop column digest;
+  alter table pages drop column ends, drop column rests_until; alter table feeds drop column ends;
+  alter table embeddings drop column ends, drop column rests_until;
+  alter table article_rights drop column article_seq;
+  delete from migrations where number > ${FIRST_SCHEMA}`
+
+t.test('a database of the first schema, with articles and segments, is brought up and works', async t => {
+  const database = await createTestDatabase(t)
+  const write = async (first: number, count: number, work: (pool: Pool) => Promise<unknown>) => {
+    const pool = createPool(database.url, 'test', () => {}, PATIENT)
+    const indexer = openIndexer(pool)
+    await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(shortArticles(first, count))
+    await work(pool)
+    await indexer.close()
+    await pool.end()
+  }
+  await write(0, 80, async pool => {
+    await makeSegments(pool, FEW)
+    await pool.query(
+      `insert into article_rights (id, snippet, vector) select id, true, false from articles where seq = 7`,
+    )
+  })
+  const [plain, client] = await emptyDatabase(t)
+  await client.query('create table migrations (number int primary key, name text not null, applied_at timestamptz)')
+  for (const file of await migrationFiles())
+    if (Number(file.slice(0, 4)) <= FIRST_SCHEMA)
+      await client.query(await readFile(new URL(`../../infra/migrations/${file}`, import.meta.url), 'utf8'))
+  await database.query(TO_FIRST_SCHEMA)
+  t.strictSame(await objectsOf(database), await objectsOf(plain), 'it is of the first schema')
+
+  const added = (await migrationFiles()).filter(file => Number(file.slice(0, 4)) > FIRST_SCHEMA)
+  t.strictSame(await migrate(database.url), { applied: added, version: SCHEMA })
+  t.strictSame(await objectsOf(database), await objectsOf(await createTestDatabase(t)))
+  const digests = () =>
+    database.query('select digest is null as old, sum(last_seq - first_seq + 1)::int as n from segments group by 1')
+  t.strictSame(await digests(), [{ old: true, n: 80 }])
+  t.strictSame(await database.query('select article_seq::int as seq from article_rights'), [{ seq: 7 }])
+  await write(100, 80, async pool => {
+    await makeSegments(pool, FEW)
+    t.strictSame((await digests()).find(({ old }) => !old)?.n, 96, 'what is made or merged from now on has one')
+    t.strictSame(await glanceAtIndex(pool), [])
+  })
 })
 
 t.test('a database of an older schema, or of a newer one than this checkout, is refused', async t => {
