@@ -110,7 +110,7 @@ else {
       const answer = await fetch(`http://127.0.0.1:${balanced.port}/v1/articles`, { method })
       t.equal(answer.status, 503)
       t.equal(answer.headers.get('retry-after'), '5')
-      t.match(await answer.json(), { status: 'error', code: 'internal_error' })
+      t.match(await answer.json(), { status: 'error', code: 'service_unavailable' })
     }
     await Promise.all([balanced.start(0), balanced.start(1)])
     t.equal((await fetch(`http://127.0.0.1:${balanced.port}/healthz`)).status, 200)

@@ -113,10 +113,11 @@ t.test('decision 7: every form of address that HTTP knows is answered as any oth
 
 t.test('issue 4.6: no answer tells a stack, a query or a host', async t => {
   await api.pool.query('alter table ingest_clock rename to clock_away')
-  const { status, json, text } = await api.ask(secret, '/v1/articles')
+  const { status, json, text, headers } = await api.ask(secret, '/v1/articles')
   await api.pool.query('alter table clock_away rename to ingest_clock')
   t.equal(status, 500)
   t.equal(json.code, 'internal_error')
+  t.equal(headers.get('retry-after'), null, 'a fault of ours does not end by waiting')
   t.strictSame(Object.keys(json), ['status', 'code', 'message'])
   t.notMatch(text, /clock_away|relation|select|127\.0\.0\.1|\.ts|node_modules/i)
 })

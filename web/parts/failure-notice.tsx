@@ -28,7 +28,7 @@ function adviceOf({ code, errors, message }: Failure, { words }: Speech): string
 
 /** These end by themselves: the page tries again when the API says, or when the network is back. */
 const goesOn = ({ code, retryAfter }: Failure) =>
-  code === 'offline' || (code === 'rate_limit_exceeded' && retryAfter !== null)
+  code === 'offline' || (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
 
 /** Between two attempts while nothing answers. */
 const OFFLINE_PAUSE = 10

@@ -223,6 +223,7 @@ export const de: Words = {
     history_not_included: 'Ihr Tarif reicht nicht so weit zurück. Wählen Sie einen späteren ersten Tag.',
     semantic_search_unavailable:
       'Die Suche nach Wörtern geht weiter. Versuchen Sie es mit der Bedeutung in einer halben Minute wieder.',
+    service_unavailable: 'Die Datenbank ist nicht erreichbar. Die Seite versucht es von selbst wieder.',
     unreadable: 'Die Antwort ist nicht lesbar. Versuchen Sie es wieder; bleibt es so, melden Sie es dem Betreiber.',
     server: 'Versuchen Sie es wieder. Bleibt es so, melden Sie es dem Betreiber.',
     expired: 'Diese Ergebnisliste ist zu alt, um sie fortzusetzen. Suchen Sie noch einmal.',

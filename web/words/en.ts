@@ -216,6 +216,7 @@ export const en = {
     country_not_included: 'Your plan does not cover every country that you chose. Take one away.',
     history_not_included: 'Your plan does not reach that far back. Choose a later first day.',
     semantic_search_unavailable: 'Search by words goes on. Try meaning again in half a minute.',
+    service_unavailable: 'The database is away. The page tries again by itself.',
     unreadable: 'The answer cannot be read. Try again; if it stays, tell whoever runs the service.',
     server: 'Try again. If it stays, tell whoever runs the service.',
     expired: 'This list of results is too old to go on. Search again.',

@@ -221,6 +221,7 @@ export const fr: Words = {
     history_not_included: 'Votre formule ne remonte pas si loin. Choisissez un premier jour plus tardif.',
     semantic_search_unavailable:
       'La recherche par mots continue. Réessayez la recherche par le sens dans une demi-minute.',
+    service_unavailable: 'La base de données est injoignable. La page réessaie d’elle-même.',
     unreadable: 'La réponse est illisible. Réessayez ; si cela dure, prévenez la personne qui gère le service.',
     server: 'Réessayez. Si cela dure, prévenez la personne qui gère le service.',
     expired: 'Cette liste de résultats est trop ancienne pour continuer. Cherchez à nouveau.',

@@ -220,6 +220,7 @@ export const lb: Words = {
     history_not_included: 'Ären Abonnement geet net sou wäit zréck. Wielt e spéideren éischten Dag.',
     semantic_search_unavailable:
       'D’Sich no Wierder geet weider. Probéiert d’Bedeitung an enger hallwer Minutt nach eng Kéier.',
+    service_unavailable: "D'Datebank ass net z'erreechen. D'Säit probéiert et vum selwen nach eng Kéier.",
     unreadable: 'D’Äntwert ass net ze liesen. Probéiert nach eng Kéier; bleift et sou, sot dem Bedreiwer Bescheed.',
     server: 'Probéiert nach eng Kéier. Bleift et sou, sot dem Bedreiwer Bescheed.',
     expired: 'Dës Lëscht vu Resultater ass ze al, fir virunzefueren. Sicht nach eng Kéier.',

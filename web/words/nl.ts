@@ -221,6 +221,7 @@ export const nl: Words = {
     country_not_included: 'Uw abonnement dekt niet elk land dat u koos. Haal er een weg.',
     history_not_included: 'Uw abonnement gaat niet zo ver terug. Kies een latere eerste dag.',
     semantic_search_unavailable: 'Zoeken op woorden werkt gewoon. Probeer betekenis over een halve minuut opnieuw.',
+    service_unavailable: 'De database is niet bereikbaar. De pagina probeert het vanzelf opnieuw.',
     unreadable: 'Het antwoord is onleesbaar. Probeer het opnieuw; blijft het zo, meld het de beheerder.',
     server: 'Probeer het opnieuw. Blijft het zo, meld het de beheerder.',
     expired: 'Deze lijst met resultaten is te oud om verder te gaan. Zoek opnieuw.',

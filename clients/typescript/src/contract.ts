@@ -64,6 +64,7 @@ export interface ErrorObject {
     | 'country_not_included'
     | 'history_not_included'
     | 'semantic_search_unavailable'
+    | 'service_unavailable'
     | 'not_found'
     | 'method_not_allowed'
     | 'internal_error'

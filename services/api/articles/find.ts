@@ -4,7 +4,7 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Cursor } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
-import { RETRY_SEMANTIC } from '../contract/parameters.ts'
+import { RETRY_UNAVAILABLE } from '../contract/parameters.ts'
 import type { ArticlesRequest } from '../contract/request.ts'
 import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
@@ -158,7 +158,7 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
 function explain(error: unknown): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {
-      headers: { 'Retry-After': String(RETRY_SEMANTIC) },
+      headers: { 'Retry-After': String(RETRY_UNAVAILABLE) },
       cause: error,
     })
   }

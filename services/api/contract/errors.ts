@@ -49,6 +49,11 @@ export const ERRORS = {
     when: 'Semantic search is out of order for now; keyword and boolean search are not.',
     message: 'Semantic search is unavailable for now; retry shortly, or use another search mode.',
   },
+  service_unavailable: {
+    status: 503,
+    when: 'The database is away or its disk is full; the request costs nothing of the month.',
+    message: 'The service is out of order for now; retry in half a minute.',
+  },
   not_found: {
     status: 404,
     when: 'There is nothing at this path.',
@@ -109,7 +114,7 @@ export type BesideErrorCode = keyof typeof BESIDE_ERRORS
 /** The errors of the contract, and those beside it. */
 export const ALL_ERRORS = { ...ERRORS, ...BESIDE_ERRORS }
 
-/** An answer that is an error of the contract; whatever else is thrown becomes `internal_error`. */
+/** An answer that is an error of the contract; `errorOf` makes one of whatever else is thrown. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode | BesideErrorCode

@@ -185,7 +185,7 @@ function failure(status: number, codes: readonly AnyErrorCode[]): Json {
     headers: headers([
       'X-Request-Id',
       ...(status === 401 ? (['WWW-Authenticate'] as const) : PLAN_HEADERS),
-      ...(status === 429 || status >= 500 ? (['Retry-After'] as const) : []),
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
     ]),
     content: {
       'application/json': {

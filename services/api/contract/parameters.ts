@@ -17,7 +17,7 @@ export const LIMITS = {
 } as const
 
 /** `Retry-After` of a 503, in seconds (decision 7). */
-export const RETRY_SEMANTIC = 30
+export const RETRY_UNAVAILABLE = 30
 
 /** What a parameter may hold. */
 export type ParameterKind =

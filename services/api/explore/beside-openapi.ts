@@ -131,6 +131,7 @@ const OF_THE_KEY = [
   'too_many_failed_attempts',
   'rate_limit_exceeded',
   'invalid_request',
+  'service_unavailable',
   'internal_error',
 ] as const
 
@@ -241,7 +242,7 @@ const FEED_OPERATIONS: Json = {
       errors: [
         ...(['not_found', 'feed_ended', 'too_many_failed_attempts', 'rate_limit_exceeded'] as const),
         ...(['quota_exceeded', 'invalid_request', 'country_not_included', 'history_not_included'] as const),
-        ...(['semantic_search_unavailable', 'internal_error'] as const),
+        ...(['semantic_search_unavailable', 'service_unavailable', 'internal_error'] as const),
       ],
     }),
   },

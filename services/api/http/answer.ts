@@ -8,7 +8,7 @@ import { isTransient } from '../../../shared/postgres/pool.ts'
 import { createSemaphore } from '../../../shared/resilience/semaphore.ts'
 import { NoPermit } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
-import type { SearchMode } from '../contract/parameters.ts'
+import { RETRY_UNAVAILABLE, type SearchMode } from '../contract/parameters.ts'
 import type { ErrorObject } from '../contract/resources.ts'
 import { boundLines, isAnybodys } from './observe.ts'
 
@@ -130,18 +130,20 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found'))
 }
 
-/** Seconds; Postgres is away, or its disk is full. */
-const RETRY_DATABASE = 10
+/** The error for whatever was thrown: what is not said otherwise is ours to know. */
+function errorOf(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  // Postgres is away, or its disk is full.
+  const headers = { 'Retry-After': String(RETRY_UNAVAILABLE) }
+  if (isTransient(thrown)) return new ApiError('service_unavailable', { headers, cause: thrown })
+  return new ApiError('internal_error', { cause: thrown })
+}
 
-/**
- * Sends an error as the contract's object. What is no `ApiError` is ours to know and
- * `internal_error` to the client.
- */
+/** Sends an error as the contract's object. */
 export function sendError(log: Logger): ErrorRequestHandler {
   const isWritten = boundLines(log)
   return (thrown: unknown, _request, response, _next) => {
-    const headers = isTransient(thrown) ? { 'Retry-After': String(RETRY_DATABASE) } : {}
-    const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { headers, cause: thrown })
+    const error = errorOf(thrown)
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed

@@ -27,7 +27,7 @@ class Outlet(TypedDict):
 
 class _ErrorObject(TypedDict):
     status: Literal["error"]
-    code: Literal["missing_token", "invalid_token", "too_many_failed_attempts", "rate_limit_exceeded", "quota_exceeded", "invalid_request", "country_not_included", "history_not_included", "semantic_search_unavailable", "not_found", "method_not_allowed", "internal_error"]
+    code: Literal["missing_token", "invalid_token", "too_many_failed_attempts", "rate_limit_exceeded", "quota_exceeded", "invalid_request", "country_not_included", "history_not_included", "semantic_search_unavailable", "service_unavailable", "not_found", "method_not_allowed", "internal_error"]
     """Tell errors apart by this. More may be added."""
     message: str
     """For people; may change."""
