@@ -1,5 +1,5 @@
 import type { NewArticle } from '../../search/indexing/article.ts'
-import { cutText, plainText, TEXT_LIMITS } from '../../shared/articles/plain-text.ts'
+import { cutText, PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SNIPPET_LENGTH, snippetOf } from '../../shared/articles/snippet.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -94,7 +94,7 @@ export async function composeArticle(
   if (title === null) return refused(...withoutTitle(interstitial))
   const own = bestOf(texts)
   const text = own ?? bestOf(feedTexts(entry))
-  const body = text === null ? null : cutText(text.value, TEXT_LIMITS.body)
+  const body = text === null ? null : cutText(text.value, PAGE_LIMITS.body)
   const question: LanguageQuestion = {
     title: title.value,
     body,

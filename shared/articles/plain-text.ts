@@ -107,11 +107,14 @@ function signOf(control: string): string {
   return sign > '\u009f' ? sign : ''
 }
 
+/** Most UTF-16 units of an article's texts, whichever way it comes. */
+export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
+
 /**
- * Most UTF-16 units of an article's texts, whichever way it comes: a body as long as a novel. Twice
- * as much would hold up the thread that indexes.
+ * The same of pages, whose text anybody may write: a body as long as a novel. Twice as much would
+ * hold up the thread that reads it.
  */
-export const TEXT_LIMITS = { title: 500, body: 500_000 }
+export const PAGE_LIMITS = { title: 500, body: 500_000 }
 
 /** Cuts a text after the last word that fits into a limit; a longer word, never within a pair. */
 export const cutText = (text: string, most: number) =>

@@ -1,6 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio/slim'
 import { DomHandler, Parser, type parseDocument } from 'htmlparser2'
-import { TEXT_LIMITS } from '../../../shared/articles/plain-text.ts'
+import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
 import { boundMarkup } from './bounds.ts'
 
 type Node = ReturnType<typeof parseDocument>['children'][number]
@@ -36,7 +36,7 @@ const LONGEST_ATTRIBUTE = 4_096
 const MAX_JSON_LD = 4_000_000
 
 /** Most text that is read, in UTF-16 units. */
-const MAX_TEXT = TEXT_LIMITS.body
+const MAX_TEXT = PAGE_LIMITS.body
 /**
  * Most characters times the elements around them: text extractors read a text once for each element
  * around it. The limit lets `MAX_TEXT` through at depth 40; real pages have their text at depths of

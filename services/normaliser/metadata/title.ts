@@ -1,6 +1,6 @@
 import { decodeHTML } from 'entities'
 import { getDomainWithoutSuffix } from 'tldts'
-import { TEXT_LIMITS } from '../../../shared/articles/plain-text.ts'
+import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
@@ -66,7 +66,7 @@ interface Title {
 function againstTitle(title: string, own: ReadonlySet<string>): string | null {
   if (title === '') return 'empty'
   // A longer text is a paragraph in the place of a title.
-  if (title.length > TEXT_LIMITS.title) return `longer than ${TEXT_LIMITS.title} characters`
+  if (title.length > PAGE_LIMITS.title) return `longer than ${PAGE_LIMITS.title} characters`
   return isOwn(title, own) ? "the site's own name" : null
 }
 
