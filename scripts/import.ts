@@ -7,6 +7,7 @@ import type { NewArticle } from '../search/indexing/article.ts'
 import { type Importer, openImporter } from '../search/indexing/import.ts'
 import { openArticleWriter } from '../search/indexing/writer.ts'
 import { counted } from '../shared/log/printable.ts'
+import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { type Group, orSilence, readGroups } from './archive/groups.ts'
@@ -206,7 +207,7 @@ async function withImporter(
 ): Promise<void> {
   const { config } = context
   const pool = context.openPool({ statementTimeout: 0 })
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const embedDelay = config.EMBED_DELAY
   const importer = openImporter({
     ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },

@@ -1,15 +1,14 @@
-import type { ArticleOutlet } from '../shared/articles/article.ts'
-import type { Queryable } from '../shared/postgres/pool.ts'
 import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
 import { type Breakdown, type Counts, collectArticles, createBreakdown } from './execute/breakdown.ts'
 import type { Collector } from './execute/collector.ts'
-import type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
+import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
-import { openParts } from './open-parts.ts'
+import { openParts, type PartsOptions } from './open-parts.ts'
+import type { Queryable } from './postgres.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import {
   type ArticleFilter,
@@ -21,10 +20,11 @@ import {
   timeBoundsOf,
 } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
-import { type IndexState, SegmentsChanged, type Standbys } from './store/segment-store.ts'
+import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { type Covered, createNameCounter, createSuggestions } from './suggestions.ts'
 import type { NameField } from './terms.ts'
-import { startWarmUp, type WarmUp } from './warm-up.ts'
+import type { ArticleOutlet } from './vocabulary.ts'
+import { type Repeat, startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
  * The entry for those who search: the API, benchmarks and tests. Those who write articles use
@@ -112,10 +112,11 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
    * is read ahead was read once.
    *
+   * @param repeat runs work again and again
    * @param onFailure told of what could not be read; it is tried again
    * @param gently takes longer, and leaves processors to other processes that answer requests
    */
-  warm(onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
+  warm(repeat: Repeat, onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
   /**
    * Looks whether every article can be searched.
    *
@@ -145,13 +146,9 @@ export interface IndexStats {
   names: { count: number; bytes: number }
 }
 
-export interface IndexOptions {
-  /** Servers that searches read from as far as they hold what a search needs; absent: none. */
-  standbys?: Standbys | undefined
+export interface IndexOptions extends PartsOptions {
   /** Most bytes of each cache; defaults fit the machine's memory. */
   caches?: Partial<CacheSizes>
-  /** Holds the oldest articles in place of segments; absent: segments hold all. */
-  elsewhere?: Elsewhere
 }
 
 const SIZES: SearchSizes = {
@@ -181,9 +178,9 @@ export function openIndex(db: Queryable, options: IndexOptions = {}): SearchInde
 export function openIndexOf<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
-  { caches, standbys, elsewhere }: IndexOptions = {},
+  { caches, ...handed }: IndexOptions = {},
 ): SearchIndex<A> {
-  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, elsewhere })
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, handed)
   let warmUp: WarmUp | null = null
   let warm: Promise<void> | null = null
   let closed = false
@@ -232,8 +229,8 @@ export function openIndexOf<A extends KeptArticle>(
     },
     recount: seqs => parts.stored.recount(seqs),
 
-    warm(onFailure = () => {}, gently = false) {
-      warmUp ??= startWarmUp(parts, SIZES, gently, onFailure)
+    warm(repeat, onFailure = () => {}, gently = false) {
+      warmUp ??= startWarmUp(parts, SIZES, { repeat, onFailure, gently })
       // Ranking looks at all articles. Beside the first requests it would make them wait.
       warm ??= warmUp.warm.then(() => (closed ? undefined : suggestions.ready().catch(onFailure)))
       return warm

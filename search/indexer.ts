@@ -1,10 +1,8 @@
-import type { Logger } from '../shared/log/logger.ts'
-import { counter } from '../shared/metrics.ts'
-import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import type { DocumentWords } from './analysis/index.ts'
 import { SEGMENT_SIZES } from './indexing/policy.ts'
-import { createScheduler, type ImportedArticles } from './indexing/scheduler.ts'
+import { createScheduler, type ImportedArticles, type SegmentEvents } from './indexing/scheduler.ts'
 import { segmentOf } from './indexing/segments.ts'
+import { type Client, type Pool, transaction } from './postgres.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'
 import {
@@ -25,8 +23,9 @@ import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
 
 export { authorId } from './indexing/identity.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
-export { lowerPriority } from './indexing/scheduler.ts'
+export { lowerPriority, type SegmentEvents } from './indexing/scheduler.ts'
 export { createKnownWords, KINDS, type KnownWords, type MakeOptions, makeSegments } from './indexing/segments.ts'
+export { serveSegments } from './indexing/worker.ts'
 export { raiseWordsVersion } from './store/postgres-articles.ts'
 export { type IndexSize, readIndexSize } from './store/postgres-segments.ts'
 export type { SegmentRange } from './store/segment-store.ts'
@@ -79,25 +78,20 @@ export interface Indexer {
   close(): Promise<void>
 }
 
-const failures = counter('index_segment_failures_total', 'Segments of the index that could not be made.')
+const WARNINGS: SegmentEvents = {
+  made() {},
+  failed: (_, failure) => process.emitWarning(`could not make a segment of the index: ${failure}`),
+}
 
 /**
  * Opens the index for writing. All state belongs to what is returned.
  *
- * @param log absent: failures become process warnings
+ * @param thread address of a module that calls `serveSegments`: threads that run it make segments
+ * @param events absent: failures become process warnings
  */
-export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): Indexer {
+export function openIndexer(pool: Pool, thread: string, events = WARNINGS): Indexer {
   const writer = openSegmentWriter(pool)
-  const scheduler = createScheduler(pool, {
-    made({ kind, articles, ms }) {
-      log?.info({ kind, articles, ms: Math.round(ms) }, 'made a segment of the index')
-    },
-    failed(kinds, failure) {
-      failures.inc()
-      if (log) log.warn({ kinds, err: failure }, 'could not make a segment of the index; it is tried again')
-      else process.emitWarning(`could not make a segment of the index: ${failure}`)
-    },
-  })
+  const scheduler = createScheduler(pool, thread, events)
   return {
     notify: scheduler.notify,
     finish: (how = 'due') => scheduler.finish(how),

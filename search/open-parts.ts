@@ -1,19 +1,26 @@
-import type { ArticleOutlet } from '../shared/articles/article.ts'
-import type { Queryable } from '../shared/postgres/pool.ts'
 import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
 import type { Elsewhere, IndexParts, StoredMeta } from './execute/index-parts.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
+import type { Queryable } from './postgres.ts'
 import type { ArticleFilter } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import { bytesOf, type DocIdSet } from './segment/doc-id-set.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { openSegmentStore } from './store/postgres-segments.ts'
-import { type ListKey, openReads, type SegmentMeta, type Standbys } from './store/segment-store.ts'
+import {
+  justWait,
+  type ListKey,
+  openReads,
+  type SegmentMeta,
+  type Standbys,
+  type WaitFor,
+} from './store/segment-store.ts'
 import { parseNameTerm } from './terms.ts'
+import type { ArticleOutlet } from './vocabulary.ts'
 
 const NO_NAMES = {
   outlet: (): ArticleOutlet => ({ name: null, domain: null }),
@@ -29,14 +36,24 @@ const NOWHERE: Elsewhere = {
   async close() {},
 }
 
+/** What is handed in. */
+export interface PartsOptions {
+  /** Servers that searches read from as far as they hold what a search needs; absent: none. */
+  standbys?: Standbys | undefined
+  /** Holds the oldest articles in place of segments; absent: segments hold all. */
+  elsewhere?: Elsewhere | undefined
+  /** Told what searches wait for; absent: nobody is. */
+  waitFor?: WaitFor | undefined
+}
+
 /** Opens the parts of an index: stores, caches, in-memory segments and names, wired together. */
 export function openParts<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
   sizes: CacheSizes,
-  { standbys, elsewhere = NOWHERE }: { standbys: Standbys | undefined; elsewhere: Elsewhere | undefined },
+  { standbys, elsewhere = NOWHERE, waitFor = justWait }: PartsOptions,
 ) {
-  const reads = openReads(db, standbys)
+  const reads = openReads(db, standbys, waitFor)
   const segments = openSegmentStore(reads)
   const source = postgresArticles(reads)
   const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
@@ -48,6 +65,7 @@ export function openParts<A extends KeptArticle>(
     source,
     stored,
     names,
+    waitFor,
     cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, stored.keep),
     closeElsewhere: elsewhere.close,

@@ -1,4 +1,3 @@
-import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { foldName } from './analysis/tokens.ts'
 import { type Collector, MINUTE, minuteOf, type NameUse } from './execute/collector.ts'
 import type { NameIndex } from './memory/name-index.ts'
@@ -6,6 +5,7 @@ import { createPace } from './pace.ts'
 import { countBits, eachBit, grown, hasBit } from './segment/arrays.ts'
 import { docsOf, intersection } from './segment/doc-id-set.ts'
 import { type NameField, TERMS } from './terms.ts'
+import { COUNTRIES, type Country } from './vocabulary.ts'
 
 /** Articles in some countries, that were published (or, without a date, ingested) since a time. */
 export interface Covered {

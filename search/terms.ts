@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Country, Language } from '../shared/articles/article.ts'
+import type { Country, Language } from './vocabulary.ts'
 
 /**
  * The terms of the index. A term without a prefix is a word of title or body as written. All other

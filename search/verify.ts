@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { describe } from '../shared/log/printable.ts'
-import { type Client, type Pool, transaction } from '../shared/postgres/pool.ts'
 import { type DocumentWords, foldName } from './analysis/index.ts'
 import { authorId, outletKey } from './indexing/identity.ts'
 import { SEGMENT_SIZES } from './indexing/policy.ts'
+import { type Client, type Pool, reasonOf, transaction } from './postgres.ts'
 import { type BuiltSegment, createSegmentBuilder } from './segment/builder.ts'
 import { type Columns, decodeColumns } from './segment/columns.ts'
 import { type DocIdSet, difference, docsOf, emptySet } from './segment/doc-id-set.ts'
@@ -165,7 +164,7 @@ function compareSegment(
   try {
     built = build()
   } catch (error) {
-    differ(`it cannot be built from its articles (${describe(error)})`)
+    differ(`it cannot be built from its articles (${reasonOf(error)})`)
     return
   }
   const wanted = decodeColumns(built.columns)

@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LANGUAGES } from '../shared/articles/article.ts'
-import { repeatEvery } from '../shared/process/repeat.ts'
 import type { SegmentCache } from './cache/segment-cache.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { searchPage } from './execute/search.ts'
@@ -11,6 +9,7 @@ import type { Match } from './query/parse.ts'
 import { type Reader, readVarint } from './segment/arrays.ts'
 import { type IndexMeta, SegmentsChanged, type TermDictionary } from './store/segment-store.ts'
 import { parseWordTerm, TERMS } from './terms.ts'
+import { LANGUAGES } from './vocabulary.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
 export interface WarmUp {
@@ -29,14 +28,27 @@ export interface WarmUp {
 const INTERVAL = 200
 
 /**
- * @param gently leaves processors to others
- * @param onFailure told of what could not be read; it is tried again
+ * Runs work again and again, `rest` ms after the end of the run before. It tells of every run
+ * whether it failed, and goes on.
  */
+export type Repeat = (
+  rest: number,
+  work: (closing: AbortSignal) => Promise<unknown>,
+  options: { outage: { met(error: unknown): void; over(): void } },
+) => { close(): Promise<void> }
+
+interface WarmUpOptions {
+  repeat: Repeat
+  /** Told of what could not be read; it is tried again. */
+  onFailure(error: unknown): void
+  /** Leaves processors to others. */
+  gently: boolean
+}
+
 export function startWarmUp(
   index: IndexParts,
   sizes: SearchSizes,
-  gently: boolean,
-  onFailure: (error: unknown) => void,
+  { repeat, onFailure, gently }: WarmUpOptions,
 ): WarmUp {
   const first = Promise.withResolvers<void>()
   const met = (error: unknown) => {
@@ -45,11 +57,9 @@ export function startWarmUp(
   const outage = { met, over() {} }
   // A loop of its own for the segments that are stored and not used yet: they are used a second
   // later, and a look for new articles may take longer.
-  const ahead = repeatEvery(
-    INTERVAL,
-    async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch),
-    { outage },
-  )
+  const ahead = repeat(INTERVAL, async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch), {
+    outage,
+  })
   let warmed: bigint | null = null
   let rehearsed = false
   const look = async (signal: AbortSignal) => {
@@ -62,7 +72,7 @@ export function startWarmUp(
     }
     first.resolve()
   }
-  const looking = repeatEvery(INTERVAL, look, { outage })
+  const looking = repeat(INTERVAL, look, { outage })
   return {
     warm: first.promise,
     async stop() {

@@ -1,4 +1,4 @@
-import type { ArchiveConfig } from '../search/archive/client.ts'
+import type { ArchiveConfig } from '../shared/config/archive.ts'
 import type { Flow, PostgresServers, QueueCounts, Standby } from '../shared/figures.ts'
 import { figure, gauge, shared } from '../shared/metrics.ts'
 import type { Pool } from '../shared/postgres/pool.ts'

@@ -1,6 +1,6 @@
-import { type ArchiveConfig, archiveSettingsOf } from '../search/archive/client.ts'
 import { type ArchiveHealth, readArchiveHealth } from '../search/archive/writer.ts'
 import { readIndexSize } from '../search/indexer.ts'
+import { type ArchiveConfig, archiveSettingsOf } from '../shared/config/archive.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { ArchiveIndexFigures, HostProcesses, Machines, PostgresServers, VectorNodes } from '../shared/figures.ts'
 import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'

@@ -5,6 +5,7 @@ import { statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { connect, TLSSocket } from 'node:tls'
+import { glanceAtArchive } from '../search/archive/state.ts'
 import { glanceAtIndex } from '../search/verify.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Surroundings } from '../shared/figures.ts'
@@ -48,7 +49,7 @@ export async function readSurroundings(
     orNull(readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => [])))),
     orNull(pool === null ? undefined : readSchema(pool)),
     orNull(pool === null ? undefined : isFull(pool)),
-    orNull(pool === null ? undefined : glanceAtIndex(pool)),
+    orNull(pool === null ? undefined : glance(pool)),
     orNull(thoroughly ? readCertificates(config, pool) : undefined),
   ])
   const memory = { free: process.availableMemory(), total: process.constrainedMemory() || totalmem() }
@@ -63,6 +64,8 @@ export async function readSurroundings(
 const first = new Map<string, { free: number; at: number; ino: number }>()
 /** ms of readings that tell a rate. */
 const LEAST_MEASURED = 1_800_000
+
+const glance = async (pool: Pool) => [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))]
 
 async function readDisk(folder: string): Promise<Surroundings['disk']> {
   const ino = statSync(folder, { throwIfNoEntry: false })?.ino

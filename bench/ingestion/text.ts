@@ -1,4 +1,4 @@
-import { SNIPPET_LENGTH } from '../../shared/articles/snippet.ts'
+import { SNIPPET_LENGTH } from '../../search/analysis/text.ts'
 import { type Figures, mean, rounded } from '../figures.ts'
 import type { ReadPage } from './truth.ts'
 

@@ -3,6 +3,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Client } from '../../shared/postgres/pool.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createArchive } from '../search/generator.ts'
 
 // A process that writes articles as a normaliser does: batches through the article writer, which
@@ -22,7 +23,7 @@ export interface Written {
 const [url = '', ...numbers] = process.argv.slice(2)
 const [rows = 0, from = 0, perSecond = 0, seconds = 0] = numbers.map(Number)
 const pool = createPool(url, 'bench writer', () => {})
-const articleWriter = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 7_200_000 })
+const articleWriter = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 7_200_000 })
 
 /** When a connection was taken, and whether a batch's transaction took it. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()

@@ -5,6 +5,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { withDatabase } from '../../test/database.ts'
 import { type Figures, rounded, say } from '../figures.ts'
 import { type Bench, ensureDatabase } from '../servers.ts'
@@ -50,7 +51,7 @@ export async function buildArchive(
   const built = { url, rows, archive, classes: queryClasses(archive, QUERIES) }
   if (whole) return { ...built, seconds: null }
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const importer = openImporter({ pool, writer, indexer, embedDelay: 0, written() {} })
   try {

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { withDatabase } from '../../test/database.ts'
 import { until } from '../../test/fleet.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
@@ -93,7 +94,7 @@ async function measureHard({ url, signal, archive, classes }: SearchBench): Prom
   const measure = async (keeping: SearchIndex, forgetful: SearchIndex, pool: Pool) => {
     let statements = 0
     pool.on('acquire', () => void statements++)
-    for (const index of [forgetful, keeping]) await index.warm()
+    for (const index of [forgetful, keeping]) await index.warm(repeatEvery)
     for (const { query } of beside) await keeping.search(query)
     alone = await lightTimes(keeping, beside, pause(3_000))
     for (const { query } of hardClasses(archive, QUERIES).flatMap(one => one.queries)) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { runScript } from '../../test/fleet.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { atSteadyRate, inTurn } from '../load.ts'
@@ -64,7 +65,7 @@ export async function measureImport(bench: SearchBench): Promise<Figures> {
 /** Searches alone and beside imports. The process reads ahead, as an API does. */
 const measureBeside = ({ classes, signal }: SearchBench, url: string, articles: number, next: NextImport) =>
   withIndex(url, async (index): Promise<Figures> => {
-    await index.warm()
+    await index.warm(repeatEvery)
     const searches = classes.flatMap(one => one.queries)
     for (const { query } of searches) await index.search(query)
     /** ms of each search until the signal, from the moment when it was due. */

@@ -10,6 +10,7 @@ import {
   timeZoneNamed,
 } from '../../search/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import type { SearchBench } from './build.ts'
 import { nameClasses, type QueryClass, searchOf } from './classes.ts'
@@ -124,7 +125,7 @@ export async function measureNames({ url, archive, signal }: SearchBench): Promi
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
   const unread = await withIndex(url, index => timed(() => index.search(searchOf({ author: 'van' }).query)))
   return withIndex(url, async index => {
-    await index.warm()
+    await index.warm(repeatEvery)
     const classes = nameClasses(archive, QUERIES)
     const results = await measureAll(index, classes, signal)
     const times = results.flatMap(one => one.times)

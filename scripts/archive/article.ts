@@ -1,8 +1,8 @@
+import { snippetOf } from '../../search/analysis/text.ts'
 import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
-import { snippetOf } from '../../shared/articles/snippet.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
 import { nearestName } from '../../shared/encoding/near-miss.ts'
 

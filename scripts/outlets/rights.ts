@@ -1,7 +1,7 @@
+import { snippetOf } from '../../search/analysis/text.ts'
 import { raiseWordsVersion } from '../../search/indexer.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
-import { snippetOf } from '../../shared/articles/snippet.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import {
   type Rights,

@@ -1,5 +1,5 @@
-import { archiveSettingsOf } from '../../search/archive/client.ts'
 import { type ArchiveWriter, openArchiveWriter } from '../../search/archive/writer.ts'
+import { archiveSettingsOf } from '../../shared/config/archive.ts'
 import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'

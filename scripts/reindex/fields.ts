@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { snippetOf } from '../../search/analysis/text.ts'
 import { raiseWordsVersion } from '../../search/indexer.ts'
-import { snippetOf } from '../../shared/articles/snippet.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'

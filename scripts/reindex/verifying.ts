@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { glanceAtArchive } from '../../search/archive/state.ts'
 import { type IndexKind, type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
 import { readRequest } from '../../services/api/contract/request.ts'
 import { compareVectors } from '../../services/embedder/audit.ts'
@@ -18,7 +19,7 @@ const MENDS = {
   ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
   ...{ clock: RESTORE, articles: RESTORE, identity: RESTORE, days: RESTORE, promises: RESTORE },
   ...{ feeds: 'npm run keys -- feed revoke', unpromised: null },
-} satisfies Record<IndexKind | 'vectors' | 'feeds', string | null>
+} satisfies Record<IndexKind | 'archive' | 'vectors' | 'feeds', string | null>
 
 type Kind = keyof typeof MENDS
 
@@ -54,6 +55,7 @@ type Extent = Pick<VerifyWork, 'sample' | 'progress' | 'signal'>
 
 /** Compares the index with the articles, all of it or a sample; threads tokenise. */
 async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: Extent): Promise<Verified> {
+  for (const text of await glanceAtArchive(pool)) found('archive', text)
   const { tokenise, close } = openTokeniser()
   return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
 }

@@ -1,5 +1,6 @@
 import type { DocumentWords } from '../../search/analysis/index.ts'
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openTextThreads } from '../archive/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
@@ -23,7 +24,7 @@ export async function reindexWords(work: Work): Promise<boolean> {
 }
 
 async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, tokeniser: Tokeniser): Promise<boolean> {
-  const { rebuild } = openIndexer(pool)
+  const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
   await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LANGUAGES } from '../../shared/articles/article.ts'
+import { LANGUAGES } from '../vocabulary.ts'
 import { listedStopWords, STOP_WORDS } from './index.ts'
 import { words } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../../shared/articles/article.ts'
+import type { Language } from '../vocabulary.ts'
 import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
 /*

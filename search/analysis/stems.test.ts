@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Language } from '../../shared/articles/article.ts'
+import type { Language } from '../vocabulary.ts'
 import { stem } from './stems.ts'
 import { words } from './tokens.ts'
 

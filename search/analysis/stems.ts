@@ -1,5 +1,5 @@
 import { dutch, english, french, german } from 'multilingual-stemmer'
-import type { Language } from '../../shared/articles/article.ts'
+import type { Language } from '../vocabulary.ts'
 
 /**
  * Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to

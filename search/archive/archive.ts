@@ -1,19 +1,16 @@
-import { COUNTRIES } from '../../shared/articles/article.ts'
-import { counter } from '../../shared/metrics.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
 import type { Elsewhere, IndexPart } from '../execute/index-parts.ts'
 import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
+import type { Queryable } from '../postgres.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import { COUNTRIES } from '../vocabulary.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
 import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
-
-const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
 /** Indices in one request: their names must fit its first line, which has at most 4 kB. */
 const INDICES = 32
@@ -26,8 +23,9 @@ const EACH = 5_000
  *
  * @param db where its state is
  * @param settings null: there is no way to it
+ * @param failed told of each search that it failed to answer in time
  */
-export function openArchive(db: Queryable, settings: ArchiveSettings | null): Elsewhere {
+export function openArchive(db: Queryable, settings: ArchiveSettings | null, failed = () => {}): Elsewhere {
   if (settings === null) return NO_ARCHIVE
   const client = openArchiveClient(settings)
   return {
@@ -35,7 +33,10 @@ export function openArchive(db: Queryable, settings: ArchiveSettings | null): El
       const own = await readArchiveMeta(db)
       if (own.version !== version) throw new SegmentsChanged('segments were replaced during a search')
       const isCurrent = async () => (await readArchiveMeta(db)).version === version
-      return { covered: own.covered, part: (plan, order) => archivePart(client, own, plan, order, isCurrent) }
+      return {
+        covered: own.covered,
+        part: (plan, order) => archivePart(client, own, plan, order, { isCurrent, failed }),
+      }
     },
     close: client.close,
   }
@@ -49,13 +50,13 @@ const NO_ARCHIVE: Elsewhere = {
   async close() {},
 }
 
-/** @param isCurrent whether segments and archive are still those that the search began with */
+/** @param told.isCurrent whether segments and archive are still those that the search began with */
 function archivePart(
   client: ArchiveClient,
   { indices, covered }: ArchiveMeta,
   { node, scoring, filter }: SearchPlan,
   order: MatchOrder,
-  isCurrent: () => Promise<boolean>,
+  told: { isCurrent: () => Promise<boolean>; failed: () => void },
 ): IndexPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark }
@@ -83,8 +84,8 @@ function archivePart(
         }
       } catch (error) {
         // An index that was replaced meanwhile is gone, and the search starts again without it.
-        if (!(await isCurrent())) throw new SegmentsChanged('the archive changed during a search')
-        failures.inc()
+        if (!(await told.isCurrent())) throw new SegmentsChanged('the archive changed during a search')
+        told.failed()
         throw error
       }
     },

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { certificateRefusal, type Trust, trustOf } from '../../shared/config/tls.ts'
-import { describe } from '../../shared/log/printable.ts'
+import { reasonOf } from '../postgres.ts'
 
 /** How the archive in OpenSearch is reached. */
 export interface ArchiveSettings {
@@ -11,33 +10,12 @@ export interface ArchiveSettings {
   password: string
   /** Beginning of the names of its indices. */
   prefix: string
-  /** Absent: the authorities that Node knows. */
-  trust?: Trust
+  /** Certificates of authorities; absent: those that Node knows. */
+  trust?: { ca?: string }
+  /** Why a certificate was refused, as a sentence; null for all other errors. */
+  refusalOf?: (error: unknown) => string | null
   /** ms for a search, with all tries. */
   timeout: number
-}
-
-/** The settings of an archive, as the environment has them. */
-export interface ArchiveConfig {
-  OPENSEARCH_URL: readonly string[]
-  OPENSEARCH_USER: string
-  OPENSEARCH_PASSWORD: string
-  OPENSEARCH_INDEX: string
-  SEARCH_TIMEOUT: number
-  TLS_CA_FILE: string
-}
-
-/**
- * @returns null: there is no archive
- * @throws when a setting cannot be used
- */
-export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
-  const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
-  if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
-    throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
-  if (nodes.length === 0) return null
-  const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
-  return { nodes, user, password, prefix, timeout, trust: trustOf(config) }
 }
 
 /** OpenSearch refused a request, or no node answered in time. */
@@ -109,7 +87,14 @@ interface Node {
   avoidedUntil: number
 }
 
-export function openArchiveClient({ nodes, user, password, timeout, trust }: ArchiveSettings): ArchiveClient {
+export function openArchiveClient({
+  nodes,
+  user,
+  password,
+  timeout,
+  trust,
+  refusalOf,
+}: ArchiveSettings): ArchiveClient {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
     const options = { connections: CONNECTIONS, allowH2: false, connect: { timeout: CONNECT_MS, ...trust } }
@@ -131,7 +116,7 @@ export function openArchiveClient({ nodes, user, password, timeout, trust }: Arc
     try {
       return { answer: await ask(node, headers, request, Math.min(left, request.each ?? left)) }
     } catch (error) {
-      const failure = failureOf(error, request)
+      const failure = failureOf(error, request, refusalOf?.(error) ?? null)
       if (failure.status === null) node.avoidedUntil = performance.now() + AVOIDED_MS
       else if (!PASSING.has(failure.status)) throw failure
       return failure
@@ -180,11 +165,10 @@ const refusal = (status: number, text: string, method: string, path: string) =>
     status,
   )
 
-function failureOf(error: unknown, { method, path }: ArchiveRequest): ArchiveFailure {
+function failureOf(error: unknown, { method, path }: ArchiveRequest, refusal: string | null): ArchiveFailure {
   if (error instanceof ArchiveFailure) return error
-  const refusal = certificateRefusal(error)
   if (refusal !== null) return new ArchiveFailure(`OpenSearch was not asked. ${refusal}`, null, error)
-  const why = describe(error)
+  const why = reasonOf(error)
   return new ArchiveFailure(
     `OpenSearch does not answer ${method} ${path.slice(0, EXCERPT)} (${why}); see whether its nodes at OPENSEARCH_URL run.`,
     null,

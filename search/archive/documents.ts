@@ -1,4 +1,3 @@
-import type { Language } from '../../shared/articles/article.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { foldName } from '../analysis/tokens.ts'
@@ -6,6 +5,7 @@ import type { Names } from '../cache/stored-articles.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
 import { TERMS } from '../terms.ts'
+import type { Language } from '../vocabulary.ts'
 
 /**
  * Version of the documents. Raise it when they or the fields change: `npm run reindex --

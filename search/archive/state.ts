@@ -1,4 +1,4 @@
-import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../postgres.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /**
@@ -231,3 +231,15 @@ const RELEASE = `
     update segments_version set released_to = dropped.last_seq from dropped returning released_to
   )
   select segment_no, (last_seq - first_seq + 1)::int as articles from dropped`
+
+const LACKING = `
+  select released_to from segments_version
+  where released_to > 0 and not coalesce((
+    select range_agg(int8range(first_seq, filled_to, '[]')) @> int8range(1, released_to, '[]')
+    from archive_indices where state = 'serving' and filled_to >= first_seq), false)`
+
+/** Compares what the archive has with what was released to it; beside `verifyIndex`. */
+export async function glanceAtArchive(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ released_to: bigint }>(LACKING)
+  return rows.map(row => `the archive index lacks some of the first ${row.released_to} articles`)
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../indexing/policy.ts'
 import { segmentOf } from '../indexing/segments.ts'
+import type { Pool } from '../postgres.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'

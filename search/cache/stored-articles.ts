@@ -1,6 +1,6 @@
-import type { ArticleOutlet } from '../../shared/articles/article.ts'
 import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, Author, StoredArticle } from '../store/article-source.ts'
+import type { ArticleOutlet } from '../vocabulary.ts'
 import { type Cache, type CacheSizes, type CacheStats, createCache } from './cache.ts'
 
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>

@@ -1,4 +1,3 @@
-import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { NameCache } from '../cache/stored-articles.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
@@ -8,6 +7,7 @@ import { firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, docsOf, passing, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
+import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
 import type { Collector, DocReader } from './collector.ts'
 
 /** What matches are counted by. */

@@ -3,7 +3,7 @@ import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../memory/name-lists.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
-import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
+import type { IndexMeta, SegmentStore, WaitFor } from '../store/segment-store.ts'
 import type { Collector } from './collector.ts'
 import type { MatchOrder, SearchPlan } from './plan.ts'
 
@@ -34,6 +34,7 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   memory: MemoryIndex
   stored: StoredArticles<A>
   names: NameLists
+  waitFor: WaitFor
   /** The stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>
   /** The days of all articles up to `lastSeq`. */

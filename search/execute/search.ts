@@ -1,4 +1,3 @@
-import { waitFor } from '../../shared/log/context.ts'
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { NameLists } from '../memory/name-lists.ts'
@@ -130,7 +129,7 @@ async function collectMatches(
   ]
   const [inMemory] = await Promise.all([
     // Searches share this reading, so its statements may be those of another one.
-    last <= covered ? [] : waitFor('new articles', index.memory.upTo(range, sizes.memory)),
+    last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)

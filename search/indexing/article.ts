@@ -1,7 +1,6 @@
-import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-import { boundMarks, cutText, TEXT_LIMITS } from '../../shared/articles/plain-text.ts'
-import { snippetOf } from '../../shared/articles/snippet.ts'
 import { indexText } from '../analysis/index.ts'
+import { boundMarks, cutText, snippetOf, TEXT_LIMITS } from '../analysis/text.ts'
+import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 
 /**
  * An article that is to be indexed, as the normaliser or `import` knows it. `addresses` are the

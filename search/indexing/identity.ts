@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ArticleOutlet } from '../../shared/articles/article.ts'
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 import { foldName } from '../analysis/index.ts'
+import type { Client, Queryable } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
+import type { ArticleOutlet } from '../vocabulary.ts'
 import type { NewArticle } from './article.ts'
 
 /** The identity of an article by its addresses: new with this id, or known under that id. */

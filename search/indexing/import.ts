@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { noBrake } from '../pace.ts'
+import { type Client, type Pool, transaction } from '../postgres.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { ingestedInto } from '../segment/columns.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'

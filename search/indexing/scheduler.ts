@@ -2,8 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { describe } from '../../shared/log/printable.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Pool, reasonOf } from '../postgres.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
@@ -19,7 +18,7 @@ export interface ImportedArticles {
 }
 
 /** Told of the segments that threads make, for logs and metrics. */
-interface SchedulerEvents {
+export interface SegmentEvents {
   made(segment: MadeSegment): void
   failed(kinds: readonly SegmentWork[], failure: string): void
 }
@@ -33,10 +32,14 @@ export const AHEAD = 1_000
 /** ms. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
-/** Starts flushes and merges when they are due, in threads and on connections of their own. */
-export function createScheduler(pool: Pool, events: SchedulerEvents) {
+/**
+ * Starts flushes and merges when they are due, in threads and on connections of their own.
+ *
+ * @param module of a thread, which calls `serveSegments`
+ */
+export function createScheduler(pool: Pool, module: string, events: SegmentEvents) {
   const writer = openSegmentWriter(pool)
-  const threads = createThreads(pool, events)
+  const threads = createThreads(pool, module, events)
   /**
    * Articles up to here had a stored segment at the last look; the newest article that was heard
    * of.
@@ -131,12 +134,12 @@ export function createScheduler(pool: Pool, events: SchedulerEvents) {
 type ThreadKey = SegmentWork | 'import' | 'all'
 
 /** The threads of a scheduler, each started when it is first needed. */
-function createThreads(pool: Pool, events: SchedulerEvents) {
+function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
     // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
     const options = { lowPriority: key !== 'all' && key !== 'import', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
-    const thread = threads.get(key) ?? createSegmentThread(options)
+    const thread = threads.get(key) ?? createSegmentThread(module, options)
     threads.set(key, thread)
     return thread
   }
@@ -211,7 +214,7 @@ interface Failure {
 
 export function failureOf(error: unknown): Failure {
   const hasCode = error instanceof Error && 'code' in error && typeof error.code === 'string'
-  return { message: describe(error), ...(hasCode && { code: String(error.code) }) }
+  return { message: reasonOf(error), ...(hasCode && { code: String(error.code) }) }
 }
 
 class SegmentError extends Error {
@@ -222,6 +225,15 @@ class SegmentError extends Error {
     this.code = failure?.code
   }
 }
+
+/** With what such a thread is started. */
+interface SegmentThreadData {
+  makesSegments: true
+  lowPriority: boolean
+}
+
+export const isSegmentThread = (data: unknown): data is SegmentThreadData =>
+  typeof data === 'object' && data !== null && 'makesSegments' in data
 
 /** A question to the thread. Its answer bears the same number. */
 export type Question = { id: number; task: Task }
@@ -237,7 +249,7 @@ type SegmentThread = ReturnType<typeof createSegmentThread>
  * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
  *   half a minute
  */
-function createSegmentThread({ lowPriority, keepAlive }: { lowPriority: boolean; keepAlive: number }) {
+function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPriority: boolean; keepAlive: number }) {
   let worker: Worker | null = null
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
@@ -247,7 +259,9 @@ function createSegmentThread({ lowPriority, keepAlive }: { lowPriority: boolean;
   /** The end of the last task that was asked for. It never rejects. */
   let last: Promise<unknown> = Promise.resolve()
   const start = () => {
-    const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: lowPriority })
+    const started = new Worker(new URL(module), {
+      workerData: { makesSegments: true, lowPriority } satisfies SegmentThreadData,
+    })
     crash = undefined
     return started
       .on('error', error => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Brake, createBrake, noBrake } from '../pace.ts'
+import type { Pool } from '../postgres.ts'
 import { release } from '../segment/arrays.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'

@@ -1,5 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import type { Pool } from '../postgres.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { SEGMENT_SIZES } from './policy.ts'
@@ -7,6 +7,7 @@ import {
   type Answer,
   failureOf,
   type ImportedArticles,
+  isSegmentThread,
   lowerPriority,
   type MakeTask,
   type Question,
@@ -15,20 +16,23 @@ import {
 } from './scheduler.ts'
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
-// The thread that the scheduler starts.
-
-if (workerData === true) lowerPriority()
-
-parentPort?.on('message', ({ id, task }: Question) => {
-  void run(task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
-})
+/**
+ * Makes segments where the scheduler has started a thread for that; nothing elsewhere.
+ *
+ * @param openPool called for each task: an idle thread holds no connections
+ */
+export function serveSegments(openPool: (url: string) => Pool): void {
+  if (isMainThread || !isSegmentThread(workerData)) return
+  if (workerData.lowPriority) lowerPriority()
+  parentPort?.on('message', ({ id, task }: Question) => {
+    void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
+  })
+}
 
 let knownWords: KnownWords | undefined
 
-async function run(task: Task): Promise<TaskResult> {
+async function run(pool: Pool, task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
-  // A pool for each task: an idle thread holds no connections.
-  const pool = createPool(task.url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
     const number = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
     return { made, number, failure: null }

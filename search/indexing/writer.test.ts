@@ -1,4 +1,5 @@
 import t from 'tap'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../../test/database.ts'
 import { newArticle } from '../../test/search/short-articles.ts'
 import { openIndexer } from '../indexer.ts'
@@ -15,7 +16,7 @@ const article = (address: string, more: Partial<NewArticle> = {}): NewArticle =>
     authors: ['Jan Jansen'],
     ...more,
   })
-const indexer = openIndexer(pool)
+const indexer = openIndexer(pool, SEGMENT_THREAD)
 const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 const index = (articles: NewArticle[], embedDelay = 0) =>
   openArticleWriter({ pool, indexer, embedDelay }).write(articles)

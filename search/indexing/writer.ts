@@ -1,6 +1,6 @@
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Indexer } from '../indexer.ts'
 import { createPace } from '../pace.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
 import {
   type ArticleRights,

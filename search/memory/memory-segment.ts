@@ -1,4 +1,3 @@
-import type { Language } from '../../shared/articles/article.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import type { DocValues } from '../query/filters.ts'
@@ -8,6 +7,7 @@ import type { SegmentSource } from '../segment/builder.ts'
 import { arraySet, type DocIdSet, emptySet, has, intersection, passing } from '../segment/doc-id-set.ts'
 import { createWordIds } from '../segment/word-ids.ts'
 import { filterTerms, LONGEST_WORD, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
+import type { Language } from '../vocabulary.ts'
 
 /** The fields of an article that are kept besides its words and times. */
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>

@@ -1,4 +1,4 @@
-import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type { ArticleFilter, Axis } from './filters.ts'
 import type { Match } from './parse.ts'
 

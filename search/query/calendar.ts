@@ -1,4 +1,3 @@
-import { offsetAt, offsetFormat } from '../../shared/articles/time-zone.ts'
 import type { TimeSpan } from './filters.ts'
 
 /** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
@@ -231,4 +230,23 @@ function offsetText(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / 60_000)
   const two = (value: number) => String(value).padStart(2, '0')
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}
+
+/** Writes times with the offset of an IANA zone, for `offsetAt`; null: there is no such zone. */
+export function offsetFormat(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  } catch {
+    return null
+  }
+}
+
+/**
+ * A zone's offset from UTC at an instant, in milliseconds, east positive. It stands at the end of a
+ * text such as `11/23/2026, GMT+01:00`; `GMT` alone is 0.
+ */
+export function offsetAt(instant: number, format: Intl.DateTimeFormat): number {
+  const [, sign, hours, minutes, seconds] = /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(instant)) ?? []
+  const offset = ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * 1_000
+  return sign === '-' ? -offset : offset
 }

@@ -1,6 +1,6 @@
-import { COUNTRIES, type Country, type Language } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/tokens.ts'
 import { type Filterable, TERMS } from '../terms.ts'
+import { COUNTRIES, type Country, type Language } from '../vocabulary.ts'
 import { or, type QueryNode, term } from './parse.ts'
 
 /*

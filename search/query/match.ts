@@ -1,7 +1,7 @@
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { STOP_WORDS, wordList } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { TERMS } from '../terms.ts'
+import { LANGUAGES, type Language } from '../vocabulary.ts'
 import type { ArticleQuery } from './article-query.ts'
 import type { Match } from './parse.ts'
 import { and, andNot, or, type QueryNode, term } from './parse.ts'

@@ -1,6 +1,6 @@
-import type { Country, Language } from '../../shared/articles/article.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import { filterTerms, TERMS } from '../terms.ts'
+import type { Country, Language } from '../vocabulary.ts'
 import { hashOf, release } from './arrays.ts'
 import {
   columnsOf,

@@ -1,6 +1,6 @@
-import type { Language } from '../../shared/articles/article.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
+import type { Language } from '../vocabulary.ts'
 import { finishHash, grown, HASH_SEED, hashOf, hashStep, moved } from './arrays.ts'
 
 export type WordIds = ReturnType<typeof createWordIds>

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { createRandom } from '../../test/faults/random.ts'
 import { randomArticles } from '../../test/search/archive.ts'
 import { type ArchiveIndex, FEW, openArchiveIndex, openFlushed } from '../../test/search/archive-index.ts'
@@ -49,7 +50,7 @@ t.test('a process that reads ahead has a segment in memory when searches begin t
   const failures: unknown[] = []
   const search = openIndex(db)
   t.teardown(() => search.close())
-  await search.warm(error => failures.push(error))
+  await search.warm(repeatEvery, error => failures.push(error))
   await search.search(WORD)
   await index.add(shortArticles(16, 16))
   await makeSegments(index.pool, FEW, { ahead: AHEAD })

@@ -1,8 +1,8 @@
-import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
 import type { Axis, TimeSpan } from '../query/filters.ts'
 import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
+import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /** The stored fields of an article. */

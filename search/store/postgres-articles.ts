@@ -1,10 +1,10 @@
-import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
+import type { Client, Queryable } from '../postgres.ts'
 import type { Axis } from '../query/filters.ts'
 import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
+import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type {
   ArticleSource,
   ArticleWords,

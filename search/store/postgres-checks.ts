@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
+import type { Client, Queryable } from '../postgres.ts'
 import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 
@@ -7,7 +7,7 @@ import { partsOf, type SegmentRange } from './segment-store.ts'
  * flushes, merges and imports go on beside it.
  */
 
-type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'archive' | 'identity' | 'days'
+type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
 type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
 /** What can differ. Each kind is mended in its own way; who is `unpromised` may be given up. */
 export type IndexKind = TableKind | RowKind
@@ -24,10 +24,6 @@ const QUICK = [
   ...NUMBERED.map(beyondClock),
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
-  `select 'archive', 'the archive index lacks some of the first ' || released_to || ' articles' from segments_version
-   where released_to > 0 and not coalesce((
-     select range_agg(int8range(first_seq, filled_to, '[]')) @> int8range(1, released_to, '[]')
-     from archive_indices where state = 'serving' and filled_to >= first_seq), false)`,
   `select 'leftovers', 'segment ' || segment_no || ' was stored and never used' from segments_ahead
    where stored_at < now() - interval '15 minutes'`,
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'

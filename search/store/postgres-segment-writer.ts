@@ -1,14 +1,6 @@
 import { hash } from 'node:crypto'
-import {
-  type Client,
-  keepingAlive,
-  locking,
-  type Pool,
-  type Queryable,
-  transaction,
-  withSession,
-} from '../../shared/postgres/pool.ts'
 import { type Brake, noBrake } from '../pace.ts'
+import { type Client, keepingAlive, locking, type Pool, type Queryable, transaction, withSession } from '../postgres.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Queryable } from '../postgres.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
 import {

@@ -1,5 +1,4 @@
-import { waitFor } from '../../shared/log/context.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Queryable } from '../postgres.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import type { Columns } from '../segment/columns.ts'
 
@@ -166,8 +165,12 @@ export interface IndexReads {
 /** Of a statement that is not prepared. */
 const UNNAMED = 'search'
 
+/** Waits for work, and notes under a name how long that took. */
+export type WaitFor = <T>(name: string, work: Promise<T>) => Promise<T>
+export const justWait: WaitFor = (_, work) => work
+
 /** @param primary a pool whose connections have `SEARCH_SETTINGS` */
-export function openReads(primary: Queryable, standbys?: Standbys): IndexReads {
+export function openReads(primary: Queryable, standbys?: Standbys, waitFor = justWait): IndexReads {
   const newest = async <Row>(statement: Statement): Promise<Row[]> => {
     const { rows } = await waitFor(statement.name ?? UNNAMED, primary.query(statement))
     return rows

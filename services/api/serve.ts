@@ -1,12 +1,13 @@
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openArchive } from '../../search/archive/archive.ts'
-import { archiveSettingsOf } from '../../search/archive/client.ts'
 import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
+import { archiveSettingsOf } from '../../shared/config/archive.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { waitFor } from '../../shared/log/context.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
-import { figure, gauge } from '../../shared/metrics.ts'
+import { counter, figure, gauge } from '../../shared/metrics.ts'
 import { loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/health.ts'
@@ -188,9 +189,12 @@ export function openApiIndex({ pool, standbys }: Servers, config: Config, proces
   return openIndexOf(pool, SHOWN_ARTICLES, {
     caches: cacheSizesOf(config, processes),
     standbys,
-    elsewhere: openArchive(pool, archiveSettingsOf(config)),
+    elsewhere: openArchive(pool, archiveSettingsOf(config), () => archiveFailures.inc()),
+    waitFor,
   })
 }
+
+const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
 /**
  * Sizes of the caches: parts of SEARCH_CACHE, or what fits the machine's memory.

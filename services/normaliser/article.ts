@@ -1,6 +1,6 @@
+import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
-import { cutText, PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
-import { SNIPPET_LENGTH, snippetOf } from '../../shared/articles/snippet.ts'
+import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Origins } from '../../shared/outlets/origins.ts'

@@ -9,6 +9,7 @@ import { CALLED_AT_ONCE, STORING } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stops.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD, segmentEvents } from '../../shared/postgres/segment-thread.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
@@ -51,7 +52,7 @@ const GRACE = 10_000
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
   const { pool, queues, watch } = openWorker('normaliser', { config, log })
   const composer = openComposer(composerOptions(config))
-  const indexer = openIndexer(pool, log)
+  const indexer = openIndexer(pool, SEGMENT_THREAD, segmentEvents(log))
   const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
     ...{ pool, log, composer, pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },

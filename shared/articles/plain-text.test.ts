@@ -1,6 +1,7 @@
 import t from 'tap'
+import { boundMarks } from '../../search/analysis/text.ts'
 import { stopwatch } from '../../test/turns.ts'
-import { boundMarks, plainText } from './plain-text.ts'
+import { plainText } from './plain-text.ts'
 
 t.test('tags are removed, blocks become paragraphs, entities are decoded once', async t => {
   t.equal(

@@ -1,4 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { boundMarks } from '../../search/analysis/text.ts'
 
 /**
  * The plain text of a source that may be HTML: without tags, scripts and styles, entities decoded
@@ -107,43 +108,8 @@ function signOf(control: string): string {
   return sign > '\u009f' ? sign : ''
 }
 
-/** Most UTF-16 units of an article's texts, whichever way it comes. */
-export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
-
 /**
- * The same of pages, whose text anybody may write: a body as long as a novel. Twice as much would
- * hold up the thread that reads it.
+ * Most UTF-16 units of a page's texts, which anybody may write: a body as long as a novel. Twice as
+ * much would hold up the thread that reads it.
  */
 export const PAGE_LIMITS = { title: 500, body: 500_000 }
-
-/** Cuts a text after the last word that fits into a limit; a longer word, never within a pair. */
-export const cutText = (text: string, most: number) =>
-  text.length <= most ? text : text.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '')
-
-/** Most combining marks in a row. */
-const MOST_MARKS = 30
-
-/**
- * Keeps at most 30 combining marks in a row, as in Unicode's Stream-Safe Text Format (UAX #15, 13).
- * Normalising sorts the marks of a letter, in time quadratic in their number: 100,000 of them took
- * five seconds.
- */
-export function boundMarks(text: string): string {
-  return hasLongRun(text) ? text.replace(/\p{M}+/gu, run => [...run].slice(0, MOST_MARKS).join('')) : text
-}
-
-/**
- * Whether more characters in a row than `MOST_MARKS` may be marks, which begin at U+0300. One place
- * in so many tells: hardly any text has such a run.
- */
-function hasLongRun(text: string): boolean {
-  const isHigh = (at: number) => text.charCodeAt(at) >= 0x300
-  for (let at = MOST_MARKS; at < text.length; at += MOST_MARKS + 1) {
-    if (!isHigh(at)) continue
-    let [start, end] = [at, at + 1]
-    while (isHigh(start - 1)) start--
-    while (isHigh(end)) end++
-    if (end - start > MOST_MARKS) return true
-  }
-  return false
-}

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
+import { offsetFormat } from '../../search/query/calendar.ts'
 import { addressKey, readAddress } from '../articles/address.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
-import { offsetFormat } from '../articles/time-zone.ts'
 import { isRecord } from '../encoding/is-record.ts'
 import { describe } from '../log/printable.ts'
 

@@ -10,6 +10,7 @@ import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, type IssuedKey, type Plan } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/store.ts'
@@ -117,7 +118,7 @@ export async function startTestApi(
     ask: (secret, path, init) => ask(`${api.base}${path}`, secret, init),
     async index(articles) {
       const complete = articles.map(article => completed(article, ++numbered))
-      const indexer = openIndexer(pool)
+      const indexer = openIndexer(pool, SEGMENT_THREAD)
       await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(complete)
       if (TEST_ARCHIVE !== null) await makeTestSegments(pool, { flushed: 1n, merged: 8n })
     },

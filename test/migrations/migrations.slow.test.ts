@@ -6,6 +6,7 @@ import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { createPool, FIRST_SCHEMA, type Pool, SCHEMA } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
@@ -64,7 +65,7 @@ t.test('a database of the first schema, with articles and segments, is brought u
   const database = await createTestDatabase(t)
   const write = async (first: number, count: number, work: (pool: Pool) => Promise<unknown>) => {
     const pool = createPool(database.url, 'test', () => {}, PATIENT)
-    const indexer = openIndexer(pool)
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
     await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(shortArticles(first, count))
     await work(pool)
     await indexer.close()

@@ -7,6 +7,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { ask, PLAN } from '../contract/api.ts'
 import { PATIENT, withDatabase } from '../database.ts'
 import { operatorsFile } from '../fleet/parts/operators-file.ts'
@@ -44,7 +45,7 @@ async function startApi(url: string): Promise<Fleet> {
 /** Writes batches of articles without a pause, until `work` is done; returns their titles. */
 async function write(url: string, name: string, work: Promise<unknown> = Promise.resolve()): Promise<string[]> {
   const pool = createPool(url, 'test', () => {}, PATIENT)
-  const writer = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 3_600_000 })
+  const writer = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 3_600_000 })
   const titles: string[] = []
   let isDone = false
   const writing = async () => {

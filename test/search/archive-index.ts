@@ -3,6 +3,7 @@ import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
@@ -20,7 +21,7 @@ export type ArchiveIndex = Awaited<ReturnType<typeof openArchiveIndex>>
 export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
   const database = await createTestDatabase()
   const { pool, standbys, close: closePools } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)
   async function close(): Promise<void> {

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { type ArticleQuery, openIndex, parseBoolean, parseKeyword } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
@@ -86,7 +87,7 @@ t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, a
     const { db, names } = overheard(pool)
     const index = openIndex(db)
     const failures: unknown[] = []
-    const warm = index.warm(error => failures.push(error), gently)
+    const warm = index.warm(repeatEvery, error => failures.push(error), gently)
     if (statements === Infinity) await warm
     else while (names.length < statements) await new Promise(resolve => setImmediate(resolve))
     await index.close()

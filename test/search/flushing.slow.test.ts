@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
 import { shortArticles } from './short-articles.ts'
@@ -10,7 +11,7 @@ t.setTimeout(280_000)
 t.test('a process that writes articles flushes them to segments, and merges these into a large one', async t => {
   const index = await openArchiveIndex(t)
   const { flushed, merged } = SEGMENT_SIZES
-  const { ranges } = openIndexer(index.pool).rebuild
+  const { ranges } = openIndexer(index.pool, SEGMENT_THREAD).rebuild
   let written = 0
   const write = async (count: number) => {
     for (const end = written + count; written < end; written += 512) await index.add(shortArticles(written, 512))

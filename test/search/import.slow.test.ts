@@ -6,6 +6,7 @@ import { type Indexer, makeSegments, openIndexer } from '../../search/indexer.ts
 import { type Importer, openImporter } from '../../search/indexing/import.ts'
 import { type ArticleWriter, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { EVERYTHING } from './poller.ts'
@@ -24,7 +25,7 @@ async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
 }
 
 function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, patiently?: Patiently) {
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
   const importer = openImporter({

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { indexText } from '../../search/analysis/index.ts'
 import { createKnownWords, makeSegments, openIndexer } from '../../search/indexer.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { type ArchiveIndex, FEW, openFlushed } from './archive-index.ts'
 
 t.setTimeout(280_000)
@@ -23,7 +24,7 @@ async function storedAnew(index: ArchiveIndex) {
 t.test('a merge reads the words of a segment that was stored anew meanwhile', async t => {
   const knownWords = createKnownWords()
   const index = await openFlushed(t, 22, { knownWords })
-  const { rebuild } = openIndexer(index.pool)
+  const { rebuild } = openIndexer(index.pool, SEGMENT_THREAD)
   const [, second] = await rebuild.ranges()
   await index.database.query("update article_texts set title = 'Voorheen onbekend'")
   await rebuild.segment(second!, {

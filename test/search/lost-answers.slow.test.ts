@@ -5,6 +5,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, holdLock, lockWaits, PATIENT } from '../database.ts'
 import { writeArchive } from '../faults/site/article.ts'
 import { openLink, openLinkTo } from '../fleet/links/link.ts'
@@ -55,7 +56,7 @@ t.test('a commit that no standby has is not taken for done when its number is gi
   const { url } = await createTestDatabase()
   const link = await openLinkTo(url)
   const pool = createPool(link.url, 'test', () => {}, PATIENT)
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const valueAt = async (server: TestPostgres, value: string) =>
     String((await server.query(`select (${value})::text as value`, url))[0]?.value)
   const lastSeq = (server: TestPostgres) => valueAt(server, 'select last_seq from ingest_clock')

@@ -8,6 +8,7 @@ import { prepareText } from '../../search/indexing/article.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool, isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, inDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
@@ -228,7 +229,7 @@ type Act = (pool: Pool, actor: Actor, ended: Ended) => Promise<void>
 
 const ACTS: Record<Actor['kind'], Act> = {
   async import(pool, { keys, most, least, piece, rest, ahead, meetings }, ended) {
-    const indexer = openIndexer(pool)
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
     const told = { indexed: 0, known: 0 }
     const importer = openImporter({
@@ -252,7 +253,7 @@ const ACTS: Record<Actor['kind'], Act> = {
   },
   async crawler(pool, { keys, piece, rest, meetings }) {
     const patiently = patienceOf(meetings)
-    const indexer = openIndexer(pool)
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
     try {
       for (const part of parts(keys, piece)) {
@@ -270,7 +271,7 @@ const ACTS: Record<Actor['kind'], Act> = {
     }
   },
   async reindex(pool) {
-    const { rebuild } = openIndexer(pool)
+    const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
     const tokeniser = { atOnce: 2, tokenise: async (texts: Texts) => texts.map(text => prepareText(text).words) }
     for (const { last } of await rebuild.ranges()) {
       await rebuild.exclusively(async () => {

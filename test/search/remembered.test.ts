@@ -3,6 +3,7 @@ import t from 'tap'
 import { type ArticleQuery, INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/indexing/article.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
@@ -140,7 +141,7 @@ t.test('new articles are read ahead, so that no search waits for them', { timeou
   const { db, names } = overheard(index.pool)
   const failures: unknown[] = []
   const warm = openIndex(db)
-  void warm.warm(error => failures.push(error))
+  void warm.warm(repeatEvery, error => failures.push(error))
   await index.add(randomArticles(createRandom(3), 40))
   while (names.filter(name => name === READING).length === 0) await setTimeout(20)
   // Whatever was indexed before a look was read by it, so after two whole looks nothing is left.

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createReport, verifyAll } from '../../scripts/reindex/verifying.ts'
+import { glanceAtArchive } from '../../search/archive/state.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createTestDatabase, inDatabase, PATIENT } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
@@ -31,7 +33,7 @@ const sound = await createTestDatabase(t)
 const EMBEDDED = 100
 {
   const pool = createPool(sound.url, 'test', () => {}, PATIENT)
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(randomArticles(random, 150))
   await makeSegments(pool, FEW)
   const { key } = await createKey(pool, 'test', {
@@ -164,7 +166,7 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
         `${kind}, ${what}: ${report.lines().join('\n')}`,
       )
       t.equal(report.isSound(), kind === 'unpromised', what)
-      const seen = (await glanceAtIndex(pool)).length > 0
+      const seen = [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))].length > 0
       t.equal(
         seen,
         quick.some(([, name]) => name === what),

@@ -3,6 +3,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { PATIENT } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
@@ -16,7 +17,7 @@ import { randomArticles } from './archive.ts'
 const [url = '', seed = '1', duration = '1000', imports] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
-const indexer = openIndexer(pool)
+const indexer = openIndexer(pool, SEGMENT_THREAD)
 const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 const importer = openImporter({
   ...{ pool, writer, indexer, embedDelay: 0, written() {} },

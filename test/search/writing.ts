@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ArticleQuery, SearchSizes } from '../../search/index.ts'
 import { KINDS } from '../../search/indexer.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import { createRandom } from '../faults/random.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
@@ -34,7 +35,7 @@ export async function askWhileWriting(seed: number, questions: number) {
   const failures: unknown[] = []
   try {
     // It reads segments ahead, those that come and those that are there.
-    void index.search.warm(error => failures.push(error))
+    void index.search.warm(repeatEvery, error => failures.push(error))
     await index.add([...longArticles(random), ...randomArticles(random, 150)])
     const known = await readKnown(index.pool, 0n)
     // The oracle reads the longest texts now: seconds in which no connection of this process would

@@ -9,6 +9,7 @@ import { openSemanticSearch } from '../../services/api/semantic/search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
@@ -44,7 +45,7 @@ export async function createWorld(test: Pick<Test, 'teardown'> | null, settings:
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const fleet = createFleet(env)
   let made = 0
-  const indexer = openIndexer(pool)
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
   const noted = () => database.count('embeddings where embedded_at is not null')
   async function close(): Promise<void> {
     await fleet.stop()

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { SNIPPET_LENGTH } from '../../../shared/articles/snippet.ts'
 import { ERROR_CODES } from './errors.ts'
 
 /**

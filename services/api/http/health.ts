@@ -4,6 +4,7 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { shared } from '../../../shared/metrics.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
 import { joinsOthers } from '../../../shared/process/number.ts'
+import { repeatEvery } from '../../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
 /** Names of the dependencies that this process does not reach; no addresses. */
@@ -69,7 +70,7 @@ export function startWarmUp(
   let warm = false
   const tell = (error: unknown) => log.debug({ err: sentenceOf(error) }, 'could not read ahead')
   const done = index
-    .warm(tell, joinsOthers())
+    .warm(repeatEvery, tell, joinsOthers())
     .then(() => prepare?.().catch(tell))
     .then(() => {
       warm = true

@@ -1,4 +1,4 @@
-import { offsetAt, offsetFormat } from '../../../shared/articles/time-zone.ts'
+import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
 import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
 
 /** A day of the calendar; months from 1. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { offsetAt, offsetFormat } from '../../../shared/articles/time-zone.ts'
+import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
 import { utcInstant, type WallTime, zonedInstant } from './written.ts'
 
 /** The time that a clock shows, as `2026-01-15T14:05`. */

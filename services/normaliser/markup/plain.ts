@@ -1,4 +1,5 @@
-import { boundMarks, plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
+import { boundMarks } from '../../../search/analysis/text.ts'
+import { plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
 
 /** Makes one line of a text that may be HTML: without tags, entities decoded once. */
 export function oneLine(source: string): string {

@@ -1,7 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { DomUtils } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
-import { boundMarks } from '../../../shared/articles/plain-text.ts'
+import { boundMarks } from '../../../search/analysis/text.ts'
 import { CONSENT, shareOf } from '../interstitials/phrases.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'

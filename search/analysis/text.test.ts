@@ -1,5 +1,5 @@
 import t from 'tap'
-import { snippetOf } from './snippet.ts'
+import { snippetOf } from './text.ts'
 
 t.test('decision 33: a snippet is the first 200 code points with single spaces', async t => {
   t.equal(snippetOf(null), null)

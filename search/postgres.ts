@@ -1,0 +1,115 @@
+import pg from 'pg'
+
+/*
+ * How the engine uses connections to Postgres. Who opens them decides how: pools are handed in.
+ */
+
+export type Pool = pg.Pool
+export type Client = pg.PoolClient
+/** A pool, or the client of a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>
+
+// int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared
+// as text.
+pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
+
+/** The silence after which a session loses its locks, and the ms between its signs of life. */
+const SILENCE = '2 min'
+const SIGN_OF_LIFE = 20_000
+
+/**
+ * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A
+ * connection that failed is closed and not used again.
+ */
+export async function transaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  // Without a listener, a connection lost between two statements would end the process.
+  const onError = (error: Error) => {
+    broken = error
+  }
+  client.on('error', onError)
+  try {
+    await client.query('begin')
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // Behind a query that is not answered, a rollback would wait just as long.
+    if (isUnanswered(error)) broken = error
+    else {
+      await client.query('rollback').catch((rollbackError: Error) => {
+        broken = rollbackError
+      })
+    }
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+/**
+ * Runs work with a session of its own, whose locks go with it: a transaction of minutes would keep
+ * Postgres from vacuuming. A session that gives no sign of life for some time loses its locks, so
+ * that a stopped process shuts nobody out. The work then goes on: what it stores is checked again.
+ *
+ * @param idle time without a statement after which Postgres ends the session
+ */
+export async function withSession<T>(pool: Pool, idle: string, work: (session: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let lost: Error | undefined
+  const onError = (error: Error) => {
+    lost = error
+  }
+  client.on('error', onError)
+  try {
+    await client.query(`set idle_session_timeout = '${idle}'`)
+    return await work(client)
+  } finally {
+    client.off('error', onError)
+    client.release(lost ?? true)
+  }
+}
+
+/** Runs work under a lock of a session. @returns null: another one holds it, and we do not wait */
+export async function locking<T>(
+  session: Client,
+  lock: bigint,
+  wait: boolean,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const take = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
+  const { rows } = await session.query<{ held: boolean }>(take, [lock])
+  if (rows[0]?.held !== true) return null
+  try {
+    return await work()
+  } finally {
+    // At once, and not when the server notices that the connection is gone.
+    await session.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
+  }
+}
+
+/** Runs work that takes any time, while a session gives a sign of life `every` so many ms. */
+export async function keepingAlive<T>(session: Client, work: () => Promise<T>, every = SIGN_OF_LIFE): Promise<T> {
+  const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
+  return await work().finally(() => clearInterval(alive))
+}
+
+/**
+ * Runs `work` while this process holds an advisory lock, as long as it gives signs of life.
+ *
+ * @returns null: another process holds it
+ */
+export const whileLocked = <T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> =>
+  withSession(pool, SILENCE, session => locking(session, lock, false, () => keepingAlive(session, work)))
+
+/** The server did not answer within the query timeout of the pool (the driver's message). */
+const isUnanswered = (error: unknown): error is Error =>
+  error instanceof Error && error.message === 'Query read timeout'
+
+/** Why work failed, in words. Several failures at once have no message of their own. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return error instanceof Error ? error.message || error.name : String(error)
+}

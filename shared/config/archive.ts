@@ -1,0 +1,25 @@
+import type { ArchiveSettings } from '../../search/archive/client.ts'
+import { certificateRefusal, trustOf } from './tls.ts'
+
+/** The settings of an archive, as the environment has them. */
+export interface ArchiveConfig {
+  OPENSEARCH_URL: readonly string[]
+  OPENSEARCH_USER: string
+  OPENSEARCH_PASSWORD: string
+  OPENSEARCH_INDEX: string
+  SEARCH_TIMEOUT: number
+  TLS_CA_FILE: string
+}
+
+/**
+ * @returns null: there is no archive
+ * @throws when a setting cannot be used
+ */
+export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
+  const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
+  if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
+    throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
+  if (nodes.length === 0) return null
+  const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
+  return { nodes, user, password, prefix, timeout, trust: trustOf(config), refusalOf: certificateRefusal }
+}
