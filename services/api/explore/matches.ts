@@ -23,7 +23,7 @@ export const MATCHES_SCHEMA = {
       description: 'The articles of the page, in their order.',
       items: {
         type: 'object',
-        required: ['id', 'words', 'places'],
+        required: ['id', 'words', 'places', 'first'],
         properties: {
           id: { type: 'string' },
           words: {
@@ -37,6 +37,13 @@ export const MATCHES_SCHEMA = {
             minimum: 0,
             description:
               'How often the text holds what was found, in its first 200,000 characters. null: not counted, because the texts of the page have more than 1,000,000 characters up to its end.',
+          },
+          first: {
+            type: ['number', 'null'],
+            minimum: 0,
+            maximum: 0.9,
+            description:
+              'Where the first of these places is: tenths of the words that were looked at, before it. null: there is none, or none was counted.',
           },
         },
       },
@@ -81,8 +88,8 @@ export async function answerMatches(
       const shown = wordRuns(boundMarks(`${title} ${snippet ?? ''}`.slice(0, SHOWN)).normalize('NFC'))
       const words = shown.map(({ word }) => word)
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
-      const places = text === null ? null : await placesIn(wordsOf(text), match, language, pace, leaves)
-      matches.push({ id, words: match.kind === 'keyword' ? keywordsIn(words, match.words, language) : [], places })
+      const found = text === null ? NOT_COUNTED : await placesIn(wordsOf(text), match, language, pace, leaves)
+      matches.push({ id, words: match.kind === 'keyword' ? keywordsIn(words, match.words, language) : [], ...found })
     }
     return matches
   })
@@ -93,6 +100,7 @@ export async function answerMatches(
 }
 
 const ALL: Match = { kind: 'all' }
+const NOT_COUNTED = { places: null, first: null }
 
 // $1 seqs, $2 COUNTED, $3 COUNTED_OF_PAGE. Index: the primary key.
 const TEXTS = `
@@ -123,17 +131,21 @@ export async function placesIn(
   language: Language,
   pace: Pace,
   leaves: AbortSignal,
-): Promise<number> {
+): Promise<{ places: number; first: number | null }> {
   const isPlace = placeOf(words, match, language)
   let places = 0
+  let first: number | null = null
   for (let at = 0; at < words.length; at++) {
     if (at % WORDS_PER_STEP === 0 && pace.isDue()) {
       await pace.rest()
       leaves.throwIfAborted()
     }
-    if (isPlace(words[at]!, at)) places++
+    if (!isPlace(words[at]!, at)) continue
+    places++
+    // No finer: it says where to look, and no more of the text (decision 42).
+    first ??= Math.floor((10 * at) / words.length) / 10
   }
-  return places
+  return { places, first }
 }
 
 /** Whether the search has found what stands at a place among words. */
