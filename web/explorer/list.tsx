@@ -1,12 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Match } from '../../search/browser.ts'
+import { LIMITS } from '../../services/api/contract/parameters.ts'
+import { SNIPPET_LENGTH } from '../../shared/articles/snippet.ts'
 import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { MeaningLine } from './insights/counts.tsx'
+import { useChips } from './search/filters.tsx'
 import { mark, matchOf, type Piece } from './search/marks.ts'
-import { isSame, NEW_SEARCH, type Search } from './search/search.ts'
+import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
 import { type Article, type Matches, type Results, safeAddress } from './search/use-results.ts'
 import { Take, WAYS, type Way } from './take/take.tsx'
 
@@ -23,16 +26,34 @@ export function ResultList(props: {
   const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
+  const { words, date } = useSpeech()
   const best = Math.max(...articles.map(({ relevance = 0 }) => relevance))
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
+  const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
+  const compact = () => {
+    if (isCompact) localStorage.removeItem(COMPACT)
+    else localStorage.setItem(COMPACT, '1')
+    setCompact(!isCompact)
+  }
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
-      <Head {...{ results, fresh, onFresh, taking }} onTake={way => setTaking(way === taking ? null : way)} />
+      <Head
+        {...{ results, fresh, onFresh, taking, isCompact }}
+        onCompact={compact}
+        onTake={way => setTaking(way === taking ? null : way)}
+      />
+      {of !== null && (
+        <p class="printed">
+          {[of.q.trim(), words.search.mode[of.mode], date(new Date(now), 'moment'), location.origin + addressOf(of)]
+            .filter(Boolean)
+            .join(' · ')}
+        </p>
+      )}
       {of !== null && <MeaningLine search={of} secret={secret} />}
       {of !== null && <Take search={of} secret={secret} open={taking} />}
       {articles.length > 0 && (
-        <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
+        <ol class={`cards${loading === 'first' ? ' stale' : ''}${isCompact ? ' compact' : ''}`}>
           {articles.map(article => (
             <li key={article.id}>
               <Card {...{ article, match, best, now }} matches={results.matches.get(article.id) ?? null} />
@@ -56,8 +77,19 @@ export function ResultList(props: {
   )
 }
 
-function Head(props: { results: Results; fresh: number; onFresh(): void; taking: Way | null; onTake(way: Way): void }) {
-  const { results, fresh, onFresh, taking, onTake } = props
+/** The reader wants titles alone. */
+const COMPACT = 'perscope.compact'
+
+function Head(props: {
+  results: Results
+  fresh: number
+  onFresh(): void
+  isCompact: boolean
+  onCompact(): void
+  taking: Way | null
+  onTake(way: Way): void
+}) {
+  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake } = props
   const speech = useSpeech()
   const { words, number } = speech
   return (
@@ -71,6 +103,11 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
       {fresh > 0 && (
         <button type="button" class="primary chip" onClick={onFresh}>
           ↑ {words.results.fresh(number(fresh), fresh === 1)}
+        </button>
+      )}
+      {results.articles.length > 0 && (
+        <button type="button" class="chip" aria-pressed={isCompact} onClick={onCompact}>
+          {words.results.compact}
         </button>
       )}
       {results.of !== null && (
@@ -96,6 +133,7 @@ function totalOf({ of, total, estimate, loading, failure }: Results, { words, nu
 /** Nothing was found: what else to try. */
 function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
   const { words } = useSpeech()
+  const chips = useChips(of)
   if (isSame(of, NEW_SEARCH)) {
     return (
       <div class="nothing">
@@ -104,23 +142,37 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
       </div>
     )
   }
-  const onlyTitles = of.searchIn === 'title' && of.mode !== 'semantic' && of.q !== ''
+  const hasWords = of.q !== '' && of.mode !== 'semantic'
+  const steps: [text: string, change: Partial<Search>][] = [
+    ...(hasWords && of.searchIn === 'title' ? [[words.results.searchBoth, { searchIn: 'title_body' }] as const] : []),
+    ...(hasWords && of.mode === 'boolean' && /\S\s+\S/.test(of.q)
+      ? [[words.reading.hint.useKeyword, { mode: 'keyword' }] as const]
+      : []),
+    ...chips
+      .filter(({ off }) => !('searchIn' in off))
+      .slice(0, MOST_STEPS)
+      .map(({ text, off }) => [words.results.without(text), off] as const),
+    ...(hasWords && [...of.q].length >= LIMITS.semanticQ
+      ? [[words.results.byMeaning, { mode: 'semantic' }] as const]
+      : []),
+  ].map(([text, change]) => [text, change])
   return (
     <div class="nothing">
       <p class="lead">{words.results.none}</p>
-      {onlyTitles ? (
-        <p>
-          {words.results.tryBoth}{' '}
-          <button type="button" onClick={() => onChange({ searchIn: 'title_body' })}>
-            {words.results.searchBoth}
+      <p>{steps.length > 0 ? words.results.tryNext : words.results.tryFewer}</p>
+      <p class="row">
+        {steps.map(([text, change]) => (
+          <button key={text} type="button" onClick={() => onChange(change)}>
+            {text}
           </button>
-        </p>
-      ) : (
-        <p>{words.results.tryFewer}</p>
-      )}
+        ))}
+      </p>
     </div>
   )
 }
+
+/** Filters that an empty list offers to leave out. */
+const MOST_STEPS = 4
 
 /** The next page: asked for when the end comes into view, or by the button. */
 function More({ results }: { results: Results & { loadMore(): void } }) {
@@ -159,7 +211,8 @@ function Card(props: {
 }) {
   const { article, match, matches, best, now } = props
   const { words, number } = useSpeech()
-  const { language, snippet, authors } = article
+  const { language, authors } = article
+  const snippet = article.snippet === null ? null : upToWord(article.snippet)
   const address = safeAddress(article.url)
   const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
   const [inTitle, inSnippet] = [piecesOf(article.title || words.results.noTitle), piecesOf(snippet ?? '')]
@@ -180,17 +233,24 @@ function Card(props: {
       {snippet !== null && (
         <p class="snippet">
           <Marked pieces={inSnippet} />
-          {[...snippet].length >= 190 && '\u00A0…'}
+          {snippet !== article.snippet && '\u00A0…'}
         </p>
       )}
       {matches !== null && matches.places > 0 && !isSeen && (
         <p class="hint" lang={document.documentElement.lang}>
-          {words.results.places(number(matches.places), matches.places === 1)}
+          {words.results.places(number(matches.places), matches.places === 1, matches.late)}
         </p>
       )}
       {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
     </article>
   )
+}
+
+/** A snippet that was cut, back to its last whole word; without a sign that leads to nothing. */
+function upToWord(snippet: string): string {
+  // A grapheme that did not fit may have cost some characters.
+  if ([...snippet].length < SNIPPET_LENGTH - 10 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
+  return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
 }
 
 /** Where an article is from, and when: in the language of the page. */

@@ -2,7 +2,9 @@ import type { RefObject } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.ts'
 import { KeyTaker, Segments, Unfolding } from '../parts/controls.tsx'
+import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
+import { CountFailure } from './insights/counts.tsx'
 import { Breakdown, Timeline } from './insights/timeline.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
@@ -68,9 +70,12 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
     scrollTo({ top: 0 })
     again()
   }
-  const figures = { search: results.of, secret, onChange: change }
+  const { failed, ...counting } = useCounting()
+  const figures = { search: results.of, secret, onChange: change, ...counting.figures }
+  usePlace(results)
   // No heading stands over nothing.
   const hasFigures = results.total > 0
+  const dimmed = results.loading === 'first' ? ' stale' : ''
   useEffect(() => {
     document.title = `${search.q || words.search.title} – Perscope`
   }, [search.q, words])
@@ -89,8 +94,9 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
         <Filters search={search} errors={errors} secret={secret} onChange={change} />
         <div class="main-column" id="results" tabIndex={-1}>
           <ActiveFilters search={search} onChange={change} onClear={clear} />
+          {hasFigures && failed !== null && <CountFailure failure={failed} onAgain={counting.again} />}
           {hasFigures && (
-            <Unfolding className="timeline-place" title={words.insights.timeline} minWidth="60rem">
+            <Unfolding className={`timeline-place${dimmed}`} title={words.insights.timeline} minWidth="60rem">
               <Timeline {...figures} />
             </Unfolding>
           )}
@@ -98,7 +104,7 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
         </div>
         {hasFigures && (
           <aside class="insights" aria-label={words.insights.title}>
-            <Unfolding className="breakdowns" title={words.insights.title} minWidth="76rem">
+            <Unfolding className={`breakdowns${dimmed}`} title={words.insights.title} minWidth="76rem">
               <Breakdown by="outlet" {...figures} />
               <Breakdown by="language" {...figures} />
               <Breakdown by="country" {...figures} />
@@ -129,6 +135,69 @@ function useSearch(): [Search, (changed: Search) => void] {
     })
   }, [])
   return [search, change]
+}
+
+/** Failures of all figures as one, and the round in which they are counted. */
+function useCounting() {
+  const [round, setRound] = useState(0)
+  const [failures, setFailures] = useState<Record<string, Failure | null>>({})
+  const onFailure = useCallback((by: string, failure: Failure | null) => {
+    setFailures(before => ({ ...before, [by]: failure }))
+  }, [])
+  const failed = Object.values(failures).find(failure => failure !== null) ?? null
+  return { failed, figures: { round, onFailure }, again: () => setRound(before => before + 1) }
+}
+
+const PLACE = 'perscope.place'
+/** Articles that a reload loads again at most: pages, each of which costs a search. */
+const MOST_RELOADED = 250
+
+/** A reload keeps the place: it loads what was shown, page after page, and goes where one was. */
+function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof useResults>): void {
+  const wanted = useRef(placeBefore())
+  const shown = useRef(0)
+  shown.current = articles.length
+  useEffect(() => {
+    const keep = () => {
+      const tops = cards().map(card => card.getBoundingClientRect().top)
+      const first = tops.findIndex(top => top >= 0)
+      const place: Place = { address: location.search, shown: shown.current, first, top: tops[first] ?? 0 }
+      if (scrollY === 0) sessionStorage.removeItem(PLACE)
+      else sessionStorage.setItem(PLACE, JSON.stringify(place))
+    }
+    addEventListener('pagehide', keep)
+    return () => removeEventListener('pagehide', keep)
+  }, [])
+  useEffect(() => {
+    const place = wanted.current
+    if (place === null || of === null) return
+    const isOther = place.address !== location.search || failure !== null
+    if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED)) return loadMore()
+    wanted.current = null
+    // The browser keeps the card in view when the figures above come.
+    const card = isOther ? undefined : cards()[place.first]
+    if (card !== undefined) scrollBy({ top: card.getBoundingClientRect().top - place.top })
+  }, [of, articles, next, failure, loadMore])
+}
+
+interface Place {
+  address: string
+  /** How many articles. */
+  shown: number
+  /** The first card that begins in the window, and where, in pixels from its top. */
+  first: number
+  top: number
+}
+
+const cards = () => [...document.querySelectorAll('article.card')]
+
+/** Where the reader was, if the page is loaded once more; null: it is opened. */
+function placeBefore(): Place | null {
+  const [navigation] = performance.getEntriesByType('navigation')
+  const kept = sessionStorage.getItem(PLACE)
+  if (kept === null || !(navigation instanceof PerformanceNavigationTiming) || navigation.type === 'navigate')
+    return null
+  return JSON.parse(kept)
 }
 
 /** Where a slash is a letter. */

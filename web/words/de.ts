@@ -6,6 +6,7 @@ export const de: Words = {
     skip: 'Zu den Ergebnissen',
     language: 'Sprache dieser Seite',
     docs: 'API-Referenz',
+    named: (name, value) => `${name}: ${value}`,
     copy: 'Kopieren',
     copied: 'Kopiert.',
     copyFailed: 'Dieser Browser lässt die Seite nicht kopieren. Markieren Sie den Text.',
@@ -99,8 +100,10 @@ export const de: Words = {
     remove: name => `Entfernen: ${name}`,
     since: day => `ab ${day}`,
     until: day => `bis ${day}`,
+    swap: 'Tage tauschen',
     wrong: {
       dates: 'An diesem Tag kann nicht gesucht werden. Wählen Sie einen zwischen 1900 und 2100.',
+      reversed: 'Der erste Tag liegt nach dem letzten.',
       name: 'Schreiben Sie einen Teil eines Namens, mit mindestens einem Buchstaben oder einer Ziffer.',
       other: 'Diese Wahl passt nicht zu den anderen.',
     },
@@ -112,7 +115,10 @@ export const de: Words = {
     total: (n, one) => (one ? '1 Artikel' : `${n} Artikel`),
     more: n => `Mehr als ${n} Artikel`,
     none: 'Kein Artikel passt.',
-    tryBoth: 'Sie haben nur in Titeln gesucht.',
+    tryNext: 'Was helfen kann:',
+    byMeaning: 'Nach Bedeutung suchen, in allen fünf Sprachen',
+    without: filter => `Ohne „${filter}“`,
+    compact: 'Kompakte Liste',
     searchBoth: 'In Titeln und Texten suchen',
     tryFewer: 'Nehmen Sie weniger oder andere Wörter, oder entfernen Sie einen Filter.',
     loadMore: 'Mehr zeigen',
@@ -122,7 +128,10 @@ export const de: Words = {
     relevance: percent => `Nähe ${percent}`,
     noDate: 'Ohne Datum',
     noTitle: 'Ohne Titel',
-    places: (n, one) => (one ? '1 Stelle im Text' : `${n} Stellen im Text`),
+    places: (n, one, late) =>
+      one
+        ? `1 Stelle im Text, in der ${late ? 'zweiten' : 'ersten'} Hälfte`
+        : `${n} Stellen im Text, die erste in der ${late ? 'zweiten' : 'ersten'} Hälfte`,
     empty: 'Es gibt noch keine Artikel.',
     emptyHow:
       'Wer diesen Dienst betreibt, füllt ihn: npm run outlets bringt Medien, die besucht werden, npm run import ein Archiv.',
@@ -179,6 +188,9 @@ export const de: Words = {
       'Eine Adresse für Ihren Feedreader. Wer sie kennt, liest mit Ihrem Schlüssel; behalten Sie sie für sich.',
     feedMeaning:
       'Die Suche nach Bedeutung kennt nur die 500 ähnlichsten Artikel. Um den Nachrichten zu folgen, suchen Sie nach Wörtern.',
+    feedHolds: n => `Er enthält die ${n} neuesten Artikel.`,
+    feedFull: (most, n) =>
+      `Diese Suche hatte an einem Tag ${most} Artikel, und der Feed enthält ${n}. Lassen Sie Ihren Feedreader mehrmals am Tag fragen, oder grenzen Sie die Suche ein.`,
     subscribe: 'Feed aus dieser Suche machen',
     feedMade: 'Kopieren Sie die Adresse jetzt: Sie wird nur dieses eine Mal gezeigt.',
     feedAddress: 'Adresse des Feeds',

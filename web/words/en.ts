@@ -5,6 +5,7 @@ export const en = {
     skip: 'Skip to the results',
     language: 'Language of this page',
     docs: 'API reference',
+    named: (name: string, value: string) => `${name}: ${value}`,
     copy: 'Copy',
     copied: 'Copied.',
     copyFailed: 'This browser does not let the page copy. Select the text instead.',
@@ -98,8 +99,10 @@ export const en = {
     remove: (name: string) => `Remove: ${name}`,
     since: (day: string) => `from ${day}`,
     until: (day: string) => `until ${day}`,
+    swap: 'Swap the days',
     wrong: {
       dates: 'This day cannot be searched. Choose one between 1900 and 2100.',
+      reversed: 'The first day is after the last one.',
       name: 'Write part of a name, with at least one letter or digit.',
       other: 'This choice does not go with the others.',
     },
@@ -111,7 +114,10 @@ export const en = {
     total: (n: string, one: boolean) => (one ? '1 article' : `${n} articles`),
     more: (n: string) => `More than ${n} articles`,
     none: 'No article matches.',
-    tryBoth: 'You searched titles only.',
+    tryNext: 'What may help:',
+    byMeaning: 'Search by meaning, in all five languages',
+    without: (filter: string) => `Without “${filter}”`,
+    compact: 'Compact list',
     searchBoth: 'Search titles and texts',
     tryFewer: 'Use fewer or other words, or take away a filter.',
     loadMore: 'Show more',
@@ -121,7 +127,10 @@ export const en = {
     relevance: (percent: string) => `Closeness ${percent}`,
     noDate: 'No date',
     noTitle: 'Without a title',
-    places: (n: string, one: boolean) => (one ? '1 place in the text' : `${n} places in the text`),
+    places: (n: string, one: boolean, late: boolean) =>
+      one
+        ? `1 place in the text, in its ${late ? 'second' : 'first'} half`
+        : `${n} places in the text, the first in the ${late ? 'second' : 'first'} half`,
     empty: 'There are no articles yet.',
     emptyHow: 'Whoever runs this service fills it: npm run outlets brings outlets to crawl, npm run import an archive.',
   },
@@ -175,6 +184,9 @@ export const en = {
     feed: 'Follow',
     feedAbout: 'An address for your feed reader. Whoever knows it reads with your key, so keep it to yourself.',
     feedMeaning: 'A search by meaning knows the 500 closest articles only. To follow the news, search by words.',
+    feedHolds: (n: string) => `It has the ${n} newest articles.`,
+    feedFull: (most: string, n: string) =>
+      `This search had ${most} articles in one day, and the feed holds ${n}. Have your reader ask several times a day, or narrow the search.`,
     subscribe: 'Make a feed of this search',
     feedMade: 'Copy the address now: it is shown this once.',
     feedAddress: 'Address of the feed',

@@ -6,6 +6,7 @@ export const lb: Words = {
     skip: 'Bei d’Resultater',
     language: 'Sprooch vun dëser Säit',
     docs: 'API-Referenz',
+    named: (name, value) => `${name}: ${value}`,
     copy: 'Kopéieren',
     copied: 'Kopéiert.',
     copyFailed: 'Dëse Browser léisst d’Säit net kopéieren. Wielt den Text selwer aus.',
@@ -99,8 +100,10 @@ export const lb: Words = {
     remove: name => `Ewechhuelen: ${name}`,
     since: day => `vum ${day} un`,
     until: day => `bis ${day}`,
+    swap: 'Deeg tauschen',
     wrong: {
       dates: 'Op dësem Dag kann een net sichen. Wielt een tëscht 1900 an 2100.',
+      reversed: 'Den éischten Dag läit no deem leschten.',
       name: 'Schreift en Deel vun engem Numm, mat op d’mannst engem Buschtaf oder enger Ziffer.',
       other: 'Dës Wiel passt net bei déi aner.',
     },
@@ -112,7 +115,10 @@ export const lb: Words = {
     total: (n, one) => (one ? '1 Artikel' : `${n} Artikelen`),
     more: n => `Méi wéi ${n} Artikelen`,
     none: 'Keen Artikel passt.',
-    tryBoth: 'Dir hutt nëmmen an Titele gesicht.',
+    tryNext: 'Wat hëllefe kann:',
+    byMeaning: 'No der Bedeitung sichen, an alle fënnef Sproochen',
+    without: filter => `Ouni „${filter}“`,
+    compact: 'Kompakt Lëscht',
     searchBoth: 'An Titelen an Texter sichen',
     tryFewer: 'Huelt manner oder aner Wierder, oder huelt e Filter ewech.',
     loadMore: 'Méi weisen',
@@ -122,7 +128,10 @@ export const lb: Words = {
     relevance: percent => `Noperschaft ${percent}`,
     noDate: 'Ouni Datum',
     noTitle: 'Ouni Titel',
-    places: (n, one) => (one ? '1 Plaz am Text' : `${n} Plazen am Text`),
+    places: (n, one, late) =>
+      one
+        ? `1 Plaz am Text, an der ${late ? 'zweeter' : 'éischter'} Hallschent`
+        : `${n} Plazen am Text, déi éischt an der ${late ? 'zweeter' : 'éischter'} Hallschent`,
     empty: 'Et gëtt nach keng Artikelen.',
     emptyHow:
       'Wien dëse Service bedreift, fëllt en: npm run outlets bréngt Medien, déi besicht ginn, npm run import en Archiv.',
@@ -178,6 +187,9 @@ export const lb: Words = {
     feedAbout: 'Eng Adress fir Äre Feed-Lieser. Wien se kennt, liest mat Ärem Schlëssel; haalt se also fir Iech.',
     feedMeaning:
       'D’Sich no Bedeitung kennt nëmmen déi 500 noosten Artikelen. Fir den Noriichten nozegoen, sicht no Wierder.',
+    feedHolds: n => `En huet déi ${n} neisten Artikelen.`,
+    feedFull: (most, n) =>
+      `Dës Sich hat op engem Dag ${most} Artikelen, an de Feed huet der ${n}. Loosst Äre Feed-Lieser e puermol den Dag froen, oder grenzt d’Sich an.`,
     subscribe: 'Feed aus dëser Sich maachen',
     feedMade: 'Kopéiert d’Adress elo: se gëtt nëmmen dës eng Kéier gewisen.',
     feedAddress: 'Adress vum Feed',

@@ -6,6 +6,7 @@ export const nl: Words = {
     skip: 'Naar de resultaten',
     language: 'Taal van deze pagina',
     docs: 'Naslag van de API',
+    named: (name, value) => `${name}: ${value}`,
     copy: 'Kopiëren',
     copied: 'Gekopieerd.',
     copyFailed: 'Deze browser laat de pagina niet kopiëren. Selecteer de tekst zelf.',
@@ -99,8 +100,10 @@ export const nl: Words = {
     remove: name => `Verwijderen: ${name}`,
     since: day => `vanaf ${day}`,
     until: day => `tot en met ${day}`,
+    swap: 'Dagen omwisselen',
     wrong: {
       dates: 'Op deze dag kan niet worden gezocht. Kies er een tussen 1900 en 2100.',
+      reversed: 'De eerste dag ligt na de laatste.',
       name: 'Schrijf een deel van een naam, met minstens één letter of cijfer.',
       other: 'Deze keuze past niet bij de andere.',
     },
@@ -112,7 +115,10 @@ export const nl: Words = {
     total: (n, one) => (one ? '1 artikel' : `${n} artikelen`),
     more: n => `Meer dan ${n} artikelen`,
     none: 'Geen artikel voldoet.',
-    tryBoth: 'U zocht alleen in koppen.',
+    tryNext: 'Wat kan helpen:',
+    byMeaning: 'Op betekenis zoeken, in alle vijf talen',
+    without: filter => `Zonder “${filter}”`,
+    compact: 'Compacte lijst',
     searchBoth: 'In koppen en teksten zoeken',
     tryFewer: 'Gebruik minder of andere woorden, of haal een filter weg.',
     loadMore: 'Meer tonen',
@@ -122,7 +128,10 @@ export const nl: Words = {
     relevance: percent => `Nabijheid ${percent}`,
     noDate: 'Geen datum',
     noTitle: 'Zonder kop',
-    places: (n, one) => (one ? '1 plaats in de tekst' : `${n} plaatsen in de tekst`),
+    places: (n, one, late) =>
+      one
+        ? `1 plaats in de tekst, in de ${late ? 'tweede' : 'eerste'} helft`
+        : `${n} plaatsen in de tekst, de eerste in de ${late ? 'tweede' : 'eerste'} helft`,
     empty: 'Er zijn nog geen artikelen.',
     emptyHow:
       'Wie deze dienst beheert, vult haar: npm run outlets brengt media om te bezoeken, npm run import een archief.',
@@ -178,6 +187,9 @@ export const nl: Words = {
     feedAbout: 'Een adres voor uw feedlezer. Wie het kent, leest met uw sleutel; houd het dus voor uzelf.',
     feedMeaning:
       'Zoeken op betekenis kent alleen de 500 dichtstbije artikelen. Zoek op woorden om het nieuws te volgen.',
+    feedHolds: n => `Hij bevat de ${n} nieuwste artikelen.`,
+    feedFull: (most, n) =>
+      `Deze zoekvraag had op één dag ${most} artikelen, en de feed bevat er ${n}. Laat uw lezer meermaals per dag vragen, of perk de zoekvraag in.`,
     subscribe: 'Feed van deze zoekvraag maken',
     feedMade: 'Kopieer het adres nu: het wordt maar één keer getoond.',
     feedAddress: 'Adres van de feed',

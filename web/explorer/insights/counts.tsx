@@ -143,6 +143,17 @@ function byYear(answer: Outcome<Counts>): Outcome<Counts> {
   return { ...answer, value: { ...answer.value, data: [...years.values()] } }
 }
 
+/** What all figures of a search have in common. */
+export interface FigureProps {
+  search: Search | null
+  secret: string
+  /** Raised to count again. */
+  round: number
+  onChange(change: Partial<Search>): void
+  /** Told to the page, which says it once for all of them. */
+  onFailure(by: string, failure: Failure | null): void
+}
+
 /** Figures that did not come: a line, because the results say what is wrong at length. */
 export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }) {
   const { words, wait } = useSpeech()

@@ -1,28 +1,20 @@
-import { useCallback, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import { type Count, CountFailure, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
+import { type Count, type FigureProps, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
 import { type Bucket, useCoverage } from './coverage.ts'
 
 /**
  * Articles of the search by time of publication. A click on a bar or a brush over several narrows
  * the search; the same figures stand in a table, whose buttons do the same.
  */
-export function Timeline({
-  search,
-  secret,
-  onChange,
-}: {
-  search: Search | null
-  secret: string
-  onChange(change: Partial<Search>): void
-}) {
+export function Timeline({ search, secret, round, onChange, onFailure }: FigureProps) {
   const { words } = useSpeech()
   const [unit, setUnit] = useState<TimeUnit | null>(null)
-  const [round, setRound] = useState(0)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round)
+  useEffect(() => onFailure('time', failure), [failure, onFailure])
   const covered = useCoverage(search, counts?.data ?? NOTHING, drawn, secret)
   const data = useMemo(() => trimmed(covered), [covered])
   const narrow = useCallback(
@@ -54,7 +46,6 @@ export function Timeline({
           ))}
         </select>
       </div>
-      {failure !== null && <CountFailure failure={failure} onAgain={() => setRound(before => before + 1)} />}
       {counts !== null && (
         <Bars
           data={data}
@@ -122,7 +113,7 @@ function Bars(props: {
       />
       <p class="hint point" aria-hidden="true">
         {shown
-          ? `${spanText(shown, unit, speech)}: ${words.results.total(number(shown.count), shown.count === 1)}${shown.have ? `; ${shown.have}` : ''}`
+          ? `${words.app.named(spanText(shown, unit, speech), words.results.total(number(shown.count), shown.count === 1))}${shown.have ? `; ${shown.have}` : ''}`
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
@@ -196,26 +187,23 @@ const FIRST = 8
  * Articles of the search by outlet, language or country: a table whose rows are bars. A name
  * narrows the search to it, or widens it again.
  */
-export function Breakdown(props: {
-  by: BreakdownBy
-  search: Search | null
-  secret: string
-  onChange(change: Partial<Search>): void
-}) {
-  const { by, search, secret, onChange } = props
+export function Breakdown({ by, search, secret, round, onChange, onFailure }: FigureProps & { by: BreakdownBy }) {
   const { words, number } = useSpeech()
-  const [round, setRound] = useState(0)
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)
+  useEffect(() => onFailure(by, failure), [by, failure, onFailure])
   const rows = (counts?.data ?? []).filter(({ count }) => count > 0)
-  // One scale for all breakdowns: shares of the search.
-  const most = Math.max(1, counts?.total ?? 0)
+  const most = Math.max(...rows.map(({ count }) => count))
   return (
     <div class={isOld ? 'breakdown stale' : 'breakdown'}>
-      {failure !== null && <CountFailure failure={failure} onAgain={() => setRound(before => before + 1)} />}
       {rows.length > 0 && (
         <table>
           <caption>{words.insights.by[by]}</caption>
+          {/* The columns have their widths from here: the head is not seen, and has none. */}
+          <colgroup>
+            <col />
+            <col class="numbers" />
+          </colgroup>
           <thead class="unseen">
             <tr>
               <th scope="col">{words.insights.by[by]}</th>
@@ -250,16 +238,18 @@ function Row(props: {
   const { by, row, rows, most, search, onChange } = props
   const speech = useSpeech()
   const { number } = speech
+  const name = nameOf(by, row, speech)
   return (
     <tr>
       <th scope="row">
         <button
           type="button"
           class="link"
+          title={name}
           aria-pressed={search !== null && isChosen(by, row, search)}
           onClick={() => search !== null && onChange(narrowed(by, row, rows, search))}
         >
-          {nameOf(by, row, speech)}
+          {name}
         </button>
         <span class="bar" style={{ width: `${(100 * row.count) / most}%` }} />
       </th>

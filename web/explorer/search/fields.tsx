@@ -19,7 +19,9 @@ export function Group(props: {
   label: string
   errors?: string[] | undefined
   /** How it is said what is wrong. */
-  wrong?: 'dates' | 'name' | 'other'
+  wrong?: 'dates' | 'reversed' | 'name' | 'other'
+  /** What mends it. */
+  mend?: ComponentChildren
   children: ComponentChildren
 }) {
   const { words } = useSpeech()
@@ -29,7 +31,7 @@ export function Group(props: {
       {props.children}
       {props.errors !== undefined && (
         <p class="problem" role="alert">
-          {words.filters.wrong[props.wrong ?? 'other']}
+          {words.filters.wrong[props.wrong ?? 'other']} {props.mend}
         </p>
       )}
     </fieldset>

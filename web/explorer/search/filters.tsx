@@ -71,9 +71,9 @@ interface Chip {
 export function useChips(search: Search): Chip[] {
   const { words, date } = useSpeech()
   const { filters } = words
+  const { named } = words.app
   const { countries, languages, hasAuthor, outlet, author, publishedAfter, publishedBefore } = search
   const day = (bound: string) => date(new Date(bound), 'day')
-  const named = (name: string, value: string) => `${name}: ${value}`
   return [
     ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
       ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
@@ -195,8 +195,22 @@ function Dates({ search, errors, onChange }: FilterProps) {
   const { publishedAfter, publishedBefore } = search
   const now = new Date()
   const problems = [...(errors.published_after ?? []), ...(errors.published_before ?? [])]
+  const isReversed = problems.length > 0 && Date.parse(publishedAfter) > Date.parse(publishedBefore)
+  const swap = () =>
+    onChange({ publishedAfter: beginOf(dayOf(publishedBefore)), publishedBefore: endOf(dayOf(publishedAfter)) })
   return (
-    <Group label={words.filters.dates} errors={problems.length > 0 ? problems : undefined} wrong="dates">
+    <Group
+      label={words.filters.dates}
+      errors={problems.length > 0 ? problems : undefined}
+      wrong={isReversed ? 'reversed' : 'dates'}
+      mend={
+        isReversed && (
+          <button type="button" class="link" onClick={swap}>
+            {words.filters.swap}
+          </button>
+        )
+      }
+    >
       <div class="row presets">
         {PRESET_NAMES.map(name => {
           const begin = beginOf(daysBefore(now, PRESETS[name]))

@@ -29,6 +29,8 @@ export interface Matches {
   words: ReadonlySet<string>
   /** How many places in the text. */
   places: number
+  /** The first of them is in the second half. */
+  late: boolean
 }
 
 const NOTHING: Results = {
@@ -134,7 +136,8 @@ export function useResults(
         const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
         if (found.kind !== 'ok') return
         const matches = found.value.data.map(
-          ({ id, words, places }) => [id, { words: new Set(words), places: places ?? 0 }] as const,
+          ({ id, words, places, first }) =>
+            [id, { words: new Set(words), places: places ?? 0, late: (first ?? 0) >= 0.5 }] as const,
         )
         setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
@@ -159,8 +162,14 @@ export function useResults(
 
 export type Article = ArticleObject
 
-const isMatches = (json: unknown): json is { data: { id: string; words: string[]; places: number | null }[] } =>
-  hasList(json, 'data')
+interface FoundIn {
+  id: string
+  words: string[]
+  places: number | null
+  first: number | null
+}
+
+const isMatches = (json: unknown): json is { data: FoundIn[] } => hasList(json, 'data')
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 

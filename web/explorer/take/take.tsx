@@ -1,10 +1,12 @@
 import type { RefObject } from 'preact'
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { CopyButton, Segments, useNow, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
-import { localDay } from '../../parts/time.ts'
+import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
+import { useCounts } from '../insights/counts.tsx'
 import { useChips } from '../search/filters.tsx'
 import { type Search, writeSearch } from '../search/search.ts'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
@@ -229,6 +231,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
       <h3>{words.take.feed}</h3>
       <p class="hint">{words.take.feedAbout}</p>
       {search.mode === 'semantic' && <p class="hint">{words.take.feedMeaning}</p>}
+      <FeedSize search={search} secret={secret} />
       <label>
         {words.take.feedName}
         <input
@@ -258,7 +261,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
                 type="button"
                 class="quiet"
                 onClick={() => end(id)}
-                aria-label={`${words.take.endFeed}: ${title}`}
+                aria-label={words.app.named(words.take.endFeed, title)}
               >
                 {words.take.endFeed}
               </button>
@@ -270,14 +273,41 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   )
 }
 
-const FEED_FORMATS = ['rss', 'atom', 'json'] as const
+/** Articles of a feed whose search names no number. */
+const FEED_SIZE = LIMITS.perPage.maximum
+
+/** How many articles the feed holds; and that a day of this week had more of them. */
+function FeedSize({ search, secret }: { search: Search; secret: string }) {
+  const { words, number } = useSpeech()
+  const week = useMemo(() => {
+    const publishedAfter = beginOf(daysBefore(new Date(), 6))
+    // The candidates of a search by meaning are another matter, and an end lets in nothing new.
+    const isFollowed = search.mode !== 'semantic' && search.publishedBefore === ''
+    return isFollowed && !(search.publishedAfter > publishedAfter) ? { ...search, publishedAfter } : null
+  }, [search])
+  const { counts } = useCounts(week, 'day', secret, 0)
+  const most = Math.max(0, ...(counts?.data ?? []).map(({ count }) => count))
+  return (
+    <>
+      <p class="hint">{words.take.feedHolds(number(FEED_SIZE))}</p>
+      {most > FEED_SIZE && (
+        <p class="hint" role="status">
+          {words.take.feedFull(number(most), number(FEED_SIZE))}
+        </p>
+      )}
+    </>
+  )
+}
+
+// Atom first: all readers take it, and unlike RSS it has the snippets.
+const FEED_FORMATS = ['atom', 'rss', 'json'] as const
 type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
 
 /** The secret address, which is shown this once. */
 function Made({ urls }: { urls: Record<string, string> }) {
   const { words } = useSpeech()
-  const [format, setFormat] = useState<FeedFormat>('rss')
+  const [format, setFormat] = useState<FeedFormat>('atom')
   const url = urls[format] ?? ''
   return (
     <div class="made">
