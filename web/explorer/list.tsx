@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Match } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
-import { SNIPPET_LENGTH } from '../../shared/articles/snippet.ts'
 import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
@@ -248,8 +247,8 @@ function Card(props: {
 
 /** A snippet that was cut, back to its last whole word; without a sign that leads to nothing. */
 function upToWord(snippet: string): string {
-  // A grapheme that did not fit may have cost some characters.
-  if ([...snippet].length < SNIPPET_LENGTH - 10 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
+  // Snippets end after 200 characters, before a grapheme that does not fit (decision 33).
+  if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
   return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
 }
 

@@ -158,6 +158,8 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
   const shown = useRef(0)
   shown.current = articles.length
   useEffect(() => {
+    // The browser would go where nothing is yet.
+    if (wanted.current !== null) history.scrollRestoration = 'manual'
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
       const first = tops.findIndex(top => top >= 0)
@@ -174,6 +176,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     const isOther = place.address !== location.search || failure !== null
     if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED)) return loadMore()
     wanted.current = null
+    history.scrollRestoration = 'auto'
     // The browser keeps the card in view when the figures above come.
     const card = isOther ? undefined : cards()[place.first]
     if (card !== undefined) scrollBy({ top: card.getBoundingClientRect().top - place.top })
