@@ -26,6 +26,7 @@ const CHECKS: Record<string, string> = {
   normaliser: 'no page waits for long',
   embedder: 'no article waits for its vector for long',
   outlets: 'outlets give their pages',
+  ends: 'nothing ends processes',
   quarantine: 'nothing failed on our side',
   certificates: 'no certificate ends soon',
   machines: 'standbys, nodes and archives are well',

@@ -14,6 +14,8 @@ export interface Flow<Time = Date> {
     due: number
     /** In quarantine: `npm run queues -- list`. */
     failed: number
+    /** Tried once a day: they have ended a process three times. */
+    resting: number
     /** How long the longest due has been due. */
     oldest: number
   }
@@ -25,11 +27,12 @@ export interface Flow<Time = Date> {
     /** Fetched, to be normalised. */
     stored: number
     failed: number
-    /** Waiting or stored, and tried once a day: they have ended a process three times. */
+    /** Waiting or stored, and tried once a day. */
     resting: number
     /** Time since the oldest stored page was fetched. */
     oldest: number
   }
+  feeds: { resting: number }
   /** Segments of the index: how many are stored, and the articles that have none yet. */
   index: { segments: number; backlog: number }
   /** When an article last became visible. */

@@ -24,7 +24,8 @@ const FINE = {
   flow: {
     articles: 10,
     embedded: 9,
-    embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
+    embeddings: { promised: 1, due: 0, failed: 0, resting: 0, oldest: 0 },
+    feeds: { resting: 0 },
     pages: { waiting: 3, due: 1, stored: 1, failed: 0, resting: 0, oldest: 5 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',

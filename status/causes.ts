@@ -53,6 +53,7 @@ export const FIRST = {
   sources: '"npm run outlets -- list" shows the fields, "npm run explain -- URL" one article',
   budget: 'raise the CRAWL_OUTLET_… that is used up, if the outlet is in order',
   resting: '"npm run pages -- list" shows them, and what the exception said',
+  embedding: 'the log of the embedder says what the exception was',
   quarantine: '"npm run queues -- list" shows why',
   certificate: 'give the server a new one',
   archiving: 'read the log of Postgres, and mend archive_command',
@@ -218,10 +219,15 @@ const QUIET = 3_600
 
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet = flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
-  const { pages, embeddings } = flow
-  const ended = `${counted(pages.resting, 'page')} ended a process three times, and ${pages.resting === 1 ? 'is' : 'are'} tried once a day`
+  const { pages, feeds, embeddings } = flow
+  const rest = (count: number, what: string, first: string) => {
+    const ended = `${counted(count, what)} ended a process three times, and ${count === 1 ? 'is' : 'are'} tried once a day`
+    return count > 0 && warn('ends', ended, first)
+  }
   return [
-    pages.resting > 0 && warn('pages', ended, FIRST.resting),
+    rest(pages.resting, 'page', FIRST.resting),
+    rest(feeds.resting, 'feed', FIRST.outlets),
+    rest(embeddings.resting, 'embedding', FIRST.embedding),
     quiet > QUIET && warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet),
     pagesAreLate(flow) &&
       warn('normaliser', `A page has waited for the normaliser for ${span(pages.oldest)}`, FIRST.normaliser),

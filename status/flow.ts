@@ -12,13 +12,16 @@ const READ_FLOW = `
   with articles as (
     select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
-    select count(*) as all, count(*) filter (where due_at <= now()) as due,
-           extract(epoch from now() - min(due_at)) as oldest
-      from embeddings where embedded_at is null and failed_at is null and ends < 3
+    select count(*) as all, count(*) filter (where ends < 3 and due_at <= now()) as due,
+           count(*) filter (where ends > 2) as resting,
+           extract(epoch from now() - min(due_at) filter (where ends < 3)) as oldest
+      from embeddings where embedded_at is null and failed_at is null
   )
   select known::float8 as articles, newest, greatest(0, known - open.all - failed - words_alone)::float8 as embedded,
-         json_build_object('promised', open.all - open.due, 'due', open.due, 'failed', failed,
+         json_build_object('promised', open.all - open.due - open.resting, 'due', open.due,
+                           'failed', failed, 'resting', open.resting,
                            'oldest', greatest(0, open.oldest)::float8) as embeddings,
+         json_build_object('resting', (select count(*) from feeds where ends > 2 and active)) as feeds,
          json_build_object('waiting', waiting, 'due', w.due,
                            'stored', (select count(*) from pages where state = 'stored'),
                            'failed', (select count(*) from pages where state = 'failed'),

@@ -17,6 +17,7 @@ export interface Status {
    * indexed.
    */
   pages: { waiting: number; done: number; refused: number; failed: number; resting: number }
+  feeds: Flow['feeds']
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
   queues: Record<string, QueueCounts>
@@ -52,17 +53,18 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     readGaps(pool),
     readMachines(pool, config),
   ])
-  const { promised, due, failed } = flow.embeddings
+  const { oldest: _, ...embeddings } = flow.embeddings
   const { waiting, stored } = flow.pages
   const { done = 0, refused = 0 } = pages.rows[0] ?? {}
   const latest = newest.rows[0]
   return {
     articles: flow.articles,
     embedded: embedded.rows[0]?.n ?? 0,
-    embeddings: { promised, due, failed },
+    embeddings,
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed, resting: flow.pages.resting },
+    feeds: flow.feeds,
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
-    queues: withDelayed(counts, promised),
+    queues: withDelayed(counts, embeddings.promised),
     index: flow.index,
     outlets: outletCounts(outlets),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },

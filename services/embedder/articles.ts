@@ -17,6 +17,8 @@ export interface EmbeddableArticle {
   ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number
+  /** Processes that ended by an exception while it was in hand. */
+  ends: number
 }
 
 /** The names of an article in the logs of all services. */
@@ -38,7 +40,8 @@ const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`
 // $1 seqs, $2 characters of body. Indexes: the primary keys.
 const READ = `
   select a.seq, a.id, e.page_no as "pageNo", t.title, left(t.body, $2) as body, a.country,
-    ${ms('coalesce(a.published_at, a.ingested_at)')} as "coveredAt", ${ms('a.ingested_at')} as "ingestedAt", ${ms('e.due_at')} as "dueAt"
+    ${ms('coalesce(a.published_at, a.ingested_at)')} as "coveredAt", ${ms('a.ingested_at')} as "ingestedAt", ${ms('e.due_at')} as "dueAt",
+    e.ends
   from embeddings e join articles a on a.seq = e.seq join article_texts t on t.seq = e.seq
   where e.seq = any ($1::bigint[])
   order by e.seq`

@@ -49,7 +49,8 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   try {
     while (left.length > 0) {
       signal.throwIfAborted()
-      const group = left.slice(0, GROUP)
+      // After an exception each goes alone: one of them alone is to rest.
+      const group = left.slice(0, left.some(({ ends }) => ends > 0) ? 1 : GROUP)
       // A store that hangs does not hold up the end of the service. The group may still be stored;
       // when it is embedded again, that leaves one vector.
       await unlessAborted(embedGroup(embedder, group, signal), signal)
