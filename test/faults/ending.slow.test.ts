@@ -4,8 +4,10 @@ import { reply, startSite } from '../crawler/site.ts'
 import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { jsonLines } from '../script.ts'
+import { createWorld } from '../semantic/world.ts'
+import { ENDS } from './ending-answer.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(400_000)
 const HOOK = { NODE_OPTIONS: `--import ${new URL('./ending-answer.ts', import.meta.url).href}` }
 const POISON = reply(200, { 'content-type': 'text/html', 'x-poison': 'yes' }, 'poison')
 
@@ -71,7 +73,9 @@ t.test('what ends a process three times rests, is named, and is tried once a day
   )
   const status = JSON.parse(await fleet.script('status', '--json'))
   t.equal(status.pages.resting, 1)
-  t.match(JSON.stringify(status.causes), /1 page ended a process three times, and is tried once a day/)
+  t.equal(status.feeds.resting, 1)
+  for (const what of ['page', 'feed'])
+    t.match(JSON.stringify(status.causes), `1 ${what} ended a process three times, and is tried once a day`)
 
   for (let n = 0; n < 3; n++) {
     await database.query(
@@ -112,4 +116,43 @@ t.test('a stored page rests for the normaliser, too', async t => {
   t.equal(await state(resting), 'stored')
   await database.query(`update pages set rests_until = now(), next_try_at = now() where page_no = ${resting}`)
   await until(async () => (await state(resting)) === 'done', 60_000, fleet.logs)
+})
+
+t.test('what ends the normaliser or the embedder three times rests, and nothing beside it', async t => {
+  const { database, fleet } = await startFleet(t)
+  const pages = ['/1', '/2', '/3'].map((path, at) => ({
+    ...{ path, title: `Raad ${path}` },
+    html: articlePage(`Raad ${path}`, at === 1 ? ENDS : path),
+  }))
+  await storePages(database, pages)
+  const world = await createWorld(t)
+  await world.index([{ title: 'a' }, { title: ENDS }, { title: 'b' }])
+  const ofWorld = { query: async (sql: string) => (await world.pool.query(sql)).rows }
+  for (const [service, members, db, table, isDone, waits] of [
+    ['normaliser', fleet, database, 'pages', "state = 'done'", 'next_try_at'],
+    ['embedder', world.fleet, ofWorld, 'embeddings', 'embedded_at is not null', 'claimed_until'],
+  ] as const) {
+    const all = () =>
+      db.query(
+        `select ends, ${isDone} as done, rests_until > now() + interval '23 h' as rests from ${table} order by 1, 2`,
+      )
+    for (let ended = 0; ended < 3; ended++) {
+      const member = await members.start(service, HOOK)
+      await Promise.race([
+        member.exited,
+        new Promise((_, reject) => setTimeout(() => reject(new Error(members.logs())), 150_000).unref()),
+      ])
+      t.equal(member.process.exitCode, 1)
+      await db.query(`update ${table} set rests_until = now(), ${waits} = now() where ends between 1 and 2`)
+    }
+    await members.start(service, HOOK)
+    await until(async () => (await all()).filter(({ done }) => done).length === 2, 60_000, members.logs)
+    t.match((await all()).at(-1), { ends: 3, done: false, rests: true }, service)
+    t.ok((await all()).slice(0, 2).every(({ ends }) => Number(ends) <= 1))
+    const status = JSON.parse(await members.script('status', '--json'))
+    t.equal(status[table].resting, 1)
+    t.equal(status.embedded, service === 'embedder' ? 2 : 0)
+    const checks = await members.script('doctor').catch(error => String(error.stdout ?? error))
+    t.match(checks, `1 ${service === 'embedder' ? 'embedding' : 'page'} ended a process three times`)
+  }
 })
