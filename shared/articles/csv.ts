@@ -27,7 +27,8 @@ export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.joi
 export const csvLine = (article: CsvArticle, columns: readonly CsvColumn[]): string =>
   `${columns.map(column => cell(memberFor(article, column))).join(',')}\r\n`
 
-function memberFor(article: CsvArticle, column: CsvColumn): unknown {
+/** What a column holds, as JSON has it; authors are joined. */
+export function memberFor(article: CsvArticle, column: CsvColumn): unknown {
   switch (column) {
     case 'authors':
       return namesOf(article.authors).join('; ')
@@ -40,7 +41,7 @@ function memberFor(article: CsvArticle, column: CsvColumn): unknown {
   }
 }
 
-const namesOf = (authors: unknown): unknown[] =>
+export const namesOf = (authors: unknown): unknown[] =>
   Array.isArray(authors) ? authors.map(author => memberOf(author, 'name') ?? author) : []
 
 const memberOf = (value: unknown, name: string): unknown =>

@@ -68,6 +68,7 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
     'services/api/contract/resources.ts',
     'shared/articles/article.ts',
     'shared/articles/csv.ts',
+    'shared/articles/parquet.ts',
     'shared/figures.ts',
     'status/words.ts',
   ]

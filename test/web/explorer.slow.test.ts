@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parquetReadObjects } from 'hyparquet'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { dayAgo } from '../../shared/outlets/days.ts'
@@ -322,6 +323,22 @@ if (browserPath === undefined) {
     t.equal(lines.length, 731)
     t.equal(new Set(lines.map(line => line.split(',')[0])).size, 731, 'each article once')
     await page.getByText('Done: 730 articles.').waitFor()
+    await page.getByRole('button', { name: 'PARQUET' }).click()
+    const parquet = await page.waitForEvent('download')
+    t.match(parquet.suggestedFilename(), /\.parquet$/)
+    const bytes = readFileSync(await parquet.path())
+    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
+    const rows = await parquetReadObjects({ file })
+    t.equal(rows.length, 730)
+    const [head = ''] = lines
+    t.same(Object.keys(rows[0] ?? {}), head.replace('\uFEFF', '').split(','), 'the columns of CSV, and no texts')
+    t.match(
+      rows.find(row => row.id === lines[1]?.split(',')[0]),
+      {
+        ...{ title: /^Dossier \d+, "vervolg"$/, published_at: Date, ingested_at: Date, relevance: null },
+        ...{ authors: Array, outlet_domain: String },
+      },
+    )
 
     const other = await open(t, `/?q=luchtschip&search_in=title#key=${secret}`)
     await api.index([{ title: 'Luchtschip' }])

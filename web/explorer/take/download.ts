@@ -40,6 +40,7 @@ interface DownloadOptions {
 export function startDownload(options: DownloadOptions) {
   const { sink, tell } = options
   const place: Place = { cursor: '', written: 0, total: 0, estimate: false }
+  const writing = WRITERS[options.format].open()
   let step = new AbortController()
   let last = Promise.resolve()
 
@@ -47,7 +48,7 @@ export function startDownload(options: DownloadOptions) {
     step = new AbortController()
     const { signal } = step
     // A page may still be on its way to the file.
-    const work = last.then(() => walk(options, place, signal))
+    const work = last.then(() => walk(options, writing, place, signal))
     last = work.catch(async error => {
       if (signal.aborted) return
       await sink.abort().catch(() => {})
@@ -74,9 +75,8 @@ export function startDownload(options: DownloadOptions) {
 const seen = ({ written, total, estimate }: Place) => ({ written, total, estimate })
 
 /** Writes from the place on, to the end or to what is in the way. */
-async function walk(options: DownloadOptions, place: Place, signal: AbortSignal): Promise<void> {
-  const { search, key, format, sink, tell } = options
-  const writer = WRITERS[format]
+async function walk(options: DownloadOptions, writing: Writing, place: Place, signal: AbortSignal): Promise<void> {
+  const { search, key, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
     const answer = await askPage(search, place.cursor || null, { key, signal }, 100)
@@ -88,24 +88,27 @@ async function walk(options: DownloadOptions, place: Place, signal: AbortSignal)
       continue
     }
     const { articles, next_cursor, total_results, total_results_is_estimate } = answer.value
-    await sink.write((place.cursor === '' ? writer.head : '') + articles.map(writer.line).join(''))
+    await sink.write(await writing.add(articles))
     place.written += articles.length
     Object.assign(place, { cursor: next_cursor, total: total_results, estimate: total_results_is_estimate === true })
   }
+  await sink.write(await writing.end())
   await sink.close()
   tell({ kind: 'done', written: place.written })
 }
 
+type Part = string | Uint8Array<ArrayBuffer>
+
 /** Where a download is written to. */
 interface Sink {
-  write(text: string): Promise<void>
+  write(part: Part): Promise<void>
   /** Completes the file. */
   close(): Promise<void>
   /** Leaves no file. */
   abort(): Promise<void>
 }
 
-/** Most that is kept in memory where the browser cannot write to a file, in characters. */
+/** Most that is kept in memory where the browser cannot write to a file, in characters or bytes. */
 const MEMORY_LIMIT = 100_000_000
 
 /** The download has become too large for the memory. */
@@ -134,13 +137,13 @@ export async function openSink(name: string, type: string): Promise<Sink | null>
 }
 
 function memorySink(name: string, type: string): Sink {
-  let parts: string[] = []
+  let parts: Part[] = []
   let size = 0
   return {
-    async write(text) {
-      size += text.length
+    async write(part) {
+      size += part.length
       if (size > MEMORY_LIMIT) throw new TooLarge()
-      parts.push(text)
+      parts.push(part)
     },
     async close() {
       saveFile(new Blob(parts, { type }), name)
@@ -162,26 +165,46 @@ export function saveFile(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
-export const FORMATS = ['csv', 'ndjson'] as const
+export const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** How articles are written to a file. */
 interface Writer {
   type: string
-  /** The beginning of the file. */
-  head: string
-  line(article: ArticleObject): string
+  open(): Writing
+}
+
+interface Writing {
+  /** What to write now for some articles: nothing, where more are to come together. */
+  add(articles: readonly ArticleObject[]): Promise<Part>
+  end(): Promise<Part>
 }
 
 const COLUMNS = CSV_COLUMNS.filter(name => name !== 'body')
 
+const lines = (head: string, lineOf: (article: ArticleObject) => string) => (): Writing => {
+  let next = head
+  return {
+    async add(articles) {
+      const text = next + articles.map(lineOf).join('')
+      next = ''
+      return text
+    },
+    end: async () => '',
+  }
+}
+
 export const WRITERS: Record<Format, Writer> = {
   // The mark at the beginning tells spreadsheets that it is UTF-8.
-  csv: {
-    type: 'text/csv',
-    head: `\uFEFF${csvHead(COLUMNS)}`,
-    line: article => csvLine(article, COLUMNS),
-  },
+  csv: { type: 'text/csv', open: lines(`\uFEFF${csvHead(COLUMNS)}`, article => csvLine(article, COLUMNS)) },
   /** The article object of the API, one a line. */
-  ndjson: { type: 'application/x-ndjson', head: '', line: article => `${JSON.stringify(article)}\n` },
+  ndjson: { type: 'application/x-ndjson', open: lines('', article => `${JSON.stringify(article)}\n`) },
+  parquet: {
+    type: 'application/vnd.apache.parquet',
+    open() {
+      // The first view does not wait for it.
+      const parquet = import('../../../shared/articles/parquet.ts').then(made => made.createParquet(COLUMNS))
+      return { add: async articles => (await parquet).add(articles), end: async () => (await parquet).end() }
+    },
+  },
 }

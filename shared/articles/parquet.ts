@@ -1,0 +1,80 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { type CsvArticle, type CsvColumn, memberFor, namesOf } from './csv.ts'
+
+/** Articles of a group of rows. */
+const GROUP = 20_000
+
+/**
+ * Writes articles as Apache Parquet, group after group: times are timestamps in UTC, authors a
+ * list. Used in browsers, too.
+ */
+export function createParquet(columns: readonly CsvColumn[]) {
+  const writer = new ByteWriter()
+  const parquet = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'perscope' })
+  let group: CsvArticle[] = []
+
+  async function writeGroup(): Promise<void> {
+    const columnData = columns.map(name => ({ name, data: group.map(article => cellOf(article, name)) }))
+    if (group.length > 0) await parquet.write({ columnData, rowGroupSize: group.length })
+    group = []
+  }
+
+  /** What was written since the last time. */
+  function drain(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(writer.getBytes())
+    writer.index = 0
+    return bytes
+  }
+
+  return {
+    /**
+     * @param isFull the group ends here
+     * @returns what to write now, which may be nothing yet
+     */
+    async add(articles: readonly CsvArticle[], isFull = false): Promise<Uint8Array<ArrayBuffer>> {
+      for (const article of articles) group.push(article)
+      if (isFull || group.length >= GROUP) await writeGroup()
+      return drain()
+    },
+    async end(): Promise<Uint8Array<ArrayBuffer>> {
+      await writeGroup()
+      await parquet.finish()
+      return drain()
+    },
+  }
+}
+
+type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema']
+
+function schemaOf(columns: readonly CsvColumn[]): Schema {
+  return [
+    { name: 'article', num_children: columns.length },
+    ...columns.flatMap((name): Schema => {
+      if (name === 'relevance') return [{ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' }]
+      if (name !== 'authors') return [isTime(name) ? time(name) : text(name)]
+      return [
+        { name, repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
+        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+        text('element'),
+      ]
+    }),
+  ]
+}
+
+const isTime = (name: CsvColumn) => name === 'published_at' || name === 'ingested_at'
+
+const text = (name: string): Schema[number] => ({
+  ...{ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+})
+
+const time = (name: string): Schema[number] => ({
+  ...{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' },
+  // Says that it is UTC: without this, DuckDB reads a time without a zone.
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+})
+
+function cellOf(article: CsvArticle, name: CsvColumn): unknown {
+  if (name === 'authors') return namesOf(article.authors)
+  const value = memberFor(article, name) ?? null
+  return isTime(name) && typeof value === 'string' ? new Date(value) : value
+}
