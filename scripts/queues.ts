@@ -145,7 +145,7 @@ async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 
 /**
  * Gives up pages and embeddings in quarantine for good. A page stays known as refused, so that it
- * is never fetched again. An article stays without a vector.
+ * is never fetched again. Words alone find an article from then on, as one that is reserved.
  *
  * @returns how many were given up
  */
@@ -155,7 +155,12 @@ async function forgetQuarantine(pool: Pool, ids: Ids): Promise<number> {
     [numbersOf(ids, 'page')],
   )
   const embeddings = await pool.query(
-    `delete from embeddings where failed_at is not null and ($1::bigint[] is null or seq = any($1))`,
+    `with gone as (
+       delete from embeddings where failed_at is not null and ($1::bigint[] is null or seq = any($1))
+       returning seq, page_no)
+     insert into article_rights (id, snippet, vector, page_no, article_seq)
+     select a.id, false, false, g.page_no, g.seq from gone g join articles a using (seq)
+     on conflict (id) do update set vector = false, article_seq = excluded.article_seq`,
     [numbersOf(ids, 'embedding')],
   )
   return (pages.rowCount ?? 0) + (embeddings.rowCount ?? 0)

@@ -4,10 +4,10 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
-// ever removed. Every article has its row in `embeddings`, except those whose outlet reserves it
-// (`article_rights`), and the few that an operator gave up (`queues -- drain quarantine`); those
-// without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
-// pages_resting, embeddings_due, embeddings_failed.
+// ever removed. Every article has its row in `embeddings`, except those that words alone find
+// (`article_rights`); those without a vector are in its partial indexes. Indexes: pages_waiting,
+// pages_stored, pages_failed, pages_resting, embeddings_due, embeddings_failed,
+// article_rights_silent.
 const READ_FLOW = `
   with articles as (
     select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readFlow } from '../../status/flow.ts'
 import { until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { jsonLines } from '../script.ts'
@@ -107,6 +108,9 @@ t.test('poison can be given up, and work queues can be emptied', async t => {
     dry_run: false,
   })
   t.match(await status(), { articles: 8, embedded: 7, embeddings: { failed: 0, due: 0 } })
+  t.match(await readFlow(pool), { embedded: 7 }, 'words alone find it')
+  const { rows } = await pool.query('select vector, article_seq as seq from article_rights')
+  t.same(rows, [{ vector: false, seq: refused }])
   for (const name of ['normalise', 'embed'])
     t.match(JSON.parse(await script('drain', name, '--dry-run', '--json')), { queue: name, count: 0, dry_run: true })
   t.match(await script('--help'), /list \[--json\][\s\S]*retry ID[\s\S]*drain/)
