@@ -26,9 +26,9 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
- * text with `plain: true` and else HTML. Refuses a field whose name is a slip of one that is absent.
- * Ignores other unknown fields, and those that the index computes
- * (`relevance`, and `snippet` unless `rights` says that it is bounded).
+ * text with `plain: true` and else HTML. Refuses a field whose name is a slip of one that is
+ * absent. Ignores other unknown fields, and those that the index computes (`relevance`, and
+ * `snippet` unless `rights` says that it is bounded).
  *
  * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
  *   time that they have seen, and would miss all that comes later

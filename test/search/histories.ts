@@ -14,8 +14,8 @@ export interface Meeting {
   at: number
   /**
    * `hold` it for `ms`; `cut` the connection before it, or `lose` its answer; `kill` the writer
-   * before it, or `murder` it when the server has run it; end the newest `thread`. `restart` Postgres,
-   * or `fail over` to a standby that lacks the last transactions.
+   * before it, or `murder` it when the server has run it; end the newest `thread`. `restart`
+   * Postgres, or `fail over` to a standby that lacks the last transactions.
    */
   act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'fail over'
   ms: number

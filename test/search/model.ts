@@ -194,7 +194,10 @@ const NOTHING: Actor = {
   ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 0, meetings: [] },
 }
 
-/** Databases of this process are on the present primary from now on. @returns its address for their owner */
+/**
+ * Databases of this process are on the present primary from now on.
+ * @returns its address for their owner
+ */
 function useCurrent(cluster: Cluster): string {
   const url = new URL(cluster.url)
   url.host = new URL(cluster.current().url).host
@@ -307,7 +310,7 @@ interface Trial {
   limit: number
 }
 
-/** A server of a test's own that may be restarted and fail over, and a way to try histories on it. */
+/** A server of a test's own that may be restarted and fail over, and a way to try histories. */
 export async function startModel(t: Test) {
   const cluster = await startTestCluster(1)
   t.teardown(() => cluster.stop())

@@ -11,7 +11,7 @@ export const EVERYTHING: ArticleQuery = {
   perPage: 100,
 }
 
-/** Who polls as the contract says ("Polling for new articles"), and holds the place between polls. */
+/** Who polls as the contract says ("Polling for new articles"), and holds its place meanwhile. */
 export function createFollower(index: SearchIndex) {
   const seen = new Set<string>()
   /** Times told at each poll, ascending within it. */
