@@ -6,6 +6,7 @@ import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './toke
  * words. They open nothing, so threads that only prepare texts import this alone.
  */
 
+export { hashOf, pairHash } from './hashes.ts'
 export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 

@@ -1,5 +1,5 @@
+import { hashOf } from '../analysis/hashes.ts'
 import { createPace } from '../pace.ts'
-import { hashOf } from '../segment/arrays.ts'
 import { type Columns, isFiltered, lacks } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'

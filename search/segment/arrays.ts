@@ -75,33 +75,6 @@ export function release({ buffer }: Int32Array | Uint16Array | Uint8Array): void
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-export const HASH_SEED = 0x811c9dc5
-
-/** FNV-1a over UTF-16 code units, then the finaliser of MurmurHash3: all 32 bits are well mixed. */
-export function hashOf(text: string): number {
-  let hash = HASH_SEED
-  for (let at = 0; at < text.length; at++) hash = hashStep(hash, text.charCodeAt(at))
-  return finishHash(hash)
-}
-
-/** The hash with one more code unit; `finishHash` comes last. */
-export function hashStep(hash: number, unit: number): number {
-  return Math.imul(hash ^ unit, 0x01000193)
-}
-
-/** Of two neighbouring words, by their own hashes; their order counts. */
-export function pairHash(first: number, second: number): number {
-  return finishHash(Math.imul(first, 0x9e3779b1) ^ second)
-}
-
-export function finishHash(hash: number): number {
-  let mixed = hash ^ (hash >>> 16)
-  mixed = Math.imul(mixed, 0x85ebca6b)
-  mixed ^= mixed >>> 13
-  mixed = Math.imul(mixed, 0xc2b2ae35)
-  return (mixed ^ (mixed >>> 16)) >>> 0
-}
-
 /*
  * Bitmaps of a segment's documents: document n is bit n % 32 of word n / 32.
  */

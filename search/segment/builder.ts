@@ -1,7 +1,8 @@
+import { hashOf } from '../analysis/hashes.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
-import { hashOf, release } from './arrays.ts'
+import { release } from './arrays.ts'
 import {
   columnsOf,
   createTermFilterBuilder,

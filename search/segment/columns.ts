@@ -1,4 +1,4 @@
-import { finishHash } from './arrays.ts'
+import { finishHash } from '../analysis/hashes.ts'
 import { createNumbers } from './postings-builder.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { hashOf, nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './arrays.ts'
+import { hashOf } from '../analysis/hashes.ts'
+import { nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './arrays.ts'
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 
 /*

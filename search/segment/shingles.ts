@@ -1,6 +1,7 @@
+import { hashOf, pairHash } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
-import { hashOf, pairHash, release } from './arrays.ts'
+import { release } from './arrays.ts'
 import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts } from './postings-builder.ts'
 import type { WordIds } from './word-ids.ts'
 

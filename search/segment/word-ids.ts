@@ -1,7 +1,8 @@
+import { finishHash, HASH_SEED, hashOf, hashStep } from '../analysis/hashes.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import type { Language } from '../vocabulary.ts'
-import { finishHash, grown, HASH_SEED, hashOf, hashStep, moved } from './arrays.ts'
+import { grown, moved } from './arrays.ts'
 
 export type WordIds = ReturnType<typeof createWordIds>
 

@@ -1,0 +1,31 @@
+/*
+ * Hashes of words, well mixed in all 32 bits: for dictionaries of segments, for pairs of words, and
+ * for the shingles of copies. Stored segments hold them, so that they never change.
+ */
+
+export const HASH_SEED = 0x811c9dc5
+
+/** FNV-1a over UTF-16 code units, then the finaliser of MurmurHash3: all 32 bits are well mixed. */
+export function hashOf(text: string): number {
+  let hash = HASH_SEED
+  for (let at = 0; at < text.length; at++) hash = hashStep(hash, text.charCodeAt(at))
+  return finishHash(hash)
+}
+
+/** The hash with one more code unit; `finishHash` comes last. */
+export function hashStep(hash: number, unit: number): number {
+  return Math.imul(hash ^ unit, 0x01000193)
+}
+
+/** Of two neighbouring words, by their own hashes; their order counts. */
+export function pairHash(first: number, second: number): number {
+  return finishHash(Math.imul(first, 0x9e3779b1) ^ second)
+}
+
+export function finishHash(hash: number): number {
+  let mixed = hash ^ (hash >>> 16)
+  mixed = Math.imul(mixed, 0x85ebca6b)
+  mixed ^= mixed >>> 13
+  mixed = Math.imul(mixed, 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}
