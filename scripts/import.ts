@@ -6,6 +6,7 @@ import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
 import type { NewArticle } from '../search/indexing/article.ts'
 import { type Importer, openImporter } from '../search/indexing/import.ts'
 import { openArticleWriter } from '../search/indexing/writer.ts'
+import { openCopyGroups } from '../shared/copies/pass.ts'
 import { counted } from '../shared/log/printable.ts'
 import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
@@ -222,6 +223,8 @@ async function withImporter(
   } finally {
     await indexer.close()
   }
+  const groups = openCopyGroups(pool)
+  await whileAway(() => groups.pass(context.signal), context)
 }
 
 function report(

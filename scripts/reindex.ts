@@ -3,7 +3,7 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
-import { reindexSnippets, reindexVectors } from './reindex/fields.ts'
+import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
 import {
   beginRun,
   type Chosen,
@@ -25,18 +25,19 @@ await runCommand(
     about: [
       'Rebuilds the index from the stored texts, for all articles or some. It rebuilds their words: after an upgrade with another',
       'tokenizer, stop words or stems, or when the index seems damaged. With --vectors the embedders make their vectors again,',
-      'with --snippets the snippets are made anew, after an upgrade with another length.',
+      'with --snippets the snippets are made anew, after an upgrade with another length, with --copies the groups of copies.',
       'Ids and times stay. Searches go on and see each part in its old or its new form. After an interruption the same command',
       'goes on where it was.',
     ].join('\n'),
     usage: [
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N] [--restart] [--dry-run] [--json]',
-      '--vectors | --snippets [the same]',
+      '--vectors | --snippets | --copies [the same]',
       '--archive [--release | --empty | --restart | --dry-run] [--rate N] [--json]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
       snippets: { type: 'boolean', about: 'the snippets, not the words' },
+      copies: { type: 'boolean', about: 'the groups of copies, not the words' },
       archive: {
         type: 'boolean',
         about:
@@ -85,7 +86,9 @@ await runCommand(
       bar.update(now.articles)
     }
     const limit = createRateLimit(rate, signal)
-    const rebuild = { words: reindexWords, vectors: reindexVectors, snippets: reindexSnippets }[selection.what]
+    const rebuild = { words: reindexWords, vectors: reindexVectors, snippets: reindexSnippets, copies: reindexCopies }[
+      selection.what
+    ]
     const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(() => bar.stop())
     if (done) await endRun(pool, selection)
     report(progress, done)

@@ -2,6 +2,7 @@ import { snippetOf } from '../../search/analysis/text.ts'
 import { raiseWordsVersion } from '../../search/indexer.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
+import { leaveGroups } from '../../shared/copies/pass.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import {
   type Rights,
@@ -215,6 +216,10 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
   )
   const silent = bounds.filter(({ hasVector }) => !hasVector)
   await client.query('delete from embeddings where seq = any ($1::bigint[])', [silent.map(({ seq }) => seq)])
+  await leaveGroups(
+    client,
+    silent.map(({ seq }) => seq),
+  )
   // Makers of segments wait for it until the commit.
   if (rowCount !== 0) await raiseWordsVersion(client)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { snippetOf } from '../../search/analysis/text.ts'
 import { raiseWordsVersion } from '../../search/indexer.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'
@@ -107,3 +108,16 @@ const RESCHEDULE = `
   set embedded_at = null, failed_at = null, error = null, attempts = 0, claimed_until = null,
       due_at = least(due_at, clock_timestamp())
   where seq = any ($1::bigint[]) and (embedded_at is not null or failed_at is not null)`
+
+/** Articles whose groups of copies are found again at a time. */
+const COPIES = 2_000
+
+/**
+ * Finds the groups of copies of the chosen articles again. Under the same rules no row changes.
+ *
+ * @returns whether it is complete
+ */
+export function reindexCopies(work: Work): Promise<boolean> {
+  const groups = openCopyGroups(work.pool)
+  return inParts(work, COPIES, seqs => groups.regroup(seqs, work.signal))
+}

@@ -6,7 +6,7 @@ import { readInstant } from '../archive/article.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
 export interface Selection {
-  what: 'words' | 'vectors' | 'snippets'
+  what: 'words' | 'vectors' | 'snippets' | 'copies'
   outlet: string | null
   language: Language | null
   /** Published then or later. */
@@ -14,6 +14,8 @@ export interface Selection {
   /** Published before. */
   to: Date | null
 }
+
+const WHAT = ['vectors', 'snippets', 'copies'] as const
 
 /** @throws UsageError with what to type instead */
 export function selectionOf(options: Record<string, string | boolean | string[] | undefined>): Selection {
@@ -25,7 +27,7 @@ export function selectionOf(options: Record<string, string | boolean | string[] 
   const to = instantOf('--to', text('to'))
   if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
   return {
-    what: options.vectors === true ? 'vectors' : options.snippets === true ? 'snippets' : 'words',
+    what: WHAT.find(what => options[what] === true) ?? 'words',
     outlet: text('outlet')?.toLowerCase() ?? null,
     language: languageOf(text('language')),
     from,

@@ -2,6 +2,7 @@ import { openIndexer } from '../../search/indexer.ts'
 import type { Indexed } from '../../search/indexing/article.ts'
 import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
@@ -68,10 +69,12 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   void tellStops(pool, config, log)
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
+  const copies = startCopies(pool, log)
   const { missing, causes } = watch()
   return {
     async stop() {
       await causes.close()
+      await copies.close()
       await sweeper.close()
       await work.stop()
       await composer.close()
@@ -137,6 +140,17 @@ function takePages(normaliser: Normaliser, queues: Queues): { stop(): Promise<vo
     await worker.close(true)
   }
   return { stop: () => withTimeLimit(worker.close(), GRACE, giveUp) }
+}
+
+/** ms between two looks for articles whose group of copies is not known yet. */
+const COPIES_TICK = 2_000
+/** Of the time in which it works at a long line: pages and imports need the same processors. */
+const COPIES_SHARE = 0.5
+
+function startCopies(pool: Pool, log: Logger): Repeated {
+  const outage = createOutageLog(log, { begins: 'cannot group copies', ends: 'copies are grouped again' })
+  const groups = openCopyGroups(pool)
+  return repeatEvery(COPIES_TICK, closing => groups.pass(closing, COPIES_SHARE), { outage })
 }
 
 const TICK = 1_000

@@ -1,0 +1,153 @@
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '../postgres/pool.ts'
+import { leastCommon } from './shingles.ts'
+
+/** An article of which something is said, as it is looked for. */
+export interface Sketch {
+  seq: number
+  /** Days since 1970 (UTC) of its time. */
+  day: number
+  shingles: number
+  sample: Uint32Array
+}
+
+/** Copies lie at most seven days apart, so their days do. */
+const DAYS = 7
+
+/** Most articles of a run; a power of two. */
+const RUN = 32_768
+
+/**
+ * The samples of some articles of a day, inverted. A key is a hash with the place of its article;
+ * keys are sorted, so that a hash is found by halving.
+ */
+interface Run {
+  seqs: number[]
+  shingles: number[]
+  keys: Float64Array
+}
+
+function runOf(sketches: Sketch[]): Run {
+  const keys = new Float64Array(sketches.reduce((sum, { sample }) => sum + sample.length, 0))
+  let end = 0
+  sketches.forEach(({ sample }, place) => {
+    for (const hash of sample) keys[end++] = hash * RUN + place
+  })
+  return { seqs: sketches.map(({ seq }) => seq), shingles: sketches.map(one => one.shingles), keys: keys.sort() }
+}
+
+function merged(a: Run, b: Run): Run {
+  const keys = new Float64Array(a.keys.length + b.keys.length)
+  keys.set(a.keys)
+  keys.set(
+    b.keys.map(key => key + a.seqs.length),
+    a.keys.length,
+  )
+  return { seqs: [...a.seqs, ...b.seqs], shingles: [...a.shingles, ...b.shingles], keys: keys.sort() }
+}
+
+/** Adds the articles of a run that may be copies of a sketch. */
+function addFrom({ seqs, shingles, keys }: Run, sketch: Sketch, found: Set<number>): void {
+  const counts = new Map<number, number>()
+  let from = 0
+  for (const hash of sketch.sample) {
+    from = lowerBound(keys, hash * RUN, from)
+    for (let at = from; at < keys.length && keys[at]! < (hash + 1) * RUN; at++) {
+      const place = keys[at]! % RUN
+      counts.set(place, (counts.get(place) ?? 0) + 1)
+    }
+  }
+  for (const [place, common] of counts) {
+    if (common < leastCommon(Math.min(sketch.shingles, shingles[place]!))) continue
+    if (seqs[place] !== sketch.seq) found.add(seqs[place]!)
+  }
+}
+
+function lowerBound(keys: Float64Array, key: number, from: number): number {
+  let [low, high] = [from, keys.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (keys[middle]! < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Bytes of all samples in memory. */
+const KEPT = 160 * 2 ** 20
+/** A larger day is read again for each batch, a run at a time. */
+const LARGEST_DAY = KEPT / 4
+const EMPTY_DAY = 100
+
+const bytesOf = (runs: Run[]) =>
+  runs.reduce((sum, { keys, seqs }) => sum + keys.byteLength + 32 * seqs.length, EMPTY_DAY)
+
+// $1 day, $2 after, $3 RUN. Index: copy_sketches_day.
+const OF_DAY = `
+  select seq::float8 as seq, day, shingles, sample from copy_sketches
+   where day = $1 and seq > $2 and first_seq is not null order by seq limit $3`
+
+/**
+ * Finds the articles that may be copies of others: their samples have enough in common. Keeps the
+ * samples of the days that were asked last in memory.
+ */
+export function createNeighbours(db: Queryable) {
+  const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
+
+  async function* runsOf(day: number): AsyncGenerator<Run> {
+    const known = days.get(day)
+    if (known !== undefined) return yield* known
+    let read: Run[] | null = []
+    for (let after = 0, isLast = false; !isLast; ) {
+      const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [day, after, RUN])
+      const run = runOf(rows.map(row => ({ ...row, sample: fromBytes(row.sample) })))
+      isLast = rows.length < RUN
+      after = rows.at(-1)?.seq ?? after
+      if (rows.length > 0) read?.push(run)
+      if (read !== null && bytesOf(read) > LARGEST_DAY) read = null
+      yield run
+    }
+    if (read !== null) days.set(day, read)
+  }
+
+  return {
+    /** By the place of each sketch: numbers of articles that are stored, or among the sketches. */
+    async find(sketches: Sketch[]): Promise<Set<number>[]> {
+      const found = sketches.map(() => new Set<number>())
+      const own = runOf(sketches)
+      sketches.forEach((sketch, at) => {
+        addFrom(own, sketch, found[at]!)
+      })
+      const asked = new Set(
+        sketches.flatMap(({ day }) => Array.from({ length: 2 * DAYS + 1 }, (_, n) => day - DAYS + n)),
+      )
+      for (const day of [...asked].sort((a, b) => a - b)) {
+        for await (const run of runsOf(day)) {
+          for (const [at, sketch] of sketches.entries()) {
+            if (Math.abs(sketch.day - day) <= DAYS) addFrom(run, sketch, found[at]!)
+          }
+        }
+      }
+      return found
+    },
+    /** Adds articles that were stored since. A few runs are made of many: each is half of the former. */
+    add(sketches: Sketch[]): void {
+      for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
+        const known = days.get(day)
+        if (known === undefined) continue
+        const runs = [...known, runOf(ofDay)]
+        for (let [a, b] = runs.slice(-2); a && b && isToMerge(a, b); [a, b] = runs.slice(-2)) {
+          runs.splice(-2, 2, merged(a, b))
+        }
+        days.set(day, runs)
+      }
+    },
+    clear: () => days.clear(),
+  }
+}
+
+const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seqs.length + b.seqs.length <= RUN
+
+/** Postgres keeps a sample as its bytes, in the order of all our processors: lowest first. */
+export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
+const fromBytes = (bytes: Buffer) => new Uint32Array(Uint8Array.from(bytes).buffer)

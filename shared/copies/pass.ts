@@ -1,0 +1,294 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../postgres/pool.ts'
+import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
+import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
+
+/*
+ * Groups of copies are stars: in order of `seq`, each article joins the earliest first article
+ * within a week of which it is a copy. If there is none, it is a first article itself.
+ *
+ * The pass goes through new articles in batches, and remembers in `copies_state` how far it is. A
+ * row of `copies_due` asks for the group of an article again. The invariant: an article up to
+ * `copies_state.seq` has the group that follows from the articles before it, or is due. Whoever
+ * makes an article a first one, or none any more, makes those due that this may concern, in the same
+ * transaction. They are all later ones, so it comes to an end.
+ */
+
+/** Any number. The process with this lock finds groups. */
+const LOCK = 3_480_226_017n
+
+/** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
+const BATCH = 256
+const BATCH_BYTES = 1_000_000
+/** Bytes of exact shingles in memory. */
+const EXACT = 24 * 2 ** 20
+
+interface State {
+  rules: number
+  seq: number
+  version: number
+}
+
+const STATE = 'select rules, seq::float8 as seq, version::float8 as version from copies_state'
+
+/** An article with what its group depends on. */
+interface Article {
+  seq: number
+  id: string
+  /** ms since 1970; null: not known. */
+  at: number | null
+  outlet: string
+}
+
+const ARTICLE = `a.seq::float8 as seq, a.id, p.outlet,
+    floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at`
+
+// $1 seqs. Indexes: the primary keys.
+const BATCH_OF = `
+  select ${ARTICLE}, case when r.id is null then t.body end as body
+    from articles a join article_texts t using (seq) join publishers p using (publisher_no)
+         left join article_rights r on r.id = a.id and not r.vector
+   where a.seq = any ($1::bigint[]) order by a.seq`
+
+// $1 seqs. Those of which something is said. Indexes: the primary keys.
+const STORED = `
+  select ${ARTICLE}, s.first_seq::float8 as first
+    from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
+   where s.seq = any ($1::bigint[]) and s.first_seq is not null`
+
+// $1 after, $2 BATCH, $3 BATCH_BYTES. The first one in any case. Indexes: the primary keys.
+const NEXT = `
+  select seq from (
+    select a.seq::float8 as seq, row_number() over w as place, sum(coalesce(pg_column_size(t.body), 0)) over w as bytes
+      from (select seq from articles where seq > $1 and seq <= (select last_seq from ingest_clock) order by seq limit $2) a
+           join article_texts t using (seq) window w as (order by a.seq)) n
+   where place = 1 or bytes <= $3 order by seq`
+
+type Candidate = Article & { first: number | null }
+
+/** What finds the groups of copies. Keeps samples in memory between two calls. */
+export function openCopyGroups(pool: Pool) {
+  const placer = createPlacer(pool)
+  /** The version of the groups that the placer knows. */
+  let known = -1
+
+  /** Finds the groups of the next articles. @returns whether there may be more */
+  async function step(): Promise<boolean> {
+    const { rows } = await pool.query<State>(STATE)
+    const state = rows[0]!
+    if (state.rules !== RULES) return state.rules < RULES && beginAnew(pool, state)
+    if (state.version !== known) placer.forget()
+    known = state.version
+    const due = await seqsOf(pool, 'select seq::float8 as seq from copies_due order by seq limit $1', [BATCH])
+    const seqs = due.length > 0 ? due : await seqsOf(pool, NEXT, [state.seq, BATCH, BATCH_BYTES])
+    if (seqs.length === 0) return false
+    const placed = await placer.place(seqs)
+    const to = due.length > 0 ? state.seq : seqs.at(-1)!
+    if (await store(pool, state, to, seqs, placed)) {
+      known++
+      placer.add(placed.articles.flatMap(({ seq, sketch }) => (!placed.before.has(seq) && sketch) || []))
+    }
+    return true
+  }
+
+  return {
+    /**
+     * Finds the groups of all articles that are visible, until it is aborted. Does nothing while
+     * another process does.
+     *
+     * @param share of the time in which it works; it rests for the others
+     */
+    async pass(signal: AbortSignal, share = 1): Promise<void> {
+      const { rows } = await pool.query<{ due: boolean }>(IS_DUE, [RULES])
+      if (rows[0]?.due !== true) return
+      await whileLocked(pool, LOCK, async () => {
+        for (let more = true; more && !signal.aborted; ) {
+          const start = performance.now()
+          more = await step()
+          if (share < 1) await sleep((performance.now() - start) * (1 / share - 1), null, { signal }).catch(() => {})
+        }
+      })
+    },
+    /**
+     * Finds the groups of some articles again, beside the passes of other processes.
+     *
+     * @returns false: it was aborted
+     */
+    async regroup(seqs: bigint[], signal: AbortSignal): Promise<boolean> {
+      await pool.query(DUE_AGAIN, [seqs])
+      while (!signal.aborted) {
+        await this.pass(signal)
+        const { rowCount } = await pool.query('select from copies_due limit 1')
+        if (rowCount === 0) return true
+        await sleep(100)
+      }
+      return false
+    },
+  }
+}
+
+/** Finds groups, and writes nothing. */
+function createPlacer(pool: Pool) {
+  const neighbours = createNeighbours(pool)
+  const exact = createExact(pool)
+
+  function sketchOf({ seq, at }: Article, body: string | null): Sketch | null {
+    const shingles = at === null ? null : judge(body)
+    if (at === null || shingles === null) return null
+    exact.keep(seq, shingles)
+    return { seq, day: Math.floor(at / 86_400_000), shingles: shingles.length, sample: sampleOf(shingles) }
+  }
+
+  /** The first article of the group of one; its own number: it is a first one itself. */
+  async function firstOf(article: Article, near: Candidate[]): Promise<number> {
+    const firsts = near
+      .filter(({ seq, first, at }) => seq < article.seq && first === seq && Math.abs(at! - article.at!) <= WEEK)
+      .sort((a, b) => a.seq - b.seq)
+    for (const { seq, outlet } of firsts) {
+      const [own, other] = [await exact.of(article.seq), await exact.of(seq)]
+      if (own && other && areCopies(own, other, outlet === article.outlet)) return seq
+    }
+    return article.seq
+  }
+
+  return {
+    async place(seqs: number[]): Promise<Placed> {
+      const { rows } = await pool.query<Article & { body: string | null }>(BATCH_OF, [seqs])
+      const articles = []
+      for (const { body, ...article } of rows) {
+        articles.push({ ...article, sketch: sketchOf(article, body) })
+        await setImmediate() // Others on this thread wait for one text at most.
+      }
+      const judged = articles.flatMap(({ sketch }) => sketch ?? [])
+      const near = await neighbours.find(judged)
+      const nearOf = new Map(judged.map(({ seq }, at) => [seq, near[at]!]))
+      const { rows: stored } = await pool.query<Candidate>(STORED, [
+        [...new Set([...seqs, ...near.flatMap(one => [...one])])],
+      ])
+      // Those of the batch are as it leaves them: not known yet, or no longer what they were.
+      const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
+      for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
+      for (const { seq, sketch } of articles) {
+        if (sketch === null) continue
+        const article = now.get(seq)!
+        article.first = await firstOf(
+          article,
+          [...nearOf.get(seq)!].flatMap(one => now.get(one) ?? []),
+        )
+      }
+      return {
+        articles: articles.map(one => ({ ...one, first: now.get(one.seq)!.first })),
+        before: new Map(stored.map(({ seq, first }) => [seq, first])),
+        nearOf,
+      }
+    },
+    add: neighbours.add,
+    forget: neighbours.clear,
+  }
+}
+
+/** The distinct shingles of articles, kept for those that were asked last. */
+function createExact(pool: Pool) {
+  const kept = new LRUCache<number, Float64Array>({ maxSize: EXACT, sizeCalculation: one => 100 + one.byteLength })
+  const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
+  return {
+    keep,
+    /** null: nothing is said of the article. */
+    async of(seq: number): Promise<Float64Array | null> {
+      const known = kept.get(seq)
+      if (known !== undefined) return known
+      const { rows } = await pool.query<{ body: string | null }>('select body from article_texts where seq = $1', [seq])
+      const shingles = judge(rows[0]?.body ?? null)
+      if (shingles !== null) keep(seq, shingles)
+      return shingles
+    },
+  }
+}
+
+// $1 RULES
+const IS_DUE = `
+  select s.rules < $1 or s.rules = $1 and (s.seq < c.last_seq or exists (select from copies_due)) as due
+    from copies_state s, ingest_clock c`
+
+// $1 seqs. Later ones come by themselves.
+const DUE_AGAIN = `
+  insert into copies_due select seq from unnest($1::bigint[]) seq where seq <= (select seq from copies_state)
+  order by seq on conflict do nothing`
+
+const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
+  (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
+
+/** Groups by other rules are forgotten. Nothing is said of an article until the pass is there. */
+async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
+  await transaction(pool, async client => {
+    if (!(await moveFrom(client, version, RULES, 0))) return
+    await client.query('truncate copy_sketches, copies_due')
+  })
+  return true
+}
+
+/** @returns false: another process has changed the groups meanwhile, so what was found may be wrong */
+async function moveFrom(client: Client, version: number, rules: number, seq: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'update copies_state set rules = $2, seq = $3, version = version + 1 where version = $1',
+    [version, rules, seq],
+  )
+  return rowCount === 1
+}
+
+interface Placed {
+  articles: (Article & { sketch: Sketch | null; first: number | null })[]
+  /** The first articles that were stored before, by number. */
+  before: Map<number, number | null>
+  nearOf: Map<number, Set<number>>
+}
+
+/** Stores what a batch has found; rows that are as they were are not written. */
+function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<boolean> {
+  const { articles, before, nearOf } = placed
+  const isFirst = ({ seq, first }: { seq: number; first: number | null }) => seq === first
+  const known = articles.filter(({ seq }) => seq <= state.seq)
+  const became = known.filter(one => isFirst(one) && before.get(one.seq) !== one.seq)
+  const ended = known.filter(one => !isFirst(one) && before.get(one.seq) === one.seq).map(({ seq }) => seq)
+  const later = became.flatMap(({ seq }) => [...nearOf.get(seq)!].filter(one => one > seq))
+  return transaction(pool, async client => {
+    if (!(await moveFrom(client, state.version, RULES, to))) return false
+    await client.query('delete from copies_due where seq = any ($1::bigint[])', [seqs])
+    await client.query(DUE_AGAIN, [later])
+    await client.query(MEMBERS_DUE, [ended])
+    await client.query(WRITE, [
+      ...[articles.map(({ seq }) => seq), articles.map(({ id }) => id), articles.map(({ first }) => first)],
+      ...[articles.map(({ sketch }) => sketch?.day), articles.map(({ sketch }) => sketch?.shingles)],
+      articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
+    ])
+    return true
+  })
+}
+
+// $1 seqs of articles that are no first ones any more. Index: copy_sketches_group.
+const MEMBERS_DUE = `
+  insert into copies_due select seq from copy_sketches where first_seq = any ($1::bigint[]) and seq <> first_seq
+  on conflict do nothing`
+
+const WRITE = `
+  insert into copy_sketches as s (seq, id, first_seq, day, shingles, sample)
+  select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::int[], $5::int[], $6::bytea[])
+  on conflict (seq) do update set first_seq = excluded.first_seq, day = excluded.day, shingles = excluded.shingles, sample = excluded.sample
+   where (s.first_seq, s.day, s.shingles, s.sample) is distinct from (excluded.first_seq, excluded.day, excluded.shingles, excluded.sample)`
+
+/**
+ * Takes articles out of their groups: they are reserved. The groups of those that they were the
+ * first of are found again by the next pass.
+ */
+export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
+  if (seqs.length === 0) return
+  // From here on no pass can store what it found before.
+  await client.query('update copies_state set version = version + 1')
+  await client.query(MEMBERS_DUE, [seqs])
+  await client.query(
+    `update copy_sketches set first_seq = null, day = null, shingles = null, sample = null
+      where seq = any ($1::bigint[]) and first_seq is not null`,
+    [seqs],
+  )
+}

@@ -1,0 +1,134 @@
+import { hashOf, pairHash, words } from '../../search/analysis/index.ts'
+
+/*
+ * When two texts are copies. *Shingles* are the runs of five folded words of a body, less the lines
+ * that the rules below name. `shared` is the number of distinct shingles in both texts, of those of
+ * the text that has fewer. Sets of shingles are sorted arrays of hashes of 53 bits: two different
+ * shingles of a pair have one hash in 1 of 10^10 pairs of articles.
+ */
+
+/** Version of all in this file that decides about groups. Another one makes all groups anew. */
+export const RULES = 1
+
+/** Times of copies lie at most so many ms apart. */
+export const WEEK = 7 * 86_400_000
+
+const RUN = 5
+const FEWEST_WORDS = 60
+const FEWEST_SHINGLES = 40
+
+/** Longer lines are text, whatever they begin with. */
+const LONGEST_LINE = 200
+const AGENCY =
+  '(?:belga|anp|afp|dpa(?:-afx)?|reuters|ap|keystone-sda|sda|ats|apa|pa|novum|bloomberg|efe|ansa)(?![\\p{L}\\d])'
+/** Lines that say nothing of the event: who sent the text, what else to read, whose it is. */
+const RULED_OUT = [
+  new RegExp(
+    String.raw`^(?:\(c\)|[©([–—*-]|(?:bron|source|quelle|quell)\s*:|\s)*${AGENCY}(?:[\s,/&+–—-]+${AGENCY})*[\s.,)\]–—-]*$`,
+    'iu',
+  ),
+  /^[\s>→▶►•*–—-]*(?:lees (?:ook|meer|verder)|zie ook|meer over dit onderwerp|(?:à |a )?lire (?:aussi|également)|lisez aussi|voir aussi|(?:lesen sie|lies|siehe) auch|mehr zum thema|lies (?:och|méi)|liest och|kuckt? och|(?:read|see) (?:also|more)|also read)(?![\p{L}\d])/iu,
+  /©|\(c\) ?\d{4}|all(?:e)? rechten voorbehouden|tous droits (?:réservés|de reproduction)|alle rechte vorbehalten|all rechter? (?:reservéiert|virbehalen)|all rights reserved/iu,
+]
+
+/** The folded words of a body that count. */
+export function copyWords(body: string): string[] {
+  const isRuledOut = (line: string) => line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
+  return body.split(/[\r\n]+/).flatMap(line => (isRuledOut(line) ? [] : words(line)))
+}
+
+/** The shingle that begins at each word, as a hash below 2^53. */
+function shinglesAt(list: readonly string[]): Float64Array {
+  const hashes = list.map(hashOf)
+  const shingles = new Float64Array(Math.max(0, list.length - RUN + 1))
+  for (let at = 0; at < shingles.length; at++) {
+    let low = hashes[at]!
+    let high = low ^ 0x5bd1e995
+    for (let next = at + 1; next < at + RUN; next++) {
+      low = pairHash(low, hashes[next]!)
+      high = pairHash(high, hashes[next]!)
+    }
+    shingles[at] = (high >>> 11) * 2 ** 32 + low
+  }
+  return shingles
+}
+
+/** The distinct ones, ascending. */
+function distinct(shingles: Float64Array): Float64Array {
+  const sorted = shingles.toSorted()
+  let end = 0
+  for (let at = 0; at < sorted.length; at++) {
+    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[end++] = sorted[at]!
+  }
+  return sorted.slice(0, end)
+}
+
+/** The distinct shingles of a body; null: it is too short to say anything of it. */
+export function judge(body: string | null): Float64Array | null {
+  const list = copyWords(body ?? '')
+  if (list.length < FEWEST_WORDS) return null
+  const shingles = distinct(shinglesAt(list))
+  return shingles.length < FEWEST_SHINGLES ? null : shingles
+}
+
+function countCommon(a: Float64Array, b: Float64Array): number {
+  let common = 0
+  for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
+    const [left, right] = [a[i]!, b[j]!]
+    if (left === right) common++
+    if (left <= right) i++
+    if (right <= left) j++
+  }
+  return common
+}
+
+/**
+ * Whether two texts are copies, their times aside: `shared ≥ 0.6`. Of one outlet the longer one must
+ * have as much in common, because a live blog that grew is its own.
+ */
+export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean): boolean {
+  const of = isOneOutlet ? Math.max(a.length, b.length) : Math.min(a.length, b.length)
+  return 5 * countCommon(a, b) >= 3 * of // in whole numbers: 0.6 has no exact form
+}
+
+/** One shingle in so many is in the sample. */
+const EACH = 4
+const SAMPLED = 2 ** 53 / EACH
+
+/** The leading 32 bits of the shingles with the lowest hashes, ascending; some may be equal. */
+export function sampleOf(shingles: Float64Array): Uint32Array {
+  const end = shingles.findIndex(hash => hash >= SAMPLED)
+  return Uint32Array.from(end < 0 ? shingles : shingles.subarray(0, end), hash =>
+    Math.floor(hash / (SAMPLED / 2 ** 32)),
+  )
+}
+
+/** The part of pairs at exactly 0.6 that may be missed. */
+const MISSED = 0.001
+
+/**
+ * How many samples two texts have in common at least, when the smaller has so many shingles and
+ * `shared` is 0.6. Each common shingle is a sample with a chance of 1 in 4, so their number is
+ * binomial; less has a chance of at most `MISSED`. At 60 words two are asked for, and .0007 missed.
+ */
+export function leastCommon(shingles: number): number {
+  LEAST[shingles] ??= leastOf(shingles)
+  return LEAST[shingles]
+}
+
+/** By number of shingles; few numbers occur. */
+const LEAST: number[] = []
+
+function leastOf(shingles: number): number {
+  const common = Math.ceil(shingles * 0.6)
+  // The powers below are then too small for a number. The normal distribution is near enough.
+  if (common > 1_000) return Math.floor(common / EACH - 3.3 * Math.sqrt((common * (EACH - 1)) / EACH ** 2))
+  let least = 0
+  let missed = 0
+  for (let chance = (1 - 1 / EACH) ** common; missed + chance <= MISSED; ) {
+    missed += chance
+    least++
+    chance *= (common - least + 1) / least / (EACH - 1)
+  }
+  return Math.max(1, least)
+}

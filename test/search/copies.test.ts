@@ -1,0 +1,260 @@
+import t from 'tap'
+import { createRandom } from '../../bench/search/generator.ts'
+import { words } from '../../search/analysis/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
+import { copyWords, judge, leastCommon } from '../../shared/copies/shingles.ts'
+import { createPool, transaction } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool, PATIENT } from '../database.ts'
+import { newArticle } from './short-articles.ts'
+
+t.setTimeout(300_000)
+
+/*
+ * Texts as desks edit them, by a recipe with a seed, and stars of them made from all pairs by the
+ * definition's own words. The pass must agree, whatever the order of dates and whoever ends when.
+ */
+
+const { next, below, chance, one: pick } = createRandom(Number(process.env.SEED ?? 48))
+const SYLLABLES = 'ba de gro kel ver mon tis ré laf züg pol sta nim wor ecu dij hou prä sel tan'.split(' ')
+const VOCABULARY = Array.from({ length: 900 }, () =>
+  Array.from({ length: 1 + below(3) }, () => pick(SYLLABLES)).join(''),
+)
+const sentence = (length: number) => Array.from({ length }, () => VOCABULARY[Math.floor(next() ** 2 * 900)]).join(' ')
+const paragraphs = (count: number) => Array.from({ length: count }, () => sentence(12 + below(30)))
+/** Lines of which the rules take no notice. */
+const IGNORED = [
+  '(Belga)',
+  'ANP/AFP',
+  'Bron: ANP',
+  'Lees ook: de brug gaat weer dicht',
+  'À lire aussi : le pont',
+  'Mehr zum Thema',
+  '© 2026 Mediahuis. Alle rechten voorbehouden.',
+]
+
+const EDITS: ((text: string[]) => string[])[] = [
+  text => text,
+  text => text.slice(0, Math.max(1, Math.ceil(text.length * (0.4 + next() * 0.5)))),
+  text => [sentence(20 + below(20)), ...text.slice(1)],
+  text => {
+    const [from, to] = [pick(VOCABULARY), pick(VOCABULARY)]
+    return text.map(one => one.replaceAll(` ${from} `, ` ${to} `))
+  },
+  text => [...text, ...paragraphs(1 + below(3))],
+  text => [...paragraphs(3), ...text, ...paragraphs(3)],
+  text => [...text.slice(0, 1), pick(IGNORED), ...text.slice(1), pick(IGNORED)],
+  text => text.map(one => one.toUpperCase()),
+]
+
+interface Story {
+  at: number | null
+  outlet: string
+  body: string | null
+}
+
+const DAY = 86_400_000
+const START = Date.UTC(2026, 0, 1)
+
+function stories(count: number): Story[] {
+  const wires = Array.from({ length: count / 8 }, () => ({
+    text: paragraphs(1 + below(9)),
+    at: START + below(30 * DAY),
+  }))
+  return Array.from({ length: count }, () => {
+    const wire = pick(wires)
+    let text = wire.text
+    for (let edits = below(6); edits > 0; edits--) text = pick(EDITS)(text)
+    // Some lie on the bound, some a millisecond beyond.
+    const apart = pick([0, 1, below(DAY), below(8 * DAY), 7 * DAY, 7 * DAY + 1, -below(9 * DAY)])
+    const at = chance(0.03) ? null : wire.at + apart
+    return { at, outlet: `krant${below(5)}.example`, body: chance(0.03) ? null : text.join('\n\n') }
+  })
+}
+
+/** Each is a copy of the next alone. When the first leaves, all groups change. */
+function chain(number: number): Story[] {
+  const list = sentence(504).split(' ')
+  const outlets = [0, 1, 2, 3, 4].map(n => `krant${n}.example`)
+  return outlets.map((outlet, n) => ({ at: START + number, outlet, body: list.slice(n * 76, n * 76 + 200).join(' ') }))
+}
+
+/** Distinct runs of five words, as strings; null: nothing is said of the story. */
+function naiveShingles({ at, body }: Story): Set<string> | null {
+  const lines = (body ?? '').split('\n').filter(line => !IGNORED.some(one => one.toLowerCase() === line.toLowerCase()))
+  const list = lines.flatMap(line => words(line))
+  const runs = new Set(list.slice(4).map((_, n) => list.slice(n, n + 5).join(' ')))
+  return at === null || list.length < 60 || runs.size < 40 ? null : runs
+}
+
+/** By place: the place of the first article; null: nothing is said. */
+function naiveStars(all: Story[], gone: ReadonlySet<number>): (number | null)[] {
+  const sets = all.map(naiveShingles)
+  const firsts: (number | null)[] = []
+  all.forEach((story, n) => {
+    const own = gone.has(n) ? null : sets[n]!
+    const isCopyOf = (other: number) => {
+      const set = sets[other]!
+      if (Math.abs(all[other]!.at! - story.at!) > 7 * DAY) return false
+      const [small, large] = own!.size < set.size ? [own!, set] : [set, own!]
+      const common = [...small].filter(run => large.has(run)).length
+      return common / small.size >= 0.6 && (story.outlet !== all[other]!.outlet || common / large.size >= 0.6)
+    }
+    const first = own === null ? null : firsts.findIndex((of, other) => of === other && isCopyOf(other))
+    firsts.push(first === -1 ? n : first)
+  })
+  return firsts
+}
+
+const dateOf = (at: number | null) => (at === null ? null : new Date(at))
+
+const toArticle = ({ at, outlet, body }: Story, number: number): NewArticle =>
+  newArticle(number, {
+    ...{ title: `Bericht ${number}`, body, url: `https://${outlet}/${number}`, addresses: [`${outlet}/${number}`] },
+    ...{ outlet: { name: outlet, domain: outlet }, publishedAt: number % 7 === 0 ? null : dateOf(at) },
+    ingestedAt: number % 7 === 0 ? dateOf(at) : null,
+  })
+
+t.test('groups are the stars of the definition, whoever finds them, ends, begins again, or leaves', async t => {
+  const { database, pool } = await createTestPool(t)
+  const writer = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 3_600_000 })
+  const all = [...stories(560), ...Array.from({ length: 10 }, (_, n) => chain(n)).flat()]
+  const never = new AbortController().signal
+  const gone = new Set<number>()
+  const stored = async () => {
+    const rows = await database.query('select seq::int, first_seq::int as first from copy_sketches order by seq')
+    return rows.map(({ first }) => (first === null ? null : Number(first) - 1))
+  }
+  const agree = async (sentence: string) => t.same(await stored(), naiveStars(all, gone), sentence)
+
+  const ofPasses = createPool(database.url, 'copies', () => {}, PATIENT)
+  t.teardown(() => ofPasses.end())
+  const open = () => openCopyGroups(ofPasses)
+  const [one, other] = [open(), open()]
+  for (let from = 0; from < all.length; ) {
+    const to = from + 1 + below(90)
+    await writer.write(all.slice(from, to).map((story, n) => toArticle(story, from + n)))
+    from = to
+    const ends = new AbortController()
+    const passes = pick([
+      () => [one.pass(never)],
+      () => [one.pass(never), other.pass(never)],
+      () => [open().pass(never)],
+      () => [],
+    ])()
+    if (chance(0.3)) ends.abort()
+    await Promise.all([...passes, other.pass(ends.signal)])
+    // A process that is lost in the middle: its transaction is not committed.
+    if (chance(0.3)) {
+      const cut = open()
+        .pass(never)
+        .catch(() => {})
+      await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name ^@ 'perscope copies'`,
+      )
+      await cut
+    }
+  }
+  await one.pass(never)
+  const expected = naiveStars(all, gone)
+  const sizes = new Map<number, number>()
+  for (const first of expected) if (first !== null) sizes.set(first, (sizes.get(first) ?? 0) + 1)
+  t.ok([...sizes.values()].filter(size => size > 2).length > 30, 'there are groups')
+  t.ok(expected.filter(first => first === null).length > 30, 'there are stories of which nothing is said')
+  await agree('after passes that were cut')
+
+  for (let round = 0; round < 3; round++) {
+    // First articles, mostly: others may then join one that was a member.
+    const leaving = (await stored()).flatMap((first, n) =>
+      n % 3 === round && chance(first === n ? 0.7 : 0.1) ? n : [],
+    )
+    for (const n of leaving) gone.add(n)
+    await Promise.all([
+      transaction(pool, async client => {
+        const seqs = leaving.map(n => BigInt(n + 1))
+        await client.query(
+          `insert into article_rights (id, snippet, vector, article_seq)
+           select id, true, false, seq from articles where seq = any ($1) on conflict do nothing`,
+          [seqs],
+        )
+        await leaveGroups(client, seqs)
+      }),
+      pick([one, other]).pass(never),
+    ])
+    await one.pass(never)
+    await agree(`after ${gone.size} were reserved`)
+  }
+
+  const places = () => database.query('select seq, xmin::text, ctid::text from copy_sketches order by seq')
+  const before = await places()
+  const seqs = all.map((_, n) => BigInt(n + 1))
+  t.ok(await open().regroup(seqs, never))
+  t.same(await places(), before, 'found again under the same rules, no row changes')
+
+  await database.query('update copy_sketches set first_seq = seq where seq % 3 = 0 and first_seq is not null')
+  await database.query('delete from copy_sketches where seq % 7 = 0')
+  t.ok(await other.regroup(seqs, never))
+  await agree('after damage')
+
+  await database.query('update copies_state set rules = rules - 1')
+  await one.pass(never)
+  await agree('under new rules')
+  await database.query('update copies_state set rules = rules + 1, seq = 0')
+  await one.pass(never)
+  t.match(
+    await database.query('select seq::int from copies_state'),
+    [{ seq: 0 }],
+    'those of a newer version are let be',
+  )
+})
+
+t.test('at most 1 in 1,000 pairs at exactly 0.6 is no candidate', async t => {
+  for (const shingles of [44, 56, 57, 100, 400, 1_600, 1_700, 50_000]) {
+    const common = Math.ceil(shingles * 0.6)
+    // The chance of fewer common samples, in logarithms.
+    let [missed, term] = [0, common * Math.log(0.75)]
+    for (let n = 0; n < leastCommon(shingles); n++) {
+      missed += Math.exp(term)
+      term += Math.log((common - n) / (n + 1) / 3)
+    }
+    t.ok(missed <= 0.001, `${shingles} shingles: ${missed}`)
+  }
+  t.equal(leastCommon(56), 2, 'the shortest text')
+  t.ok(leastCommon(400) > 35, 'a line that an outlet repeats makes no candidate of a long text')
+})
+
+t.test('lines of agencies, other articles and rights are no text; text that names them is', async t => {
+  const drops = (line: string) => copyWords(line).length === 0
+  for (const line of [
+    ...IGNORED,
+    '– Belga –',
+    'dpa-AFX',
+    '(c) Reuters',
+    'Source: AFP, Belga.',
+    'Lies och: eng Bréck',
+    'Read more: bridges',
+  ]) {
+    t.ok(drops(line), line)
+  }
+  for (const line of [
+    'Belga sprak met de minister',
+    'ANP en AFP fuseren',
+    'Lees ookgetuigen',
+    'apapapapapapapapapapapapapap',
+    `Lees ook ${'x '.repeat(120)}`,
+  ]) {
+    t.notOk(drops(line), line)
+  }
+  const start = performance.now()
+  copyWords(
+    Array(2_000)
+      .fill(`${'ap ap,afp/'.repeat(19)}!`)
+      .join('\n'),
+  )
+  t.ok(performance.now() - start < 2_000, 'no line takes long')
+  t.equal(judge(sentence(59)), null)
+  t.equal(judge('de trein rijdt '.repeat(100)), null, 'the same again and again')
+})
