@@ -321,28 +321,35 @@ export async function insertNumbered(
 
 export type IdentifiedArticle = PreparedArticle & { id: string }
 
-function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
-  return [
-    articles.map(one => one.id),
-    articles.map(one => one.publishedAt),
-    articles.map(one => one.ingestedAt ?? null),
-    articles.map(one => one.ingestedAt === undefined),
-    articles.map(one => one.publisherNo),
-    articles.map(one => `{${one.authorNos.join(',')}}`),
-    articles.map(one => one.country),
-    articles.map(one => one.language),
-    textArray(articles.map(one => one.words.title)),
-    textArray(articles.map(one => one.words.body)),
-    textArray(articles.map(one => one.title)),
-    textArray(articles.map(one => one.url)),
-    textArray(articles.map(one => one.snippet)),
-    textArray(articles.map(one => one.body)),
-    embedAt,
-    articles.map(one => one.pageNo),
-    articles.map(one => one.rights.bounded),
-    articles.map(one => one.rights.vector),
-  ]
-}
+/** A column of the articles that are inserted: its name, its type, and an article's value. */
+type Column =
+  | [name: string, type: 'text', of: (one: IdentifiedArticle) => string | Uint8Array | null]
+  | [name: string, type: 'bigint' | 'boolean' | 'int' | 'timestamptz', of: (one: IdentifiedArticle) => unknown]
+
+const COLUMNS: readonly Column[] = [
+  ['id', 'text', one => one.id],
+  ['published_at', 'timestamptz', one => one.publishedAt],
+  ['ingested_at', 'timestamptz', one => one.ingestedAt ?? null],
+  ['stamped', 'boolean', one => one.ingestedAt === undefined],
+  ['publisher_no', 'int', one => one.publisherNo],
+  ['authors', 'text', one => `{${one.authorNos.join(',')}}`],
+  ['country', 'text', one => one.country],
+  ['language', 'text', one => one.language],
+  ['words_title', 'text', one => one.words.title],
+  ['words_body', 'text', one => one.words.body],
+  ['title', 'text', one => one.title],
+  ['url', 'text', one => one.url],
+  ['snippet', 'text', one => one.snippet],
+  ['body', 'text', one => one.body],
+  ['page_no', 'bigint', one => one.pageNo],
+  ['bounded', 'boolean', one => one.rights.bounded],
+  ['vector', 'boolean', one => one.rights.vector],
+]
+
+const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
+  ...COLUMNS.map(([, type, of]) => (type === 'text' ? textArray(articles.map(of)) : articles.map(of))),
+  embedAt,
+]
 
 // One statement, so that the lock of the clock is held only for this and the commit. `incoming` is
 // materialised, and counted by `clock`, so that Postgres
@@ -350,14 +357,9 @@ function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
 // clients poll from the newest time that they have seen.
 const insertion = (clock: string) => `
   with incoming as materialized (
-    select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,
-           i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.bounded, i.vector, i.place
-    from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
-                $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $16::bigint[],
-                $17::boolean[], $18::boolean[])
-         with ordinality
-      as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
-            words_title, words_body, title, url, snippet, body, page_no, bounded, vector, place)
+    select i.*, authors::int[] as author_nos
+    from unnest(${COLUMNS.map(([, type], at) => `$${at + 1}::${type}[]`)}) with ordinality
+      as i (${COLUMNS.map(([name]) => name)}, place)
   ), clock as (${clock}), numbered as materialized (
     select i.*, base + place as seq,
            case when stamped then last_at
@@ -386,7 +388,7 @@ const insertion = (clock: string) => `
     select id, bounded, vector, page_no, seq from numbered where bounded or not vector on conflict (id) do nothing
   ), scheduled as (
     insert into embeddings (seq, due_at, page_no)
-    select seq, $15::timestamptz, page_no from numbered where vector order by seq
+    select seq, $${COLUMNS.length + 1}::timestamptz, page_no from numbered where vector order by seq
   )
   select base + 1 as first, last_at as stamp from clock`
 
@@ -398,7 +400,7 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// $19 stamp, $20 base
+// Its parameters follow those of the articles: $19 stamp, $20 base.
 const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
 
 // $1 ms
