@@ -94,7 +94,7 @@ function isSameGroup(a: string[], b: string[]): boolean {
  * spaces.
  */
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
-  const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
+  const { host } = meta
   const label = (domain: string) => domain.split('.').at(-2) ?? ''
   const names = [outlet.name, outlet.domain, label(outlet.domain), host, label(host), ...meta.siteNames].map(foldOutlet)
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1))

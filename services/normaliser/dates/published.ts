@@ -91,7 +91,7 @@ export function* dateCandidates(
   reading: Reading,
 ): Generator<Candidate<Moment>> {
   yield* statedDates(meta, entry, reading)
-  for (const { source, date } of pageDates(meta, pageText, addressDate(meta.url), reading.options)) {
+  for (const { source, date } of pageDates(meta, pageText, dateInPath(meta.path), reading.options)) {
     yield candidateOf(source, date, reading)
   }
 }
@@ -179,8 +179,7 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
 const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
 
 /** The day that an address names: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
-function addressDate(url: string): WrittenDate | null {
-  const path = URL.parse(url)?.pathname ?? ''
+function dateInPath(path: string): WrittenDate | null {
   const reversed = /(?<!\d)(\d{2})[/-](\d{2})[/-]((?:19|20)\d{2})(?!\d)/.exec(path)
   if (reversed !== null) return readDate(`${reversed[3]}-${reversed[2]}-${reversed[1]}`)
   const match =

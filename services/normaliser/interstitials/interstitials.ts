@@ -29,12 +29,17 @@ export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'erro
  * weigh more. `paywall.ts` recognises paywalls, because their pages are the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
-  if (isConsentAddress(served)) return 'cookie wall'
+  const [from, to] = [URL.parse(served.url), URL.parse(served.finalUrl)]
+  const way = from === null || to === null ? null : { from, to }
+  if (way !== null && isConsentAddress(way, served)) return 'cookie wall'
   if (isChallenge(served) || isUnaskedPage(served)) return 'challenge'
-  if (isFrontPage(served)) return 'error page'
+  if (way !== null && isRoot(way.to) && !isRoot(way.from)) return 'error page'
   if (isCookieWall(served)) return 'cookie wall'
-  return isErrorPage(served) ? 'error page' : null
+  return isErrorPage(served, way) ? 'error page' : null
 }
+
+/** The address that was asked for, and the one to which redirects led. */
+type Redirected = Record<'from' | 'to', URL>
 
 const CONSENT_HOST = /(^|[.-])(my)?(consent|cookies?|privacy|cmp|cookiewall|gdpr|choices)[0-9]*([.-]|$)/
 const CONSENT_PATH =
@@ -44,9 +49,8 @@ const CONSENT_PATH =
  * Whether the redirects led to a page for consent: on another site, or under such a path on the
  * same site.
  */
-function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
-  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
-  if (from === null || to === null || from.href === to.href) return false
+function isConsentAddress({ from, to }: Redirected, { outletDomain }: Served): boolean {
+  if (from.href === to.href) return false
   const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
   // An outlet may have such a name: `privacy.example` leads to `www.privacy.example`.
   const isNamedSo = CONSENT_HOST.test(from.hostname) || CONSENT_HOST.test(outletDomain)
@@ -93,13 +97,8 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
 /** Whether a page has a script that is no JSON-LD. A tag is read once, also one that never ends. */
 const hasScript = (html: string) => html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
 
-/** Many sites redirect a removed article to the front page. */
-function isFrontPage({ url, finalUrl }: Served): boolean {
-  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
-  if (from === null || to === null) return false
-  return isRoot(to) && !isRoot(from)
-}
-// `/nl`, `/fr/` and `/index.html` are front pages too.
+// Many sites redirect a removed article to the front page. `/nl`, `/fr/` and `/index.html` are such
+// pages too.
 const isRoot = ({ pathname, search }: URL) =>
   search === '' && /^\/([a-z]{2}\/?)?((index|home)(\.\w+)?\/?)?$/i.test(pathname)
 
@@ -126,8 +125,7 @@ const NOTE = 300
  * sentences, or the section to which the redirects led show that. A page that calls itself a dated
  * article is no error page.
  */
-function isErrorPage(served: Served): boolean {
-  const { page, signs, feedTitle } = served
+function isErrorPage({ page, signs, feedTitle, url, finalUrl }: Served, way: Redirected | null): boolean {
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
@@ -138,13 +136,13 @@ function isErrorPage(served: Served): boolean {
   const share = shareOf(page.paragraphs, ERROR)
   if (page.titles.some(title => FAILURE_TITLE.test(title))) return share >= 0.2 || text.length < NOTE
   if (feedTitle !== null && isRelated(feedTitle, text)) return false
-  return (share >= 0.4 && !signs.typed) || (feedTitle !== null && endsAtSection(served))
+  return (
+    (share >= 0.4 && !signs.typed) || (feedTitle !== null && url !== finalUrl && way !== null && endsAtSection(way))
+  )
 }
 
 /** Some sites redirect a removed article to its section. */
-function endsAtSection({ url, finalUrl }: Served): boolean {
-  const [from, to] = [URL.parse(url), URL.parse(finalUrl)]
-  if (url === finalUrl || from === null || to === null) return false
+function endsAtSection({ from, to }: Redirected): boolean {
   return !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
 }
 

@@ -20,6 +20,9 @@ import {
 /** The statements of a page about itself, before any is believed. Texts as written. */
 export interface PageMetadata extends MarkedText {
   url: string
+  /** Its host without `www.`, and its path. */
+  host: string
+  path: string
   /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
   metas: ReadonlyMap<string, string[]>
   /**
@@ -63,6 +66,7 @@ export interface Twin {
 /** Reads what a page says about itself. Never throws. */
 export function readMetadata(page: Page, url: string): PageMetadata {
   const { $ } = page
+  const { hostname = '', pathname: path = '' } = URL.parse(url) ?? {}
   const { metas, named: byName } = metasIn($)
   const title = $('title').length === 0 ? null : lineOf($('title').first().text())
   const canonical =
@@ -78,11 +82,11 @@ export function readMetadata(page: Page, url: string): PageMetadata {
   const structured = article?.headline ? oneLine(article.headline) : null
   const text = readMarks(
     page,
-    lines => headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInAddress(url)]),
+    lines => headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInPath(path)]),
   )
   return {
     ...text,
-    ...{ url, metas, named: byName, canonical },
+    ...{ url, host: hostname.replace(/^www\./, ''), path, metas, named: byName, canonical },
     ...{ amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null, twins: twinsIn($, url) },
     licences: hrefsOf($, 'link[rel~="license" i]', url).slice(0, LICENCES),
     languages: [
@@ -244,11 +248,8 @@ const TITLE_WORDS = 4
  * The title in an address such as `/2026/11/brug-over-de-maas-dicht-12345.html`, for pages that do
  * not state it.
  */
-function titleInAddress(url: string): string | null {
-  const last =
-    URL.parse(url)
-      ?.pathname.split('/')
-      .findLast(part => part !== '') ?? ''
+function titleInPath(path: string): string | null {
+  const last = path.split('/').findLast(part => part !== '') ?? ''
   const words = fold(last.replace(/\.\w{2,5}$/, '').replace(/[-_]\d+$|^\d+[-_]/g, ''))
   return words.split(' ').length < TITLE_WORDS ? null : words
 }

@@ -84,8 +84,7 @@ function repeats(headline: string | null, titles: (string | null)[], own: Readon
 }
 
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
-  const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
-  const names = [outlet.name, outlet.domain, `www.${outlet.domain}`, host, ...meta.siteNames].map(fold)
+  const names = [outlet.name, outlet.domain, `www.${outlet.domain}`, meta.host, ...meta.siteNames].map(fold)
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
 }
 
@@ -133,7 +132,7 @@ const SEGMENTS = 10
 
 /** The folded names of the page's sections, as its address gives them. */
 function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
-  const segments = (URL.parse(meta.url)?.pathname ?? '').split('/').slice(1, -1).slice(0, SEGMENTS)
+  const segments = meta.path.split('/').slice(1, -1).slice(0, SEGMENTS)
   return new Set(segments.map(fold).filter(name => /\p{L}{3}/u.test(name)))
 }
 
