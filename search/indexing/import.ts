@@ -127,10 +127,10 @@ type PatientParts = ImportParts & Required<Pick<ImportParts, 'patiently'>>
 
 function createSegmentWriter(parts: PatientParts) {
   const { pool, written } = parts
-  const partitions = createPartitionRoom(pool)
   const build = (articles: NewArticle[], claims: Claim[] | null) =>
     parts.patiently(async () => {
-      await partitions.ensure()
+      // Anew each time: its own articles may fill a partition.
+      await createPartitionRoom(pool).ensure()
       return buildSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
   const singly = (articles: NewArticle[]) => writeSingly(parts, articles)

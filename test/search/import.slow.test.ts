@@ -123,6 +123,19 @@ t.test('decision 41: an article of a segment, and one beside it, keep the bounds
   t.equal((await pool.query('select from embeddings')).rowCount, 249)
 })
 
+t.test('an import of millions of articles finds a partition for each', async t => {
+  const { pool, importer, counts } = await open(t)
+  await importer.add(shortArticles(0, 250))
+  await importer.flush()
+  await pool.query('update ingest_clock set last_seq = 4194300')
+  await pool.query(
+    `insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 4194300, 0, 0, '')`,
+  )
+  await importer.add(shortArticles(250, 250))
+  await importer.flush()
+  t.same(counts, { indexed: 500, known: 0 })
+})
+
 t.test('articles that others write while their segment is built are known', async t => {
   const { pool, writer, importer, counts } = await open(t)
   const articles = shortArticles(0, 250)
