@@ -7,7 +7,7 @@ import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/word-ids.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
+import { idsDigest, openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
 import {
   type NewSegment,
   type NumberedSegment,
@@ -150,7 +150,7 @@ async function storeBuilt(
 ): Promise<Stored> {
   const number =
     ahead > 0 ? await writer.prepare(kind, segment, brake) : await writer.replace(segment, { brake, expects })
-  if (texts !== null) knownWords?.keep(number, texts, segment.range.first)
+  if (texts !== null) knownWords?.keep(number, texts, segment)
   const now = performance.now()
   const made: MadeSegment = { kind, articles: segment.articles.length, ms: now - start }
   const usedFrom = now + ahead
@@ -268,12 +268,8 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
  */
 export interface KnownWords {
   readonly vocabulary: Vocabulary
-  /**
-   * Keeps the texts of a stored segment.
-   *
-   * @param first `seq` of its first article in `texts`; an import's is 1, whatever it will be
-   */
-  keep(segmentNo: number, texts: KnownTexts, first: bigint): void
+  /** Keeps the texts of a stored segment. An import's begins at article 1, whatever it will be. */
+  keep(segmentNo: number, texts: KnownTexts, segment: Pick<NewSegment, 'range' | 'articles'>): void
   /** The texts of some segments, which are then kept no longer; null: not all are known. */
   take(segments: NumberedSegment[]): KnownTexts[] | null
 }
@@ -286,10 +282,10 @@ const LARGEST_VOCABULARY = 1 << 20
 
 /**
  * A segment's number belongs to its texts for good: whoever makes words anew stores the segment
- * under another number.
+ * under another number. A server that took over may give a number again, to other articles.
  */
 export function createKnownWords(): KnownWords {
-  const known = new Map<number, KnownTexts & { first: bigint }>()
+  const known = new Map<number, KnownTexts & { first: bigint; digest: Buffer }>()
   let vocabulary = createVocabulary()
   let words = 0
   const drop = (segmentNo: number, texts: KnownTexts) => {
@@ -301,8 +297,10 @@ export function createKnownWords(): KnownWords {
       if (known.size === 0 && vocabulary.words.size > LARGEST_VOCABULARY) vocabulary = createVocabulary()
       return vocabulary
     },
-    keep(segmentNo, texts, first) {
-      known.set(segmentNo, { ...texts, first })
+    keep(segmentNo, texts, { range, articles }) {
+      const before = known.get(segmentNo)
+      if (before !== undefined) drop(segmentNo, before)
+      known.set(segmentNo, { ...texts, first: range.first, digest: idsDigest(articles) })
       words += texts.words.length
       for (const [oldest, { words: held }] of known) {
         if (words <= MOST_WORDS) return
@@ -311,7 +309,10 @@ export function createKnownWords(): KnownWords {
       }
     },
     take(segments) {
-      const found = segments.flatMap(({ no }) => known.get(no) ?? [])
+      const found = segments.flatMap(({ no, digest }) => {
+        const texts = known.get(no)
+        return texts !== undefined && digest !== null && texts.digest.equals(digest) ? [texts] : []
+      })
       if (found.length === 0 || found.length < segments.length) return null
       return segments.map(({ no, first }, at) => {
         const texts = found[at]!

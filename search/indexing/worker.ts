@@ -59,7 +59,8 @@ async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedAr
   })
   const texts = builder.knownTexts()
   const range = { first: 1n, last: BigInt(sources.length) }
-  const number = await openSegmentWriter(pool).prepareImported({ range, articles: sources, built: builder.build() })
-  knownWords.keep(number, texts, 1n)
+  const segment = { range, articles: sources, built: builder.build() }
+  const number = await openSegmentWriter(pool).prepareImported(segment)
+  knownWords.keep(number, texts, segment)
   return number
 }

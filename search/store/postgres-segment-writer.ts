@@ -67,7 +67,7 @@ export function openSegmentWriter(pool: Pool) {
     /** The segments within a range, in ascending order of `seq`. */
     async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
       const { rows } = await pool.query<NumberedSegment>(
-        `select segment_no as no, first_seq as first from segments
+        `select segment_no as no, first_seq as first, digest from segments
          where first_seq >= $1 and last_seq <= $2 order by first_seq`,
         [first, last],
       )
@@ -190,7 +190,7 @@ export async function storeAhead(
 }
 
 /** As `digestOf` has it. */
-function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
+export function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
   const inOrder = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
   return hash('sha256', inOrder.map(({ id }) => id).join('\n'), 'buffer')
 }

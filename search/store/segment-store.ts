@@ -112,6 +112,8 @@ export interface SegmentStore {
 export interface NumberedSegment {
   no: number
   first: bigint
+  /** Of the ids of its articles; null: a former version made it. */
+  digest: Buffer | null
 }
 
 /** A segment that is ready to be stored. */
