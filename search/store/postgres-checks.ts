@@ -24,8 +24,9 @@ const QUICK = [
   ...NUMBERED.map(beyondClock),
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
+  // Whoever stores the next segment removes what a killed process has left ahead.
   `select 'leftovers', 'segment ' || segment_no || ' was stored and never used' from segments_ahead
-   where stored_at < now() - interval '15 minutes'`,
+   where exists (select from segments where sealed_at > stored_at + interval '15 minutes')`,
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
    from segments s, ingest_clock c where ${WRONG}`,
   mixedUp('(select * from segments order by last_seq desc limit 1)'),

@@ -109,10 +109,14 @@ export function openSegmentWriter(pool: Pool) {
 
     /**
      * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
-     * own numbers, and their times of ingestion, when it is used.
+     * own numbers, and their times of ingestion, when it is used. It removes those that killed
+     * imports have prepared.
      */
     prepareImported: (segment: NewSegment): Promise<number> =>
-      transaction(pool, client => storeAhead(client, 'import', segment, noBrake)),
+      transaction(pool, async client => {
+        await client.query(REMOVE_ABANDONED)
+        return storeAhead(client, 'import', segment, noBrake)
+      }),
 
     /**
      * Puts a prepared segment in place of the ones within its range, as `replace` does.

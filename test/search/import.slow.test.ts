@@ -69,6 +69,11 @@ t.test('an import stores a segment with its articles, and covers what others wro
   await writer.write(shortArticles(0, 30))
   await importer.add(shortArticles(1_000, 250))
   await importer.flush()
+  // A killed import has left it.
+  await pool.query(
+    `insert into segments_ahead (segment_no, kind, stored_at, first_seq, last_seq, bucket_bits, undated, columns)
+     values (1000000, 'import', now() - interval '1 hour', 1, 9, 0, 0, '')`,
+  )
   await writer.write(shortArticles(2_000, 5))
   await importer.add(shortArticles(3_000, 510))
   await importer.flush()
