@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
 import type { NewArticle } from '../search/indexing/article.ts'
@@ -32,6 +33,9 @@ const BATCH = 16
 const PATIENCE = 2_000
 /** ms after which those of a steady pipe are. A segment of 4,096 may take it an hour. */
 const OLDEST = 5_000
+
+/** ms */
+const LAST_WRITES = 10_000
 
 await runCommand(
   {
@@ -222,6 +226,8 @@ async function withImporter(
     await work(importer, indexer)
   } finally {
     await indexer.close()
+    // What an interruption meets on its way to Postgres is counted, unless it takes long.
+    await Promise.race([importer.stop(), pause(LAST_WRITES, undefined, { ref: false })])
   }
   const groups = openCopyGroups(pool)
   await whileAway(() => groups.pass(context.signal), context)

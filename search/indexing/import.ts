@@ -46,6 +46,8 @@ export interface Importer {
   writeSingly(articles: NewArticle[]): Promise<number>
   /** Articles that were taken and make no segment yet. */
   waiting(): number
+  /** Writes nothing more. Resolves when what is being written is there and told, or has failed. */
+  stop(): Promise<void>
 }
 
 interface ImportParts {
@@ -89,6 +91,8 @@ export function openImporter(parts: ImportParts): Importer {
   let text = 0
   /** The segment whose transaction runs while the next one is built. */
   let using: Promise<void> = Promise.resolve()
+  /** Of `flush`. */
+  let writing: Promise<void> = Promise.resolve()
 
   async function writeNext(): Promise<void> {
     const articles = taken.slice(0, sizes.most)
@@ -114,12 +118,20 @@ export function openImporter(parts: ImportParts): Importer {
       }
     },
     async flush() {
-      while (taken.length > 0) await writeNext()
+      while (taken.length > 0) {
+        writing = writeNext()
+        await writing
+      }
       await using
       await merge()
     },
     writeSingly: write.singly,
     waiting: () => taken.length,
+    async stop() {
+      taken = []
+      await writing.catch(() => {})
+      await using.catch(() => {})
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
@@ -44,6 +45,27 @@ t.test('an import that is stopped while it sends articles does not hold the cloc
   const { code, out, err } = await importing.ended
   t.equal(code, 0, err)
   t.same(JSON.parse(out), { indexed: 1_200, known: 0, bad: 0 })
+})
+
+t.test('an import that is interrupted tells what it has written, also what was on its way', async t => {
+  const database = await createTestDatabase(t)
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  t.teardown(() => pool.end())
+  const archive = join(t.testdir(), 'archive.ndjson')
+  await writeFile(archive, writeArchive(1, 6_000))
+  const release = await holdLock(pool, 'select from segments_version for update')
+  const env = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
+  const importing = startScript('import', [archive, '--json'], env)
+  t.teardown(() => importing.child.kill('SIGKILL'))
+  await until(async () => (await lockWaits(pool)) > 0, 120_000, importing.err)
+  importing.child.kill('SIGINT')
+  await setTimeout(2_000)
+  await release()
+  const { code, out, err } = await importing.ended
+  t.equal(code, 1, err)
+  const there = await database.count('articles')
+  t.ok(there >= 4_096)
+  t.same(JSON.parse(out), { indexed: there, known: 0, bad: 0 }, err)
 })
 
 t.test('a commit that no standby has is not taken for done when its number is given out again', async t => {
