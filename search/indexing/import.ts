@@ -64,6 +64,8 @@ interface ImportParts {
   sizes?: ImportSizes
   /** ms for which a segment is stored before it is used. Tests make it short. */
   ahead?: number
+  /** ms for which a segment's transaction may hold the clock. Its own work takes a few seconds. */
+  holdsClock?: number
 }
 
 interface ImportSizes {
@@ -79,6 +81,9 @@ const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 
 /** Articles with one stamp: a client that polls from a time on reads at most so many again. */
 const PER_STAMP = 100
+
+/** ms */
+const HOLDS_CLOCK = 60_000
 
 /** Attempts with other claims, before articles are written as crawled ones. */
 const ATTEMPTS = 5
@@ -98,7 +103,7 @@ export function openImporter(parts: ImportParts): Importer {
     const articles = taken.slice(0, sizes.most)
     taken = taken.slice(sizes.most)
     text = taken.reduce((sum, article) => sum + unitsOf(article), 0)
-    if (articles.length < sizes.least) {
+    if (articles.length < sizes.least || write.isSlow()) {
       await using
       await write.singly(articles)
       return
@@ -146,21 +151,26 @@ function createSegmentWriter(parts: PatientParts) {
       return buildSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
   const singly = (articles: NewArticle[]) => writeSingly(parts, articles)
+  let isSlow = false
   return {
     build: (articles: NewArticle[]) => build(articles, null),
     singly,
+    /** Postgres writes so slowly that others would wait too long for the clock. */
+    isSlow: () => isSlow,
     /**
      * Uses a segment; builds another one where other processes have written some of the articles.
      */
     async use(built: Built): Promise<void> {
-      for (let attempt = 1; built.number !== null && attempt <= ATTEMPTS; attempt++) {
+      for (let attempt = 1; built.number !== null && !isSlow && attempt <= ATTEMPTS; attempt++) {
         written({ indexed: 0, known: built.known })
         const claims = await useSegment(parts, built, built.number)
         if (claims === null) {
           written({ indexed: built.articles.length, known: 0 })
           return
         }
-        built = await build(built.inputs, claims)
+        isSlow = claims === 'too slow'
+        // Those that were known are counted.
+        built = claims === 'too slow' ? { ...built, known: 0 } : await build(built.inputs, claims)
       }
       written({ indexed: 0, known: built.known })
       if (built.number !== null) await removeUnused(pool, built.number)
@@ -224,10 +234,11 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
 /**
  * Makes the articles of a segment visible.
  *
- * @returns null: they are. The claims: some were known, or an id was taken, and nothing was written
+ * @returns null: they are. Otherwise nothing was written. The claims: some were known, or an id was
+ *   taken. Too slow: the server ended the transaction, which held the clock for too long
  */
-async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | null> {
-  const { pool, indexer, embedDelay } = parts
+async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | 'too slow' | null> {
+  const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
   // Searches read it ahead meanwhile.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
   /** Rows of the last attempt that came to its commit. New claims tell that others failed. */
@@ -235,8 +246,9 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
   const attempt = async () => {
     await indexer.imported.cover()
     await transaction(pool, async client => {
-      tried = await useWithin(client, built, number, new Date(Date.now() + embedDelay))
+      tried = await useWithin(client, built, number, { embedAt: new Date(Date.now() + embedDelay), holdsClock })
     }).catch(async error => {
+      if (error.code === TIMED_OUT) throw new TooSlow()
       const isKnown = error instanceof OtherClaims && tried.length > 0
       if (!isKnown || (await findWritten(pool, tried)).size < tried.length) throw error
     })
@@ -247,6 +259,7 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
   } catch (error) {
     await removeUnused(pool, number)
     if (error instanceof OtherClaims) return error.claims
+    if (error instanceof TooSlow) return 'too slow'
     throw error
   }
 }
@@ -263,8 +276,17 @@ class OtherClaims extends Error {
   }
 }
 
+/** transaction_timeout, which counts from the clock on. Another attempt would hold it as long. */
+const TIMED_OUT = '25P04'
+class TooSlow extends Error {}
+
 /** @returns the rows that are written with the commit */
-async function useWithin(client: Client, built: Built, number: number, embedAt: Date): Promise<WrittenRow[]> {
+async function useWithin(
+  client: Client,
+  built: Built,
+  number: number,
+  { embedAt, holdsClock }: { embedAt: Date; holdsClock: number },
+): Promise<WrittenRow[]> {
   const { inputs, articles } = built
   const claims = await claimIdentities(client, inputs)
   if (claims.some(({ id, known }, at) => known || id !== articles[at]!.id)) throw new OtherClaims(claims)
@@ -272,7 +294,7 @@ async function useWithin(client: Client, built: Built, number: number, embedAt: 
   // Others remove a segment that was not used for minutes. Then it is built anew.
   if (columns === null) throw new OtherClaims(claims)
   const stamps = Math.ceil(articles.length / PER_STAMP)
-  const { base, stamp } = await takeNumbers(client, articles.length, stamps)
+  const { base, stamp } = await takeNumbers(client, articles.length, stamps, holdsClock)
   const stampOf = (at: number) => new Date(stamp.getTime() + Math.floor(at / PER_STAMP))
   for (let from = 0; from < articles.length; from += PER_STAMP) {
     const numbers = { base: base + BigInt(from), stamp: stampOf(from) }

@@ -1,10 +1,13 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { transaction } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestPool } from '../../test/database.ts'
+import { createTestPool, holdLock, lockWaits } from '../../test/database.ts'
+import { until } from '../../test/fleet.ts'
 import { newArticle } from '../../test/search/short-articles.ts'
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from './article.ts'
-import { openArticleWriter } from './writer.ts'
+import { openArticleWriter, takeNumbers } from './writer.ts'
 
 const { pool } = await createTestPool(t)
 
@@ -117,4 +120,28 @@ t.test('decision 23: stamps go on from the last one where the clock is behind it
     found.map(({ ingested_at }) => ingested_at.getTime() - ahead),
     [1, 2],
   )
+})
+
+t.test('an import may wait for the clock for long, and holds it for a bounded time', async t => {
+  const limit = 2_000
+  const release = await holdLock(pool, 'select from ingest_clock for update')
+  const waiting = transaction(pool, async client => {
+    const taking = takeNumbers(client, 1, 1, limit)
+    taking.catch(() => {}) // awaited below
+    await until(async () => (await lockWaits(pool)) > 0, 30_000)
+    await setTimeout(limit + 1_000)
+    await release()
+    await taking
+  })
+  await t.resolves(waiting, 'the time of waiting does not count')
+  const [before] = await rows('select last_seq from ingest_clock')
+  await t.rejects(
+    transaction(pool, async client => {
+      await takeNumbers(client, 1, 1, limit)
+      await client.query('select pg_sleep(10)')
+    }),
+    /transaction timeout|terminat/i,
+  )
+  t.same(await rows('select last_seq from ingest_clock'), [before])
+  await pool.query('update ingest_clock set last_seq = last_seq - 1')
 })

@@ -288,20 +288,23 @@ export interface TakenNumbers {
   stamp: Date
 }
 
-/** ms for which an import may hold the clock, whatever it does. Its work takes a few seconds. */
-const HOLDS_CLOCK = 60_000
-
 /**
  * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
  * can make articles visible. So a process that is stopped must lose the lock. The server ends a
  * transaction that waits for its next message, but not between the two messages of a statement that
  * it does not know. `insertNumbered` is therefore known to it before, and servers from 17 on limit
- * the whole.
+ * the time from here on. Waiting for others who hold the clock does not count.
+ *
+ * @param limit ms to hold it
  */
-export async function takeNumbers(client: Client, articles: number, stamps: number): Promise<TakenNumbers> {
+export async function takeNumbers(
+  client: Client,
+  articles: number,
+  stamps: number,
+  limit: number,
+): Promise<TakenNumbers> {
   await insertNumbered(client, [], new Date(0), { base: 0n, stamp: new Date(0) })
-  await client.query(LIMIT_TRANSACTION, [String(HOLDS_CLOCK)])
-  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1])
+  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1, String(limit)])
   return rows[0]!
 }
 
@@ -403,17 +406,15 @@ const NEXT_NUMBERS = `
 // Its parameters follow those of the articles: $19 stamp, $20 base.
 const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
 
-// $1 ms
-const LIMIT_TRANSACTION = `select set_config(name, $1, true) from pg_settings where name = 'transaction_timeout'`
-
-// $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than
-// the transaction takes.
+// $1 articles, $2 stamps after the first, $3 limit in ms: the server sets it once it has the row.
+// The last stamp is ahead of the wall clock by less than the transaction takes.
 const TAKE_NUMBERS = `
   update ingest_clock
   set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms')
         + $2::int * interval '1 ms',
       last_seq = last_seq + $1::int
-  returning last_seq - $1::int as base, last_at - $2::int * interval '1 ms' as stamp`
+  returning last_seq - $1::int as base, last_at - $2::int * interval '1 ms' as stamp,
+    (select set_config(name, $3, true) from pg_settings where name = 'transaction_timeout') as limited`
 
 /**
  * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are

@@ -256,6 +256,33 @@ t.test(
   },
 )
 
+t.test(
+  'an import whose rows take longer than it may hold the clock writes them, and all that follow, singly',
+  async t => {
+    const { pool, writer, indexer } = await open(t)
+    await pool.query(
+      `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
+     create trigger dawdle before insert on article_words for each row execute function dawdle()`,
+    )
+    const [first, ...others] = shortArticles(0, 500)
+    await writer.write([first!])
+    const counts = { indexed: 0, known: 0 }
+    const importer = openImporter({
+      ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, holdsClock: 1_000, patiently: whilePostgresIsAway },
+      written({ indexed, known }) {
+        counts.indexed += indexed
+        counts.known += known
+      },
+    })
+    const start = performance.now()
+    await importer.add([first!, ...others])
+    await importer.flush()
+    t.ok(performance.now() - start < 30_000)
+    t.same(counts, { indexed: 499, known: 1 })
+    t.same(await faultsOf(pool), [])
+  },
+)
+
 t.test('an import goes on when Postgres ends the connections of its thread, and its own', async t => {
   const { pool, importer, counts } = await open(t, whilePostgresIsAway)
   const steps: [held: string, ended: string][] = [
