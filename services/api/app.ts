@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -127,7 +128,7 @@ const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
 function operationsOf(tools: Tools) {
   const { cursorSecret } = tools
   const standing = createStandingAnswers()
-  const meaningOf = createMeaning(tools.pool, tools.index)
+  const meaningOf = createMeaning(tools.pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {

@@ -14,6 +14,12 @@ export interface Model {
    * languages).
    */
   maxCharacters: number
+  /**
+   * Relevance from which an article is likely about what is asked; null: not measured. Of questions
+   * with an answer in the index most find it above, of those without few find anything
+   * (docs/search-by-meaning.md).
+   */
+  near: number | null
   /** Basis of the bias that is removed from every vector (`bias.ts`); empty: none. */
   bias: Float64Array[]
 }
@@ -50,13 +56,17 @@ const MODELS: Record<string, Row> = {
   'text-embedding-3-large': [3072, '', '', 8191],
 }
 
+const NEAR: Partial<Record<string, number>> = { 'intfloat/multilingual-e5-small': 0.45 }
+
 const CHARACTERS_PER_TOKEN = 3
 
 /** The conventions of a model. A model that the table does not know gets no prefixes. */
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
-  if (!row) return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, bias: [] }
+  if (!row)
+    return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, near: null, bias: [] }
   const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row
   const maxCharacters = maxTokens * CHARACTERS_PER_TOKEN
-  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, bias: biasOf(known) }
+  const near = NEAR[known] ?? null
+  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, near, bias: biasOf(known) }
 }

@@ -104,7 +104,7 @@ t.test('counts of a semantic search are those of its pages', async t => {
 t.test('issue 35.8: counts of a search by meaning say how much has a vector so far', async t => {
   const counts = async () =>
     (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=kaas&by=country`, secret)).json
-  t.same((await counts()).meaning, { found: 30, of: 30, waiting_from: null })
+  t.same((await counts()).meaning, { found: 30, of: 30, waiting_from: null, near: null })
   await world.index([{ title: 'brug', publishedAt: new Date('2026-02-01T10:00:00Z') }], 3_600_000)
   const date = { publishedAt: new Date('2026-01-01T10:00:00Z') }
   await world.index([{ title: 'stil', rights: { bounded: false, vector: false }, ...date }])
@@ -113,7 +113,7 @@ t.test('issue 35.8: counts of a search by meaning say how much has a vector so f
   const other = await world.fleet.start('api')
   const base = `http://127.0.0.1:${Number(/"port":(\d+),"msg":"listening"/.exec(other.log())?.[1])}`
   const { json } = await ask(`${base}/explore/counts?search=semantic&q=kaas&by=country`, secret)
-  t.same(json.meaning, { found: 30, of: 33, waiting_from: '2026-02-01T10:00:00.000Z' })
+  t.same(json.meaning, { found: 30, of: 33, waiting_from: '2026-02-01T10:00:00.000Z', near: null })
   const words = await ask(`${base}/explore/counts?q=kaas&by=country`, secret)
   t.notOk('meaning' in words.json, 'a search by words has no need of it')
 })

@@ -25,7 +25,8 @@ export interface WordModel {
   start(): Promise<void>
 }
 
-const DIMENSIONS = 64
+/** A model that tests call by a known name has as many numbers as that. */
+const dimensionsOf = (model: string) => (model.endsWith('e5-small') ? 384 : 64)
 
 /** @param refused null: it takes every text */
 export async function startWordModel(refused: string | null = 'refused'): Promise<WordModel> {
@@ -53,7 +54,10 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
         if (model.mood === 'throttles') return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
         if (refused !== null && asked.input.some(text => text.includes(refused)))
           return answer(400, { error: 'I will not read this' })
-        const data = asked.input.map((text, index) => ({ index, embedding: wordVector(text) }))
+        const data = asked.input.map((text, index) => ({
+          index,
+          embedding: wordVector(text, dimensionsOf(asked.model)),
+        }))
         answer(200, { data, model: asked.model })
       })
       port = await listen(server, '127.0.0.1', port)
@@ -69,11 +73,11 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
 }
 
 /** Each word adds a fixed direction. */
-function wordVector(text: string): number[] {
-  const vector = new Array<number>(DIMENSIONS).fill(0.01)
+function wordVector(text: string, dimensions: number): number[] {
+  const vector = new Array<number>(dimensions).fill(0.01)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const bytes = createHash('sha256').update(word).digest()
-    for (let at = 0; at < DIMENSIONS; at++) vector[at]! += bytes[at % 32]! / 128 - 1 + (at >= 32 ? 0.1 : 0)
+    for (let at = 0; at < dimensions; at++) vector[at]! += bytes[at % 32]! / 128 - 1 + (at >= 32 ? 0.1 : 0)
   }
   return vector
 }

@@ -5,7 +5,7 @@ import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ago } from '../parts/time.ts'
 import { type Speech, useSpeech } from '../words/index.ts'
-import { MeaningLine } from './insights/counts.tsx'
+import { MeaningLine, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
 import { mark, matchOf, type Piece } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
@@ -25,8 +25,9 @@ export function ResultList(props: {
   const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
-  const { words, date } = useSpeech()
-  const best = Math.max(...articles.map(({ relevance = 0 }) => relevance))
+  const { words, date, number } = useSpeech()
+  const meaning = useMeaning(of, secret)
+  const drop = dropOf(results, meaning?.near ?? null)
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
   const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
@@ -49,13 +50,16 @@ export function ResultList(props: {
             .join(' · ')}
         </p>
       )}
-      {of !== null && <MeaningLine search={of} secret={secret} />}
+      <MeaningLine meaning={meaning} />
       {of !== null && <Take search={of} secret={secret} open={taking} />}
       {articles.length > 0 && (
         <ol class={`cards${loading === 'first' ? ' stale' : ''}${isCompact ? ' compact' : ''}`}>
-          {articles.map(article => (
+          {articles.map((article, at) => (
             <li key={article.id}>
-              <Card {...{ article, match, best, now }} matches={results.matches.get(article.id) ?? null} />
+              {at === drop && (
+                <p class="drop">{at === 0 ? words.results.far : words.results.near(number(at), at === 1)}</p>
+              )}
+              <Card {...{ article, match, now }} matches={results.matches.get(article.id) ?? null} />
             </li>
           ))}
         </ol>
@@ -74,6 +78,15 @@ export function ResultList(props: {
       {failure === null && <More results={results} />}
     </section>
   )
+}
+
+/**
+ * The first article that may be about something else, where the closest come first; -1: none of
+ * those that are loaded.
+ */
+function dropOf({ of, articles }: Results, near: number | null): number {
+  const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
+  return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
 }
 
 /** The reader wants titles alone. */
@@ -200,15 +213,8 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
 }
 
 /** An article as somebody reads it in a list. */
-function Card(props: {
-  article: Article
-  match: Match | null
-  matches: Matches | null
-  /** The relevance of the closest article. */
-  best: number
-  now: number
-}) {
-  const { article, match, matches, best, now } = props
+function Card(props: { article: Article; match: Match | null; matches: Matches | null; now: number }) {
+  const { article, match, matches, now } = props
   const { words, number } = useSpeech()
   const { language, authors } = article
   const snippet = article.snippet === null ? null : upToWord(article.snippet)
@@ -219,7 +225,7 @@ function Card(props: {
   const title = <Marked pieces={inTitle} />
   return (
     <article class="card" lang={language}>
-      <Source article={article} best={best} now={now} />
+      <Source article={article} now={now} />
       <h3>
         {address === null ? (
           title
@@ -253,7 +259,7 @@ function upToWord(snippet: string): string {
 }
 
 /** Where an article is from, and when: in the language of the page. */
-function Source({ article, best, now }: { article: Article; best: number; now: number }) {
+function Source({ article, now }: { article: Article; now: number }) {
   const { words } = useSpeech()
   const { language, country, relevance } = article
   return (
@@ -264,20 +270,19 @@ function Source({ article, best, now }: { article: Article; best: number; now: n
         <span title={words.countries[country]}>{country}</span>
         <span title={words.languages[language]}>{language}</span>
       </span>
-      {relevance !== undefined && <Relevance relevance={relevance} best={best} />}
+      {relevance !== undefined && <Relevance relevance={relevance} />}
     </div>
   )
 }
 
-/** How close an article is: beside the closest one as a bar, exactly when somebody asks. */
-function Relevance({ relevance, best }: { relevance: number; best: number }) {
+/** How close an article is: as a bar of the same scale in all searches, exactly when somebody asks. */
+function Relevance({ relevance }: { relevance: number }) {
   const { words, percent } = useSpeech()
-  const share = best > 0 ? relevance / best : 0
   return (
     <details class="relevance">
       <summary>
-        <span class="bar" style={{ width: `${(4.5 * share).toFixed(2)}rem` }} />
-        <span class="unseen">{words.results.relevance(percent(share))}</span>
+        <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
+        <span class="unseen">{words.results.relevance(percent(relevance))}</span>
       </summary>
       {relevance.toFixed(4)}
     </details>

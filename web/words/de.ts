@@ -126,6 +126,9 @@ export const de: Words = {
     end: 'Das ist alles.',
     fresh: (n, one) => (one ? '1 neuer Artikel' : `${n} neue Artikel`),
     relevance: percent => `Nähe ${percent}`,
+    near: (n, one) =>
+      `${one ? '1 Artikel liegt' : `${n} Artikel liegen`} in der Bedeutung nah. Was folgt, kann von anderem handeln.`,
+    far: 'Nichts liegt in der Bedeutung nah. Diese Artikel kommen ihr am nächsten.',
     noDate: 'Ohne Datum',
     noTitle: 'Ohne Titel',
     places: (n, one, late) =>

@@ -125,6 +125,9 @@ export const en = {
     end: 'That is all.',
     fresh: (n: string, one: boolean) => (one ? '1 new article' : `${n} new articles`),
     relevance: (percent: string) => `Closeness ${percent}`,
+    near: (n: string, one: boolean) =>
+      `${one ? '1 article is' : `${n} articles are`} close in meaning. What follows may be about something else.`,
+    far: 'Nothing is close to this in meaning. These articles come nearest.',
     noDate: 'No date',
     noTitle: 'Without a title',
     places: (n: string, one: boolean, late: boolean) =>

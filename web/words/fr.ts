@@ -126,6 +126,9 @@ export const fr: Words = {
     end: 'C’est tout.',
     fresh: (n, one) => (one ? '1 nouvel article' : `${n} nouveaux articles`),
     relevance: percent => `Proximité ${percent}`,
+    near: (n, one) =>
+      `${one ? '1 article a' : `${n} articles ont`} un sens proche. La suite peut parler d’autre chose.`,
+    far: 'Rien n’a un sens proche. Ces articles s’en approchent le plus.',
     noDate: 'Sans date',
     noTitle: 'Sans titre',
     places: (n, one, late) =>

@@ -126,6 +126,9 @@ export const lb: Words = {
     end: 'Dat ass alles.',
     fresh: (n, one) => (one ? '1 neien Artikel' : `${n} nei Artikelen`),
     relevance: percent => `Noperschaft ${percent}`,
+    near: (n, one) =>
+      `${one ? '1 Artikel läit' : `${n} Artikele leien`} an der Bedeitung no. Wat duerno kënnt, kann vun eppes anerem handelen.`,
+    far: 'Näischt läit an der Bedeitung no. Dës Artikele kommen deem am nootsten.',
     noDate: 'Ouni Datum',
     noTitle: 'Ouni Titel',
     places: (n, one, late) =>

@@ -126,6 +126,9 @@ export const nl: Words = {
     end: 'Dat is alles.',
     fresh: (n, one) => (one ? '1 nieuw artikel' : `${n} nieuwe artikelen`),
     relevance: percent => `Nabijheid ${percent}`,
+    near: (n, one) =>
+      `${one ? '1 artikel ligt' : `${n} artikelen liggen`} qua betekenis dichtbij. Wat volgt, kan over iets anders gaan.`,
+    far: 'Niets ligt qua betekenis dichtbij. Deze artikelen komen er het dichtst bij.',
     noDate: 'Geen datum',
     noTitle: 'Zonder kop',
     places: (n, one, late) =>

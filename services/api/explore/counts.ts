@@ -129,7 +129,7 @@ export const COUNTS_SCHEMA = {
     undated: { type: 'integer', minimum: 0, description: 'By time: articles whose time is not known; otherwise 0.' },
     meaning: {
       type: 'object',
-      required: ['found', 'of', 'waiting_from'],
+      required: ['found', 'of', 'waiting_from', 'near'],
       properties: {
         found: { type: 'integer', minimum: 0, description: "Articles of your plan's coverage that have a vector." },
         of: { type: 'integer', minimum: 0, description: 'All articles of the coverage.' },
@@ -137,6 +137,11 @@ export const COUNTS_SCHEMA = {
           type: ['string', 'null'],
           format: 'date-time',
           description: 'The earliest time of an article that waits for its vector; null: none waits.',
+        },
+        near: {
+          type: ['number', 'null'],
+          description:
+            'Articles of less relevance may be about something else. null: this was not measured for the model that is used.',
         },
       },
       description: 'Only with `search=semantic`: how much can be found by meaning so far.',
@@ -342,6 +347,8 @@ interface Meaning {
   of: number
   /** The earliest time of an article that waits for its vector, ISO 8601; null: none waits. */
   waiting_from: string | null
+  /** Of the model (`shared/embeddings/models.ts`). */
+  near: number | null
 }
 
 /** ms that a figure is good for, and plans whose figures are kept. */
@@ -349,10 +356,13 @@ const FRESH = 15_000
 const PLANS = 500
 
 /** Tells how much of a plan's coverage has vectors, read at most once in its time for all. */
-export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>) {
+export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>, near: number | null) {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
     ...{ max: PLANS, ttl: FRESH, ignoreFetchAbort: true },
-    fetchMethod: (_name, _stale, { context: { plan, start } }) => readMeaning(pool, index, plan, start),
+    fetchMethod: async (_name, _stale, { context: { plan, start } }) => ({
+      ...(await readMeaning(pool, index, plan, start)),
+      near,
+    }),
   })
   return (plan: Plan): Promise<Meaning> => {
     const start = historyStart(plan.history, new Date())
@@ -392,7 +402,7 @@ async function readMeaning(
   index: Pick<SearchIndex<ShownArticle>, 'count'>,
   plan: Plan,
   start: Date,
-): Promise<Meaning> {
+): Promise<Omit<Meaning, 'near'>> {
   const coverage = { historyStart: start, publishedAfter: null, publishedBefore: null }
   const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
   const [of, { rows }] = await Promise.all([

@@ -101,6 +101,8 @@ interface Meaning {
   of: number
   /** The earliest time of an article that cannot yet. */
   waiting_from: string | null
+  /** Articles of less relevance may be about something else; null: not known. */
+  near: number | null
 }
 
 /** The address that counts the articles of a search by something, in the reader's time zone. */
@@ -167,11 +169,13 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
   )
 }
 
+/** What is known of a search by meaning; undefined: nothing. */
+export const useMeaning = (search: Search | null, secret: string): Meaning | undefined =>
+  useCounts(search?.mode === 'semantic' ? search : null, 'country', secret, 0).counts?.meaning
+
 /** How much a search by meaning can find so far; nothing where that is all. */
-export function MeaningLine({ search, secret }: { search: Search; secret: string }) {
+export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
   const { words, number } = useSpeech()
-  const { counts } = useCounts(search.mode === 'semantic' ? search : null, 'country', secret, 0)
-  const meaning = counts?.meaning
   if (!meaning || meaning.found >= meaning.of) return null
   return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
 }
