@@ -16,6 +16,7 @@ import { type Asked, createStandingAnswers } from './articles/standing.ts'
 import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
+import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerCoverage } from './explore/coverage.ts'
 import { answerMatches } from './explore/matches.ts'
@@ -95,6 +96,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(admitted)
   app.use(feedPages({ pool, counts, ...identityOf(parts) }))
+  app.route('/explore/copies').get(operations.copies).all(refuseMethod())
   app.route('/explore/counts').get(operations.counts).all(refuseMethod())
   app.route('/explore/coverage').get(operations.coverage).all(refuseMethod())
   app.route('/explore/matches').get(operations.matches).all(refuseMethod())
@@ -147,6 +149,7 @@ function operationsOf(tools: Tools) {
     counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
     coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(tools.pool, query, plan))),
+    copies: operate(tools, (searches, query, plan) => answerCopies(tools.pool, searches, cursorSecret, query, plan)),
     // It searches as the page did, and tells whose articles were found.
     matches: operate(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
     // A page asks for suggestions at every key that is pressed.

@@ -13,7 +13,8 @@ export const RULES = 1
 /** Times of copies lie at most so many ms apart. */
 export const WEEK = 7 * 86_400_000
 
-const RUN = 5
+/** Words of a shingle. */
+export const RUN = 5
 const FEWEST_WORDS = 60
 const FEWEST_SHINGLES = 40
 
@@ -38,7 +39,7 @@ export function copyWords(body: string): string[] {
 }
 
 /** The shingle that begins at each word, as a hash below 2^53. */
-function shinglesAt(list: readonly string[]): Float64Array {
+export function shinglesAt(list: readonly string[]): Float64Array {
   const hashes = list.map(hashOf)
   const shingles = new Float64Array(Math.max(0, list.length - RUN + 1))
   for (let at = 0; at < shingles.length; at++) {
@@ -54,7 +55,7 @@ function shinglesAt(list: readonly string[]): Float64Array {
 }
 
 /** The distinct ones, ascending. */
-function distinct(shingles: Float64Array): Float64Array {
+export function distinct(shingles: Float64Array): Float64Array {
   const sorted = shingles.toSorted()
   let end = 0
   for (let at = 0; at < sorted.length; at++) {
@@ -80,6 +81,21 @@ function countCommon(a: Float64Array, b: Float64Array): number {
     if (right <= left) j++
   }
   return common
+}
+
+/** `shared` of two texts. */
+export const sharedOf = (a: Float64Array, b: Float64Array) =>
+  countCommon(a, b) / Math.max(1, Math.min(a.length, b.length))
+
+/** Whether a text has a shingle. */
+export function hasShingle(set: Float64Array, shingle: number): boolean {
+  let [low, high] = [0, set.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (set[middle]! < shingle) low = middle + 1
+    else high = middle
+  }
+  return set[low] === shingle
 }
 
 /**

@@ -5,6 +5,7 @@ import type * as declared from '../../clients/typescript/src/declarations.d.ts'
 import type * as client from '../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../services/api/contract/openapi.ts'
 import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
+import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
@@ -107,6 +108,10 @@ t.test('issue 21.6: the written types take the answers of the API', async t => {
   const error: ErrorObject = { status: 'error', code: 'internal_error', message: 'No.' }
   t.ok([page satisfies client.Page, ARTICLE satisfies client.Article, error satisfies client.ErrorObject])
   t.ok(counts satisfies client.Counts)
+  const told: FromSchema<typeof COPIES_SCHEMA>['data'] = [
+    { id: 'x', first: 'y', agencies: [], copies: [{ article: ARTICLE, shared: 1 }], own_words: 0 },
+  ]
+  t.ok(told satisfies client.Copies[])
 })
 
 t.test('issue 37.8: the declarations that are shipped are what the program exports', async t => {
@@ -129,7 +134,7 @@ t.test('issue 21.6: the READMEs have examples of every operation', async t => {
     ['python', 'python'],
   ] as const) {
     const all = examplesOf(name, fence).join('\n')
-    for (const operation of ['search', 'articles', 'poll', 'counts', 'feed'])
+    for (const operation of ['search', 'articles', 'poll', 'counts', 'copies', 'feed'])
       t.match(all, new RegExp(`client\\.${operation}\\(`), `${name}: ${operation}`)
   }
 })

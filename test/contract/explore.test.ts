@@ -1,9 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import type { Copies } from '../../clients/typescript/src/index.ts'
+import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { COVERAGE_SCHEMA } from '../../services/api/explore/coverage.ts'
 import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
@@ -350,4 +353,91 @@ t.test('each bucket of a time is the sum of its parts, as the pages of the same 
   t.match((await counts('by=week&then=country')).json, { total, undated })
   for (const wrong of ['by=outlet&then=country', 'by=day&then=day', 'by=day&then=outlet&sort=ingested_at'])
     t.match((await counts(wrong)).json.errors?.then, [String], wrong)
+})
+
+t.test('issue 48.6: copies of a page or an article are those of the plan, in order of ingestion', async t => {
+  const list = (name: string, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `${name}${from + n}`).join(' ')
+  const wire = list('brug', 0, 100)
+  const put = async (domain: string, country: 'NL' | 'BE' | 'LU', body: string, day = '2026-05-04') => {
+    const [url, outlet] = [`https://${domain}/${day}`, { name: domain, domain }]
+    await api.index([{ title: 'Kopie', body, country, url, outlet, ...at(`${day}T08:00:00Z`) }])
+    const { json } = await api.ask(secret, `/v1/articles?q=kopie&outlet=${domain}&published_after=${day}`)
+    return json.articles[0].id as string
+  }
+  const be = await put('een.example', 'BE', wire)
+  const nl = await put('twee.example', 'NL', `${list('brug', 0, 80)} ${list('eigen', 0, 20)}\n\nLees ook: meer`)
+  const lu = await put('drie.example', 'LU', `${list('nieuw', 0, 15)} ${list('brug', 15, 100)}`)
+  const alone = await put('vier.example', 'NL', list('anders', 0, 70))
+  const late = await put('vijf.example', 'NL', wire, '2026-05-12')
+  const short = await put('zes.example', 'NL', list('brug', 0, 59))
+  const ask = async (query: string, key = secret) => (await api.ask(key, `/explore/copies?${query}`)).json
+  t.same((await ask(`id=${nl}`)).data, [{ id: nl, first: null, agencies: [], copies: null, own_words: null }], 'new')
+  await openCopyGroups(api.pool).pass(new AbortController().signal)
+
+  const isCopies = ajv.compile(COPIES_SCHEMA)
+  const told = async (query: string, key = secret) => {
+    const json = await ask(query, key)
+    t.ok(isCopies(json), JSON.stringify(isCopies.errors))
+    const data: Copies[] = json.data
+    return new Map(
+      data.map(({ id, first, copies, own_words }) => [
+        id,
+        [first, copies?.map(({ article, shared }) => [article.id, shared]) ?? null, own_words],
+      ]),
+    )
+  }
+  const page = await told('q=kopie')
+  t.equal(page.size, 6)
+  // Of 96 shingles: 76, 81, and of the other two 61 in common.
+  t.same(page.get(be), [
+    be,
+    [
+      [nl, 0.7917],
+      [lu, 0.8438],
+    ],
+    0,
+  ])
+  t.same(page.get(nl), [
+    be,
+    [
+      [be, 0.7917],
+      [lu, 0.8438],
+    ],
+    20,
+  ])
+  t.same(page.get(lu), [
+    be,
+    [
+      [be, 0.8438],
+      [nl, 0.7917],
+    ],
+    15,
+  ])
+  for (const id of [alone, late]) t.same(page.get(id), [id, [], id === alone ? 70 : 100], 'a first one without others')
+  t.same(page.get(short), [null, null, null])
+  t.same(await told(`id=${lu}`), new Map([[lu, page.get(lu)]]))
+  const { json } = await api.ask(secret, '/v1/articles?q=kopie&outlet=twee.example')
+  t.same((await ask(`id=${be}`)).data[0].copies[0].article, json.articles[0], 'as in /v1')
+
+  const narrow = await api.issue({ countries: ['NL', 'LU'] })
+  t.same((await told(`id=${lu}`, narrow.secret)).get(lu), [nl, [[nl, 0.6354]], 35], 'the first that it has')
+  for (const [key, id] of [
+    [narrow.secret, be],
+    [secret, 'nobody'],
+  ] as const) {
+    const { status, json } = await api.ask(key, `/explore/copies?id=${id}`)
+    t.same([status, json.code], [404, 'not_found'])
+  }
+  const recent = await api.issue({ history: { kind: 'fixed', at: new Date('2026-05-10') } })
+  t.equal((await ask(`id=${be}`, recent.secret)).code, 'not_found')
+  t.match((await ask(`id=${be}&q=brug`)).errors, { q: [/Leave it out/] })
+  t.match((await ask(`id=${be}&ids=1`)).errors, { ids: [/did you mean id/] })
+  t.match((await ask('id=')).errors, { id: [/Write the id/] })
+  t.equal((await ask('country=BE', narrow.secret)).code, 'country_not_included')
+  const limited = await api.issue({ quota: 2 })
+  const paid = await api.ask(limited.secret, `/explore/copies?id=${be}`)
+  t.equal(paid.headers.get('x-quota-remaining'), '1')
+  const headers = { 'If-None-Match': paid.headers.get('etag') ?? '' }
+  t.equal((await api.ask(secret, `/explore/copies?id=${be}`, { headers })).status, 304)
 })

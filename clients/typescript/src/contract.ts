@@ -147,6 +147,18 @@ export interface Counts {
   undated: number
 }
 
+/** What `/explore/copies` says of one article; it lies beside the contract. Fields may be added. */
+export interface Copies {
+  id: string
+  /** Of its group the article that was ingested first. null, as below: nothing is said of it. */
+  first: string | null
+  agencies: string[]
+  /** `shared` with the first article is a part of the shorter text, to four decimals. */
+  copies: { article: Article; shared: number }[] | null
+  /** Words in no run of five words that one of `copies` has. */
+  own_words: number | null
+}
+
 /** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
 export interface Client {
   /** One page; `cursor` is the `next_cursor` of the page before. */
@@ -159,6 +171,8 @@ export interface Client {
   poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
   /** How many articles a search finds, by time or by a property. */
   counts(query: CountsQuery): Promise<Counts>
+  /** Which other articles have the text of those of a page, or of one. */
+  copies(query: ArticlesParameters | { id: string }): Promise<Copies[]>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
   /** The counters of the last answer that had some. */

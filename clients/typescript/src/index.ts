@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, Counts, Page } from './contract.ts'
+import type { Client, ClientOptions, Copies, Counts, Page } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { poll } from './poll.ts'
 import { createTransport } from './transport.ts'
@@ -33,6 +33,7 @@ export function createClient(options: ClientOptions): Client {
     async counts(query) {
       return (await transport.ask<Counts>('/explore/counts', query)).body
     },
+    copies: async query => (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
     feed: async (query = {}) => (await transport.ask<string>('/v1/articles.rss', query)).body,
     limits: () => transport.limits(),
   }

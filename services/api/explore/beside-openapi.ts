@@ -14,6 +14,7 @@ import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { FEED_LIMITS } from '../feeds/manage.ts'
+import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
@@ -45,6 +46,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       headers: headerObjects(),
       schemas: {
         ...openSchema({
+          Copies: COPIES_SCHEMA,
           Counts: COUNTS_SCHEMA,
           Coverage: COVERAGE_SCHEMA,
           Matches: MATCHES_SCHEMA,
@@ -68,11 +70,16 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
+A request for copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
 other requests cost one of the minute alone.
 `.trim()
 
 const EXPLORE_OPERATIONS: Json = {
+  '/explore/copies': explored('copiesOfPage', 'Copies', parametersOf(COPIES_PARAMETERS), {
+    summary: 'Which other articles have the text of those of a page',
+    description:
+      'Send what the page was asked with, its cursor too; or the id of one article. Tells the copies that your plan has.',
+  }),
   '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS, ['by']), {
     summary: 'Count the articles of a search',
     description:

@@ -15,6 +15,7 @@ const errors = counter('api_errors_total', 'Errors sent, by code: limits that we
 const OPERATIONS: Record<string, string> = {
   '/v1/articles': 'articles',
   '/v1/articles.rss': 'feed',
+  '/explore/copies': 'copies',
   '/explore/counts': 'counts',
   '/explore/matches': 'matches',
   '/explore/suggestions': 'suggestions',

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Counts, Page, Then
+from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, Page, Then
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import Answer
@@ -95,6 +95,11 @@ class AsyncClient(Base):
         asked = {**query, "by": by, "then": then, "time_zone": time_zone}
         counts: Counts = (await self._ask("/explore/counts", asked)).body
         return counts
+
+    async def copies(self, *, id: str | None = None, **query: Unpack[ArticlesParameters]) -> list[Copies]:
+        """Which other articles have the text of those of a page, or of the article with this id."""
+        copies: list[Copies] = (await self._ask("/explore/copies", {**query, "id": id})).body["data"]
+        return copies
 
     async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
         """The RSS 2.0 text of a search."""

@@ -164,3 +164,21 @@ class Counts(_Counts, total=False):
     then: Then
     time_zone: str
     """Of the buckets; only with counts by time."""
+
+
+class Copy(TypedDict):
+    article: Article
+    shared: float
+    """Part of the shorter text, to four decimals."""
+
+
+class Copies(TypedDict):
+    """What `/explore/copies` says of one article. Fields may be added."""
+
+    id: str
+    first: Optional[str]
+    """Of its group the article that was ingested first. None, as below: nothing is said of it."""
+    agencies: List[str]
+    copies: Optional[List[Copy]]
+    own_words: Optional[int]
+    """Words in no run of five words that one of `copies` has."""

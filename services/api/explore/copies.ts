@@ -1,0 +1,239 @@
+import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
+import type { Country } from '../../../shared/articles/article.ts'
+import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../../../shared/copies/shingles.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { findPage } from '../articles/articles.ts'
+import type { Searches } from '../articles/find.ts'
+import type { CursorSecret } from '../contract/cursor.ts'
+import { ApiError } from '../contract/errors.ts'
+import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { historyStart } from '../contract/request.ts'
+import { ARTICLE_SCHEMA } from '../contract/resources.ts'
+import { type Answer, wholeContent } from '../http/answer.ts'
+
+const ID = {
+  id: {
+    kind: 'text',
+    maxLength: 128,
+    pattern: '^[!-~]*$',
+    about: 'Of one article, in place of a page. Without any other parameter.',
+  },
+} as const satisfies Record<string, Parameter>
+
+export const COPIES_PARAMETERS = { ...ID, ...PARAMETERS }
+
+/** Most copies of an article that are shown. */
+const MOST = 100
+
+/** The answer, as JSON Schema (2020-12). */
+export const COPIES_SCHEMA = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    data: {
+      type: 'array',
+      maxItems: 100,
+      description: 'The articles of the page, in their order.',
+      items: {
+        type: 'object',
+        required: ['id', 'first', 'agencies', 'copies', 'own_words'],
+        properties: {
+          id: { type: 'string' },
+          first: {
+            type: ['string', 'null'],
+            description:
+              'The article of the group that was ingested first, of those that your plan has. null: nothing is said of the article, because it is too short, or has no time, or is reserved, or is very new.',
+          },
+          agencies: { type: 'array', items: { type: 'string' }, description: 'Empty: they are not read yet.' },
+          copies: {
+            type: ['array', 'null'],
+            maxItems: MOST,
+            description: `The others of the group that your plan has, in order of ingestion; the first ${MOST}.`,
+            items: {
+              type: 'object',
+              required: ['article', 'shared'],
+              properties: {
+                article: ARTICLE_SCHEMA,
+                shared: {
+                  type: 'number',
+                  minimum: 0,
+                  maximum: 1,
+                  description:
+                    'Runs of five words that it shares with the first article (the first one: with this article), of those of the shorter text; to four decimals. Below 0.6 only where your plan lacks the earliest of the group.',
+                },
+              },
+            },
+          },
+          own_words: {
+            type: ['integer', 'null'],
+            minimum: 0,
+            description: 'Words of its text in no run of five words that one of `copies` has, too.',
+          },
+        },
+      },
+    },
+  },
+} as const
+
+/**
+ * `GET /explore/copies`: of the articles of a page of `/v1/articles`, or of one article, which
+ * others have the same text.
+ *
+ * @param rawQuery that of the page, its cursor too; or `id`
+ * @throws ApiError
+ */
+export async function answerCopies(
+  pool: Pool,
+  searches: Searches,
+  cursorSecret: CursorSecret,
+  rawQuery: string,
+  plan: Plan,
+): Promise<Answer> {
+  const id = readId(rawQuery)
+  const page = id === null ? await findPage(searches, cursorSecret, rawQuery, plan) : null
+  const covered = { countries: plan.countries, since: page?.start ?? historyStart(plan.history, new Date()) }
+  const data = await searches.withPermit(async leaves => {
+    const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
+    return copiesOf(pool, searches, asked, covered, leaves)
+  })
+  return {
+    ...wholeContent('application/json; charset=utf-8', `{"status":"ok","data":[${data.join()}]}`),
+    ...{ search: page?.request.question.search ?? 'keyword', searchMs: page?.found.ms ?? 0, isEmpty: false },
+  }
+}
+
+const readOne = createValuesReader(
+  ID,
+  new Map(Object.keys(PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
+)
+
+/** @returns null: a page is asked for */
+function readId(rawQuery: string): string | null {
+  const written = readQueryString(rawQuery)
+  if (!written.some(({ name }) => name === 'id')) return null
+  const problems = createProblems()
+  const { id } = readOne(written, problems)
+  if (id === undefined && !problems.has('id')) problems.add('id', 'Write the id of an article.')
+  if (problems.any || id === undefined) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  return id
+}
+
+/** What a plan lets its reader see. */
+interface Coverage {
+  countries: Country[]
+  since: Date
+}
+
+const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
+
+// $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
+// seen yet, the primary key.
+const ONE = `
+  select a.seq, a.id from articles a
+   where a.seq in (select seq from copy_sketches where id = $1
+                   union all select seq from articles where seq > (select seq from copies_state) and id = $1)
+     and ${COVERED}`
+
+interface Asked {
+  seq: bigint
+  id: string
+}
+
+async function findOne(pool: Pool, id: string, { countries, since }: Coverage): Promise<Asked> {
+  const { rows } = await pool.query<Asked>(ONE, [id, countries, since])
+  if (rows[0] === undefined) throw new ApiError('not_found', { message: 'Your plan has no article with this id.' })
+  return rows[0]
+}
+
+// $1 seqs, $2 countries, $3 history start, $4 members. Indexes: the primary keys, copy_sketches_group.
+const GROUPS = `
+  select seq, id, first_seq as first from (
+    select a.seq, a.id, s.first_seq, row_number() over (partition by s.first_seq order by a.seq) as place
+      from copy_sketches s join articles a using (seq)
+     where s.first_seq in (select first_seq from copy_sketches where seq = any ($1::bigint[])) and ${COVERED}) m
+   where place <= $4 or seq = any ($1::bigint[]) order by seq`
+
+/** The elements of the answer, as JSON. */
+async function copiesOf(
+  pool: Pool,
+  { index }: Pick<Searches, 'index'>,
+  asked: readonly Asked[],
+  { countries, since }: Coverage,
+  leaves: AbortSignal,
+): Promise<string[]> {
+  const seqs = asked.map(({ seq }) => seq)
+  const { rows } = await pool.query<Asked & { first: bigint }>(GROUPS, [seqs, countries, since, MOST + 1])
+  const shown = new Map((await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]))
+  const answers = new Map<bigint, string>()
+  const pace = createPace(SHORT_TURN)
+  for (const members of Map.groupBy(rows, ({ first }) => first).values()) {
+    const texts = await readTexts(pool, members, pace, leaves)
+    const [first] = members
+    const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
+    const shared = (a: bigint, b: bigint) => Math.round(sharedOf(texts.get(a)!.set, texts.get(b)!.set) * 1e4) / 1e4
+    for (const { seq, id } of members.filter(one => seqs.includes(one.seq))) {
+      await rested(pace, leaves)
+      const others = members.filter(one => one.seq !== seq).slice(0, MOST)
+      const copies = others.map(
+        one => `{"article":${article(one.seq)},"shared":${shared(first!.seq, one === first ? seq : one.seq)}}`,
+      )
+      const own = await ownWords(
+        texts.get(seq)!,
+        others.map(one => texts.get(one.seq)!.set),
+        pace,
+        leaves,
+      )
+      const head = JSON.stringify({ id, first: first!.id, agencies: [] }).slice(0, -1)
+      answers.set(seq, `${head},"copies":[${copies.join()}],"own_words":${own}}`)
+    }
+  }
+  return asked.map(
+    ({ seq, id }) =>
+      answers.get(seq) ?? JSON.stringify({ id, first: null, agencies: [], copies: null, own_words: null }),
+  )
+}
+
+/** A text of a group. */
+interface Text {
+  words: number
+  at: Float64Array
+  set: Float64Array
+}
+
+async function readTexts(pool: Pool, members: Asked[], pace: Pace, leaves: AbortSignal): Promise<Map<bigint, Text>> {
+  const { rows } = await pool.query<{ seq: bigint; body: string | null }>(
+    'select seq, body from article_texts where seq = any ($1::bigint[])',
+    [members.map(({ seq }) => seq)],
+  )
+  const texts = new Map<bigint, Text>()
+  for (const { seq, body } of rows) {
+    await rested(pace, leaves)
+    const words = copyWords(body ?? '')
+    const at = shinglesAt(words)
+    texts.set(seq, { words: words.length, at, set: distinct(at) })
+  }
+  return texts
+}
+
+/** How many words stand in no shingle that another text has. */
+async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace, leaves: AbortSignal): Promise<number> {
+  let own = words
+  let counted = 0 // words up to here
+  for (const [start, shingle] of at.entries()) {
+    if (start % 64 === 0) await rested(pace, leaves)
+    if (!others.some(set => hasShingle(set, shingle))) continue
+    own -= start + RUN - Math.max(start, counted)
+    counted = start + RUN
+  }
+  return own
+}
+
+/** @throws the signal's reason: the client has left */
+async function rested(pace: Pace, leaves: AbortSignal): Promise<void> {
+  if (!pace.isDue()) return
+  await pace.rest()
+  leaves.throwIfAborted()
+}
