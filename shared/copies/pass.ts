@@ -11,8 +11,8 @@ import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
  * The pass goes through new articles in batches, and remembers in `copies_state` how far it is. A
  * row of `copies_due` asks for the group of an article again. The invariant: an article up to
  * `copies_state.seq` has the group that follows from the articles before it, or is due. Whoever
- * makes an article a first one, or none any more, makes those due that this may concern, in the same
- * transaction. They are all later ones, so it comes to an end.
+ * makes an article a first one, or none any more, makes those due that this may concern, in the
+ * same transaction. They are all later ones, so it comes to an end.
  */
 
 /** Any number. The process with this lock finds groups. */
@@ -228,7 +228,7 @@ async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   return true
 }
 
-/** @returns false: another process has changed the groups meanwhile, so what was found may be wrong */
+/** @returns false: another process has changed the groups meanwhile; what was found may be wrong */
 async function moveFrom(client: Client, version: number, rules: number, seq: number): Promise<boolean> {
   const { rowCount } = await client.query(
     'update copies_state set rules = $2, seq = $3, version = version + 1 where version = $1',

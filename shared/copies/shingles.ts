@@ -99,8 +99,8 @@ export function hasShingle(set: Float64Array, shingle: number): boolean {
 }
 
 /**
- * Whether two texts are copies, their times aside: `shared ≥ 0.6`. Of one outlet the longer one must
- * have as much in common, because a live blog that grew is its own.
+ * Whether two texts are copies, their times aside: `shared ≥ 0.6`. Of one outlet the longer one
+ * must have as much in common, because a live blog that grew is its own.
  */
 export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean): boolean {
   const of = isOneOutlet ? Math.max(a.length, b.length) : Math.min(a.length, b.length)

@@ -275,7 +275,7 @@ function Source({ article, now }: { article: Article; now: number }) {
   )
 }
 
-/** How close an article is: as a bar of the same scale in all searches, exactly when somebody asks. */
+/** How close an article is: a bar of one scale in all searches, exactly when somebody asks. */
 function Relevance({ relevance }: { relevance: number }) {
   const { words, percent } = useSpeech()
   return (

@@ -148,7 +148,8 @@ async function findOne(pool: Pool, id: string, { countries, since }: Coverage): 
   return rows[0]
 }
 
-// $1 seqs, $2 countries, $3 history start, $4 members. Indexes: the primary keys, copy_sketches_group.
+// $1 seqs, $2 countries, $3 history start, $4 members.
+// Indexes: the primary keys, copy_sketches_group.
 const GROUPS = `
   select seq, id, first_seq as first from (
     select a.seq, a.id, s.first_seq, row_number() over (partition by s.first_seq order by a.seq) as place
