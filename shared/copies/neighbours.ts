@@ -131,7 +131,7 @@ export function createNeighbours(db: Queryable) {
       return found
     },
     /**
-     * Adds articles that were stored since. A few runs are made of many: each is half of the former.
+     * Adds articles that were stored since. Many runs become a few: each is half of the former.
      */
     add(sketches: Sketch[]): void {
       for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
