@@ -16,6 +16,7 @@ import { type Asked, createStandingAnswers } from './articles/standing.ts'
 import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
+import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle } from './explore/article.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerCoverage } from './explore/coverage.ts'
@@ -96,6 +97,8 @@ export function createApp(parts: Parts): Express {
 
   app.use(admitted)
   app.use(feedPages({ pool, counts, ...identityOf(parts) }))
+  app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
+  app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
   app.route('/explore/copies').get(operations.copies).all(refuseMethod())
   app.route('/explore/counts').get(operations.counts).all(refuseMethod())
   app.route('/explore/coverage').get(operations.coverage).all(refuseMethod())
@@ -128,9 +131,9 @@ const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
 })
 
 function operationsOf(tools: Tools) {
-  const { cursorSecret } = tools
+  const { cursorSecret, pool } = tools
   const standing = createStandingAnswers()
-  const meaningOf = createMeaning(tools.pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
+  const meaningOf = createMeaning(pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {
@@ -146,12 +149,13 @@ function operationsOf(tools: Tools) {
     searchFeed: operate(tools, (searches, _query, plan, request, response) =>
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
+    article: operate(tools, (searches, query, plan, { path }) => answerArticle(pool, searches, path, query, plan)),
     counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
-    coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(tools.pool, query, plan))),
-    copies: operate(tools, (searches, query, plan) => answerCopies(tools.pool, searches, cursorSecret, query, plan)),
+    coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan))),
+    copies: operate(tools, (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan)),
     // It searches as the page did, and tells whose articles were found.
-    matches: operate(tools, (searches, query, plan) => answerMatches(tools.pool, searches, cursorSecret, query, plan)),
+    matches: operate(tools, (searches, query, plan) => answerMatches(pool, searches, cursorSecret, query, plan)),
     // A page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }

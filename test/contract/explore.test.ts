@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import type { Copies } from '../../clients/typescript/src/index.ts'
+import { ARTICLE_ANSWER_SCHEMA } from '../../services/api/explore/article.ts'
 import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { COVERAGE_SCHEMA } from '../../services/api/explore/coverage.ts'
@@ -440,4 +441,32 @@ t.test('issue 48.6: copies of a page or an article are those of the plan, in ord
   t.equal(paid.headers.get('x-quota-remaining'), '1')
   const headers = { 'If-None-Match': paid.headers.get('etag') ?? '' }
   t.equal((await api.ask(secret, `/explore/copies?id=${be}`, { headers })).status, 304)
+})
+
+t.test('an article by its id is that of /v1, for whoever has it in the plan', async t => {
+  const odd = 'a/b?c%d&"#~'
+  await api.index([{ id: odd, title: 'Enkel', ...at('2025-05-01') }])
+  const { articles } = (await api.ask(secret, '/v1/articles?per_page=100')).json
+  const { secret: limited } = await api.issue({ rate: 500, quota: 200 })
+  const ask = (id: string, init?: RequestInit, key = limited, more = '') =>
+    api.ask(key, `/explore/articles/${encodeURIComponent(id)}${more}`, init)
+  t.ok(articles.length > 9 && articles.some(({ id }: { id: string }) => id === odd))
+  for (const article of articles) t.strictSame((await ask(article.id)).json, { status: 'ok', data: article })
+  const whole = await ask(odd)
+  t.ok(ajv.validate(ARTICLE_ANSWER_SCHEMA, whole.json), ajv.errorsText())
+  t.match(await ask(odd, { method: 'HEAD' }), { status: 200, text: '' })
+  t.equal((await ask(odd, { headers: { 'If-None-Match': whole.headers.get('etag')! } })).status, 304)
+  const french = await api.issue({ countries: ['BE'] })
+  const late = await api.issue({ history: { kind: 'fixed', at: new Date('2025-05-01T00:00:00.001Z') } })
+  const none = { status: 404, json: { code: 'not_found', message: /no article/ } }
+  for (const key of [french.secret, late.secret]) t.match(await ask(odd, {}, key), none)
+  t.match(await ask('nothing'), none)
+  t.match(await ask(odd, {}, limited, '?country=NL&x=1'), {
+    status: 422,
+    json: { errors: { country: [/./], x: [/./] } },
+  })
+  t.equal((await ask(odd, { method: 'POST' })).status, 405)
+  const paid =
+    Number(whole.headers.get('x-quota-remaining')) - Number((await ask(odd)).headers.get('x-quota-remaining'))
+  t.equal(paid, 3, 'no error costs of the month')
 })

@@ -166,6 +166,8 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
     '/explore/assets/nothing.js',
     '/explore/assets/%zz',
     '/explore/assets/%ff',
+    '/a/x', // a program's
+    '/explore/articles/x',
     '/explore/counts?by=day',
     '/explore/coverage',
     '/explore/feeds',
@@ -182,7 +184,18 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
     t.notOk(headers.has('x-ratelimit-limit'))
     if (!path.endsWith('.js')) t.notMatch(text, /127\.0\.0\.1|localhost|news\.example/, 'names no host')
   }
-  const more = ['/explore/assets/nothing.js', '/explore/feeds', '/explore/feeds/feed_0', '/feeds/psf_x.rss']
+  const { secret } = await api.issue()
+  const accept = { headers: { accept: 'text/html' } }
+  const explorer = await api.ask(null, '/', accept)
+  for (const path of ['/a/x', '/a/a%2Fb', `/a/${'x'.repeat(128)}`]) {
+    const { status, text, headers } = await api.ask(null, path, accept)
+    t.same([status, text, headers.has('x-ratelimit-limit')], [200, explorer.text, false], 'whatever the id is')
+    t.equal((await api.ask(secret, path, { ...accept, method: 'POST' })).status, 405)
+    t.equal((await api.ask(secret, path)).status, 404, 'as / for programs')
+  }
+  for (const path of ['/a/', '/a/x/', '/a/%zz', '/a/%ff', '/A/x', `/a/${'x'.repeat(129)}`])
+    t.equal((await api.ask(null, path, accept)).status, 401, path)
+  const more = ['/a/x', '/explore/assets/nothing.js', '/explore/feeds', '/explore/feeds/feed_0', '/feeds/psf_x.rss']
   for (const path of ['/', '/docs', '/v1/openapi.json', '/healthz', PACKAGE, ...more]) {
     for (const method of ['POST', 'OPTIONS', 'DELETE'])
       t.equal((await api.ask(null, path, { method })).status, 401, `${method} ${path}`)

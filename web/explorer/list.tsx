@@ -1,15 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Match } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
 import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ago } from '../parts/time.ts'
 import { type Speech, useSpeech } from '../words/index.ts'
+import { Card } from './article.tsx'
 import { MeaningLine, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
-import { mark, matchOf, type Piece } from './search/marks.ts'
+import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
-import { type Article, type Matches, type Results, safeAddress } from './search/use-results.ts'
+import type { Results } from './search/use-results.ts'
 import { Take, WAYS, type Way } from './take/take.tsx'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
@@ -209,97 +208,5 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
       )}
       {next === null && articles.length > 0 && loading === null && <p>{words.results.end}</p>}
     </div>
-  )
-}
-
-/** An article as somebody reads it in a list. */
-function Card(props: { article: Article; match: Match | null; matches: Matches | null; now: number }) {
-  const { article, match, matches, now } = props
-  const { words, number } = useSpeech()
-  const { language, authors } = article
-  const snippet = article.snippet === null ? null : upToWord(article.snippet)
-  const address = safeAddress(article.url)
-  const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
-  const [inTitle, inSnippet] = [piecesOf(article.title || words.results.noTitle), piecesOf(snippet ?? '')]
-  const isSeen = [...inTitle, ...inSnippet].some(({ found }) => found)
-  const title = <Marked pieces={inTitle} />
-  return (
-    <article class="card" lang={language}>
-      <Source article={article} now={now} />
-      <h3>
-        {address === null ? (
-          title
-        ) : (
-          <a href={address} rel="noopener noreferrer" target="_blank">
-            {title}
-          </a>
-        )}
-      </h3>
-      {snippet !== null && (
-        <p class="snippet">
-          <Marked pieces={inSnippet} />
-          {snippet !== article.snippet && '\u00A0…'}
-        </p>
-      )}
-      {matches !== null && matches.places > 0 && !isSeen && (
-        <p class="hint" lang={document.documentElement.lang}>
-          {words.results.places(number(matches.places), matches.places === 1, matches.late)}
-        </p>
-      )}
-      {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
-    </article>
-  )
-}
-
-/** A snippet that was cut, back to its last whole word; without a sign that leads to nothing. */
-function upToWord(snippet: string): string {
-  // Snippets end after 200 characters, before a grapheme that does not fit (decision 33).
-  if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
-  return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
-}
-
-/** Where an article is from, and when: in the language of the page. */
-function Source({ article, now }: { article: Article; now: number }) {
-  const { words } = useSpeech()
-  const { language, country, relevance } = article
-  return (
-    <div class="row hint source" lang={document.documentElement.lang}>
-      <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
-      <Moment at={article.published_at} now={now} />
-      <span class="tags">
-        <span title={words.countries[country]}>{country}</span>
-        <span title={words.languages[language]}>{language}</span>
-      </span>
-      {relevance !== undefined && <Relevance relevance={relevance} />}
-    </div>
-  )
-}
-
-/** How close an article is: a bar of one scale in all searches, exactly when somebody asks. */
-function Relevance({ relevance }: { relevance: number }) {
-  const { words, percent } = useSpeech()
-  return (
-    <details class="relevance">
-      <summary>
-        <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
-        <span class="unseen">{words.results.relevance(percent(relevance))}</span>
-      </summary>
-      {relevance.toFixed(4)}
-    </details>
-  )
-}
-
-const Marked = ({ pieces }: { pieces: Piece[] }) => (
-  <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
-)
-
-function Moment({ at, now }: { at: string | null; now: number }) {
-  const speech = useSpeech()
-  if (at === null) return <span>{speech.words.results.noDate}</span>
-  const date = new Date(at)
-  return (
-    <time dateTime={at} title={speech.date(date, 'moment')}>
-      {ago(date, now, speech)}
-    </time>
   )
 }

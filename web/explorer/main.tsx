@@ -14,8 +14,11 @@ import {
   SpeechContext,
   useSpeech,
 } from '../words/index.ts'
-import { type First, tryKey } from './search/use-results.ts'
+import { ArticlePage } from './article.tsx'
+import { type First, idOfPage, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'
+
+const ARTICLE_ID = idOfPage()
 
 /** The key of the tab, and another one that a link or a field has brought. */
 function useKey(offeredAtFirst: string | null) {
@@ -50,7 +53,8 @@ function useKey(offeredAtFirst: string | null) {
 }
 
 /**
- * The whole page: without a key what it is and how to get one, with a key the search.
+ * The whole page: without a key what it is and how to get one, with a key the search, or the
+ * article of the address.
  *
  * @param props.offered a key of the address, while the tab has another one
  */
@@ -95,6 +99,8 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
         )}
         {key === '' ? (
           <Welcome said={said} onKey={keys.use} />
+        ) : ARTICLE_ID !== null ? (
+          <ArticlePage key={key} id={ARTICLE_ID} secret={key} isPasted={keys.isPasted} onForget={forget} />
         ) : (
           <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
         )}
@@ -131,7 +137,7 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
       <p role="status" class="hint">
         {said}
       </p>
-      <p class="lead">{words.key.about}</p>
+      <p class="lead">{ARTICLE_ID === null ? words.key.about : words.results.locked}</p>
       <KeyForm onKey={onKey} />
       <h2>{words.key.title}</h2>
       <p>{words.key.how}</p>
@@ -186,7 +192,7 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
           aria-invalid={problem !== ''}
         />
         <button type="submit" class="primary">
-          {words.key.use}
+          {ARTICLE_ID === null ? words.key.use : words.results.open}
         </button>
       </div>
       <p id="key-problem" class={trying ? '' : 'problem'} role="alert">

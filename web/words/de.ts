@@ -138,6 +138,11 @@ export const de: Words = {
     empty: 'Es gibt noch keine Artikel.',
     emptyHow:
       'Wer diesen Dienst betreibt, füllt ihn: npm run outlets bringt Medien, die besucht werden, npm run import ein Archiv.',
+    page: 'Seite dieses Artikels',
+    locked: 'Diese Seite zeigt einen Artikel. Geben Sie Ihren Schlüssel ein, um ihn zu sehen.',
+    open: 'Artikel öffnen',
+    noArticle: 'Ihr Tarif hat keinen Artikel mit dieser Kennung.',
+    owner: 'Der Artikel gehört dem Medium. Sein Titel führt dorthin.',
   },
   insights: {
     title: 'Zahlen',

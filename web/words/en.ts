@@ -136,6 +136,11 @@ export const en = {
         : `${n} places in the text, the first in the ${late ? 'second' : 'first'} half`,
     empty: 'There are no articles yet.',
     emptyHow: 'Whoever runs this service fills it: npm run outlets brings outlets to crawl, npm run import an archive.',
+    page: 'Page of this article',
+    locked: 'This page shows one article. To see it, enter your key.',
+    open: 'Open the article',
+    noArticle: 'Your plan has no article with this id.',
+    owner: 'The article is the outlet’s. Its title leads there.',
   },
   insights: {
     title: 'Figures',

@@ -138,6 +138,11 @@ export const fr: Words = {
     empty: 'Il n’y a pas encore d’articles.',
     emptyHow:
       'Qui gère ce service le remplit\u00A0: npm run outlets apporte des médias à parcourir, npm run import des archives.',
+    page: 'Page de cet article',
+    locked: 'Cette page montre un article. Pour le voir, entrez votre clé.',
+    open: 'Ouvrir l’article',
+    noArticle: 'Votre formule n’a pas d’article avec cet identifiant.',
+    owner: 'L’article appartient au média. Son titre y mène.',
   },
   insights: {
     title: 'Chiffres',

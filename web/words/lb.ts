@@ -138,6 +138,11 @@ export const lb: Words = {
     empty: 'Et gëtt nach keng Artikelen.',
     emptyHow:
       'Wien dëse Service bedreift, fëllt en: npm run outlets bréngt Medien, déi besicht ginn, npm run import en Archiv.',
+    page: 'Säit vun dësem Artikel',
+    locked: 'Dës Säit weist een Artikel. Gitt Äre Schlëssel an, fir en ze gesinn.',
+    open: 'Artikel opmaachen',
+    noArticle: 'Ären Abonnement huet keen Artikel mat dëser Kennung.',
+    owner: 'Den Artikel gehéiert dem Medium. Säin Titel féiert dohin.',
   },
   insights: {
     title: 'Zuelen',

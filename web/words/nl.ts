@@ -138,6 +138,11 @@ export const nl: Words = {
     empty: 'Er zijn nog geen artikelen.',
     emptyHow:
       'Wie deze dienst beheert, vult haar: npm run outlets brengt media om te bezoeken, npm run import een archief.',
+    page: 'Pagina van dit artikel',
+    locked: 'Deze pagina toont één artikel. Voer uw sleutel in om het te zien.',
+    open: 'Artikel openen',
+    noArticle: 'Uw abonnement heeft geen artikel met deze id.',
+    owner: 'Het artikel is van het medium. De kop leidt erheen.',
   },
   insights: {
     title: 'Cijfers',

@@ -149,9 +149,10 @@ export function searchOperation(
     description200: string
     content: Json
     tag?: string
+    mayBeMissing?: boolean
   },
 ): Json {
-  const { summary, description, parameters, description200, content, tag = 'Articles' } = about
+  const { summary, description, parameters, description200, content, tag = 'Articles', mayBeMissing = false } = about
   const sent = headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary'])
   return operation(operationId, {
     ...{ tags: [tag], summary, description },
@@ -168,8 +169,8 @@ export function searchOperation(
       200: { description: description200, headers: sent, content },
       304: { description: 'Nothing but the cursor has changed since the `ETag` that you sent.', headers: sent },
     },
-    // At these paths nothing is not found, and another method is another operation.
-    errors: ERROR_CODES.filter(code => code !== 'not_found' && code !== 'method_not_allowed'),
+    // Another method is another operation.
+    errors: ERROR_CODES.filter(code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed'),
   })
 }
 

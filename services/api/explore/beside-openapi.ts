@@ -14,6 +14,7 @@ import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { FEED_LIMITS } from '../feeds/manage.ts'
+import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
@@ -46,6 +47,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       headers: headerObjects(),
       schemas: {
         ...openSchema({
+          Article: ARTICLE_ANSWER_SCHEMA,
           Copies: COPIES_SCHEMA,
           Counts: COUNTS_SCHEMA,
           Coverage: COVERAGE_SCHEMA,
@@ -70,11 +72,17 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
+A request for an article, copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
 other requests cost one of the minute alone.
 `.trim()
 
 const EXPLORE_OPERATIONS: Json = {
+  '/explore/articles/{id}': explored('articleById', 'Article', [inPath('id', { type: 'string', maxLength: 128 })], {
+    summary: 'One article by its id',
+    description:
+      'As `/v1` shows it; 404 for an id that is unknown or outside your plan. For people it is at `/a/{id}`.',
+    mayBeMissing: true,
+  }),
   '/explore/copies': explored('copiesOfPage', 'Copies', parametersOf(COPIES_PARAMETERS), {
     summary: 'Which other articles have the text of those of a page',
     description:
@@ -111,7 +119,7 @@ function explored(
   operationId: string,
   schema: string,
   parameters: Json[],
-  about: { summary: string; description: string },
+  about: { summary: string; description: string; mayBeMissing?: boolean },
 ): Json {
   const description200 = `The ${schema.toLowerCase()}.`
   return {

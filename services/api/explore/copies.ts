@@ -1,5 +1,4 @@
 import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
-import type { Country } from '../../../shared/articles/article.ts'
 import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../../../shared/copies/shingles.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -12,6 +11,7 @@ import { createProblems, createValuesReader, readQueryString } from '../contract
 import { historyStart } from '../contract/request.ts'
 import { ARTICLE_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Asked, COVERED, type Coverage, findOne } from './article.ts'
 
 const ID = {
   id: {
@@ -119,33 +119,6 @@ function readId(rawQuery: string): string | null {
   if (id === undefined && !problems.has('id')) problems.add('id', 'Write the id of an article.')
   if (problems.any || id === undefined) throw new ApiError('invalid_request', { errors: problems.toObject() })
   return id
-}
-
-/** What a plan lets its reader see. */
-interface Coverage {
-  countries: Country[]
-  since: Date
-}
-
-const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
-
-// $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
-// seen yet, the primary key.
-const ONE = `
-  select a.seq, a.id from articles a
-   where a.seq in (select seq from copy_sketches where id = $1
-                   union all select seq from articles where seq > (select seq from copies_state) and id = $1)
-     and ${COVERED}`
-
-interface Asked {
-  seq: bigint
-  id: string
-}
-
-async function findOne(pool: Pool, id: string, { countries, since }: Coverage): Promise<Asked> {
-  const { rows } = await pool.query<Asked>(ONE, [id, countries, since])
-  if (rows[0] === undefined) throw new ApiError('not_found', { message: 'Your plan has no article with this id.' })
-  return rows[0]
 }
 
 // $1 seqs, $2 countries, $3 history start, $4 members.

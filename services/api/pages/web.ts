@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
+import { ARTICLE_PAGE } from '../explore/article.ts'
 import { pageSecurity } from '../http/security.ts'
 import { makeFile, sendFile, type WebFile } from './files.ts'
 
@@ -29,14 +30,14 @@ export function webBundle(): Promise<WebBundle> {
 }
 
 /**
- * `/`, the explorer, and the files of all pages. Open to everybody: they hold nothing but the
- * program; articles come from `/v1` with a key. A path that names no file is left to the others,
- * and so is `/` when the client does not ask for HTML: programs get the contract's error (decision
- * 5).
+ * `/`, the explorer, which shows one article at its page, and the files of all pages. Open to
+ * everybody: they hold nothing but the program; articles come with a key. A path that names no file
+ * is left to the others, and so are the pages when the client does not ask for HTML: programs get
+ * the contract's error (decision 5).
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  router.get('/', asBrowsersAsk, pageSecurity(), async (request, response) => {
+  router.get(['/', ARTICLE_PAGE], asBrowsersAsk, pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
     response.vary('Accept')
     await sendFile(request, response, pages.explorer, 'no-cache')

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, type Failure, hasList } from '../../parts/request.ts'
+import { type Asking, ask, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, readSearch, type Search, writeSearch } from './search.ts'
 
@@ -76,7 +76,16 @@ export interface First {
   quota: number | null
 }
 
-/** Whether a key works. The page of the address' search is asked for, which is wanted anyway. */
+/** The id of the article that the page shows alone; null: it is the page of a search. */
+export function idOfPage(): string | null {
+  const written = /^\/a\/([^/]+)$/.exec(location.pathname)?.[1]
+  return written === undefined ? null : decodeURIComponent(written)
+}
+
+/**
+ * Whether a key works. The page of the address' search is asked for, which is wanted anyway; beside
+ * an article what costs nothing of the month.
+ */
 export async function tryKey(
   key: string,
 ): Promise<
@@ -84,8 +93,9 @@ export async function tryKey(
   | { kind: 'fails'; code: 'invalid_token' | 'too_many_failed_attempts' | 'offline' }
 > {
   const of = readSearch(new URLSearchParams(location.search))
-  const answer = await askPage(of, null, { key })
-  if (answer.kind === 'ok') return { kind: 'works', first: { of, page: answer.value, quota: answer.quota } }
+  const answer = idOfPage() === null ? await askPage(of, null, { key }) : await ask('/explore/feeds', isRecord, { key })
+  if (answer.kind === 'ok')
+    return { kind: 'works', first: isPage(answer.value) ? { of, page: answer.value, quota: answer.quota } : null }
   const { code } = answer
   if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
   if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')

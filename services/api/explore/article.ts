@@ -1,0 +1,82 @@
+import type { Country } from '../../../shared/articles/article.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Searches } from '../articles/find.ts'
+import { ApiError } from '../contract/errors.ts'
+import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { historyStart } from '../contract/request.ts'
+import { ARTICLE_SCHEMA } from '../contract/resources.ts'
+import { type Answer, wholeContent } from '../http/answer.ts'
+
+/**
+ * An id in a path: 1 to 128 printable ASCII characters, some percent-encoded. An expression, not a
+ * path with a parameter: Express would decode it, and fail at a broken percent-encoding.
+ */
+const ID = '(?:[!$&-.0-~]|%[2-7][\\dA-Fa-f]){1,128}'
+
+/** The page of an article, for people. */
+export const ARTICLE_PAGE = new RegExp(`^/a/${ID}$`)
+export const ARTICLE_PATH = new RegExp(`^/explore/articles/${ID}$`)
+
+/** The answer, as JSON Schema (2020-12). */
+export const ARTICLE_ANSWER_SCHEMA = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: { status: { type: 'string', const: 'ok' }, data: ARTICLE_SCHEMA },
+} as const
+
+const readNothing = createValuesReader({})
+
+/**
+ * `GET /explore/articles/<id>`: an article as `/v1` shows it.
+ *
+ * @param path matches `ARTICLE_PATH`
+ * @throws ApiError
+ */
+export async function answerArticle(pool: Pool, searches: Searches, path: string, rawQuery: string, plan: Plan) {
+  const problems = createProblems()
+  readNothing(readQueryString(rawQuery), problems)
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  const id = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+  const covered = { countries: plan.countries, since: historyStart(plan.history, new Date()) }
+  const [article] = await searches.withPermit(async () => {
+    const { seq } = await findOne(pool, id, covered)
+    return searches.index.articles([seq])
+  })
+  if (article === undefined) throw noArticle()
+  return {
+    ...wholeContent('application/json; charset=utf-8', `{"status":"ok","data":${article.pieces.json.bytes}}`),
+    ...{ search: 'keyword', searchMs: 0, isEmpty: false },
+  } satisfies Answer
+}
+
+/** What a plan lets its reader see. */
+export interface Coverage {
+  countries: Country[]
+  since: Date
+}
+
+/** Of `articles a`: $2 countries, $3 history start. */
+export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
+
+// $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
+// seen yet, the primary key.
+const ONE = `
+  select a.seq, a.id from articles a
+   where a.seq in (select seq from copy_sketches where id = $1
+                   union all select seq from articles where seq > (select seq from copies_state) and id = $1)
+     and ${COVERED}`
+
+export interface Asked {
+  seq: bigint
+  id: string
+}
+
+/** @throws ApiError */
+export async function findOne(pool: Pool, id: string, { countries, since }: Coverage): Promise<Asked> {
+  const { rows } = await pool.query<Asked>(ONE, [id, countries, since])
+  if (rows[0] === undefined) throw noArticle()
+  return rows[0]
+}
+
+const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })

@@ -1,0 +1,148 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Match } from '../../search/browser.ts'
+import { useWork } from '../parts/controls.tsx'
+import { FailureNotice } from '../parts/failure-notice.tsx'
+import { ask, isRecord, type Outcome } from '../parts/request.ts'
+import { ago } from '../parts/time.ts'
+import { useSpeech } from '../words/index.ts'
+import { mark, type Piece } from './search/marks.ts'
+import { type Article, type Matches, safeAddress } from './search/use-results.ts'
+
+/** The page of one article, at its address for good. */
+export function ArticlePage(props: { id: string; secret: string; isPasted: boolean; onForget(): void }) {
+  const { id, secret, isPasted, onForget } = props
+  const { words } = useSpeech()
+  const [round, setRound] = useState(0)
+  const [outcome, setOutcome] = useState<Outcome<{ data: Article }> | null>(null)
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      setOutcome(null)
+      setOutcome(await ask(`/explore/articles/${encodeURIComponent(id)}`, isAnswer, { key: secret, signal }))
+    },
+    [id, secret, round],
+  )
+  useWork(load)
+  const article = outcome?.kind === 'ok' ? outcome.value.data : null
+  const title = article?.title || words.results.page
+  useEffect(() => {
+    document.title = `${title} – Perscope`
+  }, [title])
+  const isNone = outcome?.kind === 'failure' && outcome.code === 'not_found'
+  return (
+    <main class="wide alone" id="results" tabIndex={-1} ref={isPasted ? focus : null} aria-busy={outcome === null}>
+      {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? words.results.noArticle : title}</h1>}
+      {article !== null && <Card {...{ article, match: null, matches: null, now: null }} />}
+      {article !== null && <p>{words.results.owner}</p>}
+      {outcome?.kind === 'failure' && !isNone && (
+        <FailureNotice failure={outcome} onAgain={() => setRound(round + 1)} onForget={onForget} />
+      )}
+    </main>
+  )
+}
+
+/** The form of the key had the focus, and is gone. */
+const focus = (place: HTMLElement | null) => place?.focus()
+
+const isAnswer = (json: unknown): json is { data: Article } => isRecord(json) && isRecord(json.data)
+
+/**
+ * An article as somebody reads it.
+ *
+ * @param props.now null: it has the page to itself
+ */
+export function Card(props: { article: Article; match: Match | null; matches: Matches | null; now: number | null }) {
+  const { article, match, matches, now } = props
+  const Heading = now === null ? 'h1' : 'h3'
+  const { words, number } = useSpeech()
+  const { language, authors } = article
+  const snippet = article.snippet === null ? null : upToWord(article.snippet)
+  const address = safeAddress(article.url)
+  const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
+  const [inTitle, inSnippet] = [piecesOf(article.title || words.results.noTitle), piecesOf(snippet ?? '')]
+  const isSeen = [...inTitle, ...inSnippet].some(({ found }) => found)
+  const title = <Marked pieces={inTitle} />
+  return (
+    <article class="card" lang={language}>
+      <Source article={article} now={now} />
+      <Heading>
+        {address === null ? (
+          title
+        ) : (
+          <a href={address} rel="noopener noreferrer" target="_blank">
+            {title}
+          </a>
+        )}
+      </Heading>
+      {snippet !== null && (
+        <p class="snippet">
+          <Marked pieces={inSnippet} />
+          {snippet !== article.snippet && '\u00A0…'}
+        </p>
+      )}
+      {matches !== null && matches.places > 0 && !isSeen && (
+        <p class="hint" lang={document.documentElement.lang}>
+          {words.results.places(number(matches.places), matches.places === 1, matches.late)}
+        </p>
+      )}
+      {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
+    </article>
+  )
+}
+
+/** A snippet that was cut, back to its last whole word; without a sign that leads to nothing. */
+function upToWord(snippet: string): string {
+  // Snippets end after 200 characters, before a grapheme that does not fit (decision 33).
+  if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
+  return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
+}
+
+/** Where an article is from, and when: in the language of the page. */
+function Source({ article, now }: { article: Article; now: number | null }) {
+  const { words } = useSpeech()
+  const { language, country, relevance } = article
+  return (
+    <div class="row hint source" lang={document.documentElement.lang}>
+      <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
+      <a href={`/a/${encodeURIComponent(article.id)}`} title={words.results.page}>
+        <Moment at={article.published_at} now={now} />
+      </a>
+      <span class="tags">
+        <span title={words.countries[country]}>{country}</span>
+        <span title={words.languages[language]}>{language}</span>
+      </span>
+      {relevance !== undefined && <Relevance relevance={relevance} />}
+    </div>
+  )
+}
+
+/**
+ * How close an article is: as a bar of the same scale in all searches, exactly when somebody asks.
+ */
+function Relevance({ relevance }: { relevance: number }) {
+  const { words, percent } = useSpeech()
+  return (
+    <details class="relevance">
+      <summary>
+        <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
+        <span class="unseen">{words.results.relevance(percent(relevance))}</span>
+      </summary>
+      {relevance.toFixed(4)}
+    </details>
+  )
+}
+
+const Marked = ({ pieces }: { pieces: Piece[] }) => (
+  <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
+)
+
+/** @param props.now null: the moment itself is shown, not how long ago it was */
+function Moment({ at, now }: { at: string | null; now: number | null }) {
+  const speech = useSpeech()
+  if (at === null) return <span>{speech.words.results.noDate}</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={speech.date(date, 'moment')}>
+      {now === null ? speech.date(date, 'moment') : ago(date, now, speech)}
+    </time>
+  )
+}
