@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createKey, makeSecret } from '../../shared/plans/keys.ts'
 import { createFeed } from '../../shared/plans/search-feeds.ts'
@@ -72,6 +73,7 @@ t.test('issue 34.9: a flood leaves a short log', async t => {
 })
 
 t.test('who hangs up without a key is a 499 in the log, and has few lines there', async t => {
+  await pause(1_500) // the flood before has used up the lines of its second
   const release = await holdLock(pool, 'lock table auth_failures in access exclusive mode')
   const before = api.log().length
   const start = Date.now()
