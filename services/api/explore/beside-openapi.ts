@@ -87,6 +87,7 @@ const EXPLORE_OPERATIONS: Json = {
     summary: 'Which other articles have the text of those of a page',
     description:
       'Send what the page was asked with, its cursor too; or the id of one article. Tells the copies that your plan has.',
+    mayBeMissing: true,
   }),
   '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS, ['by']), {
     summary: 'Count the articles of a search',
