@@ -19,6 +19,9 @@ t.test('a line that some pages repeat stays: a wire text, a series', async t => 
   t.same(partedBy(template, page(99, OFFER)).furniture, [])
   const series = taughtBy([...pages(5, 0, OFFER), ...pages(20, 10)])
   t.same(partedBy(series, page(99, OFFER)).furniture, [], 'a fifth of the pages')
+  const shared = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(20 - holding, 50)])
+  t.same(partedBy(shared(5), page(99, OFFER)).furniture, [], 'a quarter of the pages')
+  t.same(partedBy(shared(6), page(99, OFFER)).furniture, [OFFER], 'three pages in ten make furniture')
 })
 
 t.test('a text that is mostly what other pages hold stays whole', async t => {
@@ -26,6 +29,10 @@ t.test('a text that is mostly what other pages hold stays whole', async t => {
   t.same(partedBy(template, [OFFER]), { own: [OFFER], furniture: [] })
   const report = ['Morgen 12 graden.', OFFER]
   t.same(partedBy(template, report), { own: report, furniture: [] })
+  const ownOf = (length: number) => 'x'.repeat(length)
+  const half = Math.ceil(OFFER.length / 2)
+  t.same(partedBy(template, [ownOf(half), OFFER]).furniture, [OFFER], 'a third of its own is enough')
+  t.same(partedBy(template, [ownOf(half - 1), OFFER]).furniture, [], 'less is not')
 })
 
 t.test('a new template wins, and the old one is forgotten', async t => {
@@ -43,6 +50,9 @@ t.test('a template stays small, whatever an outlet serves, and keeps what repeat
   const template = taughtBy(texts)
   t.ok(JSON.stringify(template).length < 6_000)
   t.same(partedBy(template, page(99, OFFER)).furniture, [OFFER])
+  // A page teaches the offer and 19 lines of its own: 249 of these fill the bound, the latest ones.
+  const known = (n: number) => lessonOf(texts[n]!).filter(line => line in template.lines).length
+  t.strictSame([0, 25, 26, 27, 39].map(known), [1, 1, 3, 20, 20])
 })
 
 t.test('the same pages in one order teach the same, also by way of the database', async t => {

@@ -94,6 +94,17 @@ t.test('hours and weekends are learned: little is asked at night, and more befor
   t.equal(Math.round(articleInterval(follow(office(14), 14).habits) / MINUTE / 10), 2, 'a week has 480 articles')
 })
 
+t.test('after the first week a poll teaches its own kind of day alone; the weekend has two days', async t => {
+  const first = learn(null, { now: MONDAY, found: 0, dated: 1 })
+  const taughtOn = (day: number) => {
+    const noon = MONDAY + (14 + day) * DAY + 12 * HOUR
+    const { rates } = learn({ ...first, at: noon - HOUR }, { now: noon, found: 9 })
+    const cells = [...rates.entries()].filter(([, rate]) => rate !== 1).map(([cell]) => cell)
+    return cells.every(cell => cell >= 24) ? 'weekend' : cells.every(cell => cell < 24) ? 'working day' : 'both'
+  }
+  t.strictSame([0, 1, 2, 3, 4, 5, 6].map(taughtOn), [...Array(5).fill('working day'), 'weekend', 'weekend'])
+})
+
 t.test('breaking news is asked for more often, until it is over', async t => {
   const calm = evenly(7 * HOUR, 9)
   const breaking = Array.from({ length: 60 }, (_, number) => MONDAY + 8 * DAY + 12 * HOUR + number * MINUTE)

@@ -10,6 +10,20 @@ t.test('HTML of a feed becomes paragraphs without captions, links to other artic
   )
 })
 
+t.test('paragraphs of links and headings at the end are left out, unless nothing else is there', async t => {
+  const text = '<p>De dijk wordt hoger, zegt de waterraad.</p>'
+  const linked = (words: number) => `<p><a href="/a">${'dijk '.repeat(words).trim()}</a> ${'d'.repeat(20)}</p>`
+  const cases: [string, string][] = [
+    [`${text}<p><a href="/b">De brug blijft dicht tot mei</a></p>`, 'De dijk wordt hoger, zegt de waterraad.'],
+    [`${text}<h2>De brug</h2><h3>De trein</h3>`, 'De dijk wordt hoger, zegt de waterraad.'],
+    ['<p><a href="/b">De brug blijft dicht tot mei</a></p>', 'De brug blijft dicht tot mei'],
+    ['<h2>De dijk wordt hoger</h2>', 'De dijk wordt hoger'],
+  ]
+  for (const [html, expected] of cases) t.equal(feedText(html), expected, html)
+  t.match(feedText(text + linked(15)), /\n\ndijk/, 'four fifths of a paragraph may be a link')
+  t.notMatch(feedText(text + linked(20)), /\n\ndijk/, 'not more')
+})
+
 t.test('an end that only says that there is more is cut off, of plain text too', async t => {
   t.equal(feedText('De dijk wordt hoger &amp; breder […]'), 'De dijk wordt hoger & breder')
   t.equal(feedText('<p>La digue sera plus haute. Lire la suite</p>'), 'La digue sera plus haute.')
