@@ -59,6 +59,7 @@ const TO_FIRST_SCHEMA = `
   alter table pages drop column ends, drop column rests_until; alter table feeds drop column ends;
   alter table embeddings drop column ends, drop column rests_until;
   alter table article_rights drop column article_seq;
+  drop table copy_sketches, copies_due, copies_state;
   delete from migrations where number > ${FIRST_SCHEMA}`
 
 t.test('a database of the first schema, with articles and segments, is brought up and works', async t => {
