@@ -38,6 +38,8 @@ t.test('issue 21.4: a spreadsheet that begins cells at semicolons finds no formu
     ['E=mc2; x-y', 'E=mc2; x-y'],
     ['a;\n \t=b', '"a;\n \t\'=b"'],
     ['a;\n \t b', '"a;\n \'\t b"'],
+    ['a;\tb', "a;'\tb"],
+    ['a\rb', 'a\\u000db'],
   ] as const) {
     t.equal(titleOf(title), written)
   }
@@ -54,4 +56,5 @@ t.test('control characters are written as an escape that a terminal does not obe
 t.test('authors are names or objects, and what is missing is empty', async t => {
   const columns = ['authors', 'outlet_name', 'relevance'] as const
   t.equal(csvLine({ authors: ['A', 'B'], outlet: { name: null } }, columns), 'A; B,,\r\n')
+  t.equal(csvLine({ authors: 'A', outlet: null }, columns), ',,\r\n')
 })

@@ -13,7 +13,7 @@ t.test('RFC 9110 §10.2.3: seconds or a date, by the server’s clock when the a
 })
 
 t.test('no server may ask for more than a day', async t => {
-  t.equal(readRetryAfter('999999999'), LONGEST_RETRY_AFTER)
+  t.equal(readRetryAfter('999999999'), 24 * 60 * 60 * 1_000)
   t.equal(readRetryAfter('9'.repeat(400)), LONGEST_RETRY_AFTER)
   t.equal(readRetryAfter('Sat, 21 Nov 2099 08:00:30 GMT'), LONGEST_RETRY_AFTER)
 })

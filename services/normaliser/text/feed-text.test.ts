@@ -1,5 +1,6 @@
 import t from 'tap'
-import { feedText } from './feed-text.ts'
+import { type FeedEntry, wholeEntry } from '../../../shared/outlets/page.ts'
+import { feedText, feedTexts } from './feed-text.ts'
 
 t.test('HTML of a feed becomes paragraphs without captions, links to other articles and notes', async t => {
   t.equal(
@@ -20,8 +21,20 @@ t.test('paragraphs of links and headings at the end are left out, unless nothing
     ['<h2>De dijk wordt hoger</h2>', 'De dijk wordt hoger'],
   ]
   for (const [html, expected] of cases) t.equal(feedText(html), expected, html)
-  t.match(feedText(text + linked(15)), /\n\ndijk/, 'four fifths of a paragraph may be a link')
-  t.notMatch(feedText(text + linked(20)), /\n\ndijk/, 'not more')
+  t.match(feedText(text + linked(17)), /\n\ndijk/, '84 characters of 105, four fifths, may be a link')
+  t.notMatch(feedText(text + linked(18)), /\n\ndijk/, 'not more')
+  const also = 'Lees ook het verslag van de raad, dat vandaag verscheen en honderd bladzijden telt in druk.'
+  t.equal(feedText(also), also, 'a sentence of plain text is no link')
+})
+
+t.test('an entry gives its content first, then its summary, and nothing where they have no text', async t => {
+  const entry = (content: string | null, summary: string | null) =>
+    wholeEntry({ content, summary }, 'https://a.example/1')
+  const texts = (entry: FeedEntry | null) => [...feedTexts(entry)].map(({ source, value }) => `${source}: ${value}`)
+  t.strictSame(texts(entry('De dijk.', 'Kort.')), ['feed: De dijk.', 'summary: Kort.'])
+  t.strictSame(texts(entry(null, 'Kort.')), ['summary: Kort.'])
+  t.strictSame(texts(entry('De dijk.', ' ')), ['feed: De dijk.'])
+  t.strictSame(texts(null), [])
 })
 
 t.test('an end that only says that there is more is cut off, of plain text too', async t => {
