@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism, setPriority } from 'node:os'
+import { pathToFileURL } from 'node:url'
+import * as babel from 'prettier/plugins/babel'
+import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+
+/*
+ * `npm run mutate`: do the tests see? Changes one thing of a pure file, runs the test beside it,
+ * and prints the changes that the test did not notice. No file is written: a hook hands the changed
+ * text to Node in place of the file, in the process of that test alone.
+ *
+ * `mutants.json` lists the files that are tried, and their survivors, each with its reason. It may
+ * only shrink: a survivor that is not listed ends with exit code 1, and so does a listed one that
+ * the test sees by now.
+ */
+const KNOWN = new URL('mutants.json', import.meta.url)
+const JOBS = Math.min(2, availableParallelism())
+/** A change may make a test run for ever. */
+const LONGEST_MS = 60_000
+
+const HOOK = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  const { MUTATED_URL, MUTATED_SOURCE: source } = process.env
+  registerHooks({ load: (url, context, next) => (url === MUTATED_URL ? { ...next(url, context), source } : next(url, context)) })
+`)}`
+
+const SWAPS: Record<string, string> = {
+  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>' },
+  ...{ '===': '!==', '!==': '===', '&&': '||', '||': '&&' },
+}
+const DROPPED = /^(?:Expression|If|Throw|Break|Continue|While|For|ForOf)Statement$/
+
+const testOf = (file: string) => file.replace(/\.ts$/, '.test.ts')
+
+interface Mutant {
+  line: number
+  /** The line as the change leaves it, by which `mutants.json` knows it. */
+  text: string
+  source: string
+}
+
+await runCommand(
+  {
+    name: 'mutate',
+    about: 'Changes pure files one thing at a time, and names the changes that the test beside them does not see.',
+    usage: ['[--file PATH …] [--minutes N] [--json]'],
+    options: {
+      file: { type: 'string', multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
+      minutes: { type: 'string', value: 'N', about: 'begins nothing after so long (60); the rest counts as not tried' },
+      json: { type: 'boolean', about: 'prints the results as JSON' },
+    },
+  },
+  async ({ options, print, say, signal }) => {
+    setPriority(10)
+    const until = Date.now() + (wholeNumber('minutes', options.minutes, 600) ?? 60) * 60_000
+    const known: Record<string, Record<string, string>> = JSON.parse(readFileSync(KNOWN, 'utf8'))
+    const files = Array.isArray(options.file) ? options.file : Object.keys(known)
+    for (const file of files) {
+      if (!file.endsWith('.ts') || !existsSync(file) || !existsSync(testOf(file)))
+        throw new UsageError(`${file} is no file with a test beside it; name one, relative to the checkout.`)
+    }
+    const results: Awaited<ReturnType<typeof tryFile>>[] = []
+    for (const [at, file] of files.entries()) {
+      const result = await tryFile(file, known[file] ?? {}, until, signal)
+      results.push(result)
+      const { mutants, tried, seen, survivors, stale } = result
+      say(`[${at + 1}/${files.length}] ${file}: ${seen} of ${tried} seen, ${mutants - tried} not tried`)
+      if (options.json === true) continue
+      for (const { line, text } of survivors) print(`${file}:${line} survived: ${text}`)
+      for (const text of stale) print(`${file}: take this out of mutants.json, it is seen or gone: ${text}`)
+    }
+    const sum = (of: 'tried' | 'seen' | 'excused') => results.reduce((all, result) => all + result[of], 0)
+    const score = Math.round((1_000 * sum('seen')) / Math.max(1, sum('tried') - sum('excused'))) / 10
+    if (options.json === true) print(JSON.stringify({ score, results }))
+    else print(`${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`)
+    return results.some(({ survivors, stale }) => survivors.length + stale.length > 0) ? 1 : 0
+  },
+)
+
+/** Tries the changes of a file until a moment. `stale` is listed, and seen by the test or gone. */
+async function tryFile(file: string, known: Record<string, string>, until: number, signal: AbortSignal) {
+  const source = readFileSync(file, 'utf8')
+  const mutants = mutantsOf(source)
+  const began = Date.now()
+  if (began < until && !(await passes(file, source, LONGEST_MS, signal)))
+    throw new Error(`${testOf(file)} fails without any change; mend it first.`)
+  const within = Math.min(LONGEST_MS, 5_000 + 4 * (Date.now() - began))
+  const survived: Mutant[] = []
+  const waiting = [...mutants]
+  const work = async () => {
+    while (Date.now() < until && !signal.aborted) {
+      const mutant = waiting.shift()
+      if (mutant === undefined) return
+      if (await passes(file, mutant.source, within, signal)) survived.push(mutant)
+    }
+  }
+  await Promise.all(Array.from({ length: JOBS }, work))
+  signal.throwIfAborted()
+  const tried = mutants.length - waiting.length
+  const unseen = survived.filter(({ text }) => !(text in known)).sort((a, b) => a.line - b.line)
+  const left = new Set([...survived, ...waiting].map(({ text }) => text))
+  const stale = Object.keys(known).filter(text => !left.has(text))
+  const survivors = unseen.map(({ line, text }) => ({ line, text }))
+  const counts = { mutants: mutants.length, tried, seen: tried - survived.length }
+  return { file, ...counts, excused: survived.length - unseen.length, survivors, stale }
+}
+
+/** Whether the test beside a file passes when the file reads `source`. */
+function passes(file: string, source: string, within: number, signal: AbortSignal) {
+  const env = { ...process.env, TAP_BAIL: '1', MUTATED_URL: pathToFileURL(file).href, MUTATED_SOURCE: source }
+  const options = { env, signal, timeout: within, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 } as const
+  return new Promise<boolean>(resolve => {
+    execFile(process.execPath, ['--import', HOOK, testOf(file)], options, error => resolve(error === null))
+  })
+}
+
+type Node = Record<string, unknown> & { type: string; start: number; end: number }
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value
+}
+
+/** The nodes below one, without those of types. */
+function* nodesOf(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const one of value) yield* nodesOf(one)
+  if (!isNode(value)) return
+  const isType = value.type.startsWith('TS')
+  if (!isType) yield value
+  for (const child of isType ? [value.expression] : Object.values(value)) yield* nodesOf(child)
+}
+
+/** Every text that differs from `source` in one constant, comparison or statement. */
+function mutantsOf(source: string): Mutant[] {
+  const mutants: Mutant[] = []
+  for (const node of nodesOf(Object(babel).parsers['babel-ts'].parse(source, {}).program)) {
+    const change = changeOf(node, source)
+    if (change === null) continue
+    const [start, end, by] = change
+    const line = source.slice(0, start).split('\n').length
+    const mutated = `${source.slice(0, start)}${by}${source.slice(end)}`
+    const lineOf = (text: string) => text.split('\n')[line - 1]!.trim()
+    const [was, is] = [lineOf(source), lineOf(mutated)]
+    mutants.push({ line, text: by === ';' && source.startsWith(was, start) ? `without: ${was}` : is, source: mutated })
+  }
+  return mutants
+}
+
+/** What of a node is changed: from, to, and by what. */
+function changeOf(node: Node, source: string): [number, number, string] | null {
+  const { type, start, end, value, operator, left } = node
+  if (type === 'NumericLiteral') return [start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]
+  if (type === 'BooleanLiteral') return [start, end, String(value !== true)]
+  if (DROPPED.test(type)) return [start, end, ';']
+  const swapped = SWAPS[String(operator)]
+  if (swapped === undefined || !isNode(left)) return null
+  const at = source.indexOf(String(operator), left.end)
+  return [at, at + String(operator).length, swapped]
+}
