@@ -50,7 +50,7 @@ t.test('without python3 everything but the model server runs, and one sentence s
   const checkout = mkdtempSync(join(tmpdir(), 'perscope-checkout-'))
   chmodSync(checkout, 0o755)
   t.teardown(() => rmSync(checkout, { recursive: true, force: true }))
-  for (const name of ['infra', 'shared', 'scripts', 'node_modules', 'package.json']) {
+  for (const name of ['infra', 'shared', 'search', 'status', 'scripts', 'node_modules', 'package.json']) {
     symlinkSync(join(CHECKOUT, name), join(checkout, name))
   }
   const tools = join(checkout, 'tools')
