@@ -226,7 +226,7 @@ async function withImporter(
     await work(importer, indexer)
   } finally {
     await indexer.close()
-    // What an interruption meets on its way to Postgres is counted, unless it takes long.
+    // An interrupted import waits for the segment on its way and counts it, unless that takes long.
     await Promise.race([importer.stop(), pause(LAST_WRITES, undefined, { ref: false })])
   }
   const groups = openCopyGroups(pool)

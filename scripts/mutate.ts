@@ -146,7 +146,7 @@ function mutantsOf(source: string): Mutant[] {
   return mutants
 }
 
-/** What of a node is changed: from, to, and by what. */
+/** A change of a node: the range that it replaces, and the new text. */
 function changeOf(node: Node, source: string): [number, number, string] | null {
   const { type, start, end, value, operator, left } = node
   if (type === 'NumericLiteral') return [start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]

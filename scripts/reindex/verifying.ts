@@ -31,7 +31,7 @@ export type Report = ReturnType<typeof createReport>
 /** Collects what differs: of each kind the first ones, and how many. */
 export function createReport() {
   const kinds = new Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>()
-  /** What was not compared, and why. */
+  /** The parts that were not compared, each with the reason. */
   const notes: string[] = []
   return {
     ...{ kinds, notes },
