@@ -1,155 +1,33 @@
-import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
+import { defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
-import { type Breakdown, type Counts, collectArticles, createBreakdown } from './execute/breakdown.ts'
-import type { Collector } from './execute/collector.ts'
+import { collectArticles, createBreakdown } from './execute/breakdown.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
-import { openParts, type PartsOptions } from './open-parts.ts'
+import { openParts } from './open-parts.ts'
 import type { Queryable } from './postgres.ts'
-import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
-import {
-  type ArticleFilter,
-  articleTest,
-  cutToDays,
-  NO_FILTERS,
-  type Sort,
-  type TimeBounds,
-  timeBoundsOf,
-} from './query/filters.ts'
-import type { SegmentSource } from './segment/builder.ts'
-import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
-import { type Covered, createNameCounter, createSuggestions } from './suggestions.ts'
-import type { NameField } from './terms.ts'
-import type { ArticleOutlet } from './vocabulary.ts'
-import { type Repeat, startWarmUp, type WarmUp } from './warm-up.ts'
+import { articleTest, cutToDays, NO_FILTERS, type TimeBounds, timeBoundsOf } from './query/filters.ts'
+import { SegmentsChanged } from './store/segment-store.ts'
+import { createNameCounter, createSuggestions } from './suggestions.ts'
+import type { IndexOptions, IndexStats, SearchIndex } from './types.ts'
+import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
  * The entry for those who search: the API, benchmarks and tests. Those who write articles use
  * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
-export type { CacheStats } from './cache/cache.ts'
-export { type CacheSizes, defaultCacheSizes } from './cache/cache.ts'
-export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
-export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
-export type { Collector, SegmentReader } from './execute/collector.ts'
-export type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
-export type { Matched } from './execute/plan.ts'
+export { defaultCacheSizes } from './cache/cache.ts'
+export { MOST_OUTLETS } from './execute/breakdown.ts'
 export { TOTAL_CAP } from './execute/search.ts'
-export { createPace, type Pace, SHORT_TURN } from './pace.ts'
-export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
-export {
-  MOST_BUCKETS,
-  TIME_UNITS,
-  type TimeUnit,
-  type TimeZone,
-  TooManyBuckets,
-  timeZoneNamed,
-} from './query/calendar.ts'
-export type { Axis, Sort } from './query/filters.ts'
-export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
-export { type Match, type ParsedQuery, parseBoolean, parseKeyword } from './query/parse.ts'
+export { createPace, SHORT_TURN } from './pace.ts'
+export { MOST_BUCKETS, TIME_UNITS, TooManyBuckets, timeZoneNamed } from './query/calendar.ts'
+export { NO_FILTERS } from './query/filters.ts'
+export { parseBoolean, parseKeyword } from './query/parse.ts'
 export { INDEX_STATE, SEARCH_SETTINGS } from './store/postgres-segments.ts'
-export type { IndexState, IsWhole, NeededState, Standbys, Statement } from './store/segment-store.ts'
-
-/** Tests make the sizes small. */
-export interface SearchOptions extends Partial<SearchSizes> {
-  state?: IndexState | undefined
-}
-
-/** `A` is the form in which it keeps and returns articles. */
-export interface SearchIndex<A extends KeptArticle = ArticleRow> {
-  /**
-   * One page of a keyword or boolean search, or of a list.
-   *
-   * @param position `next` of the page before; absent or null: the first page
-   * @param options.state the state of the index, read after the question came; absent: the search
-   * reads it
-   * @throws what the database throws
-   */
-  search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage<A>>
-  /** The exact number of matches. */
-  count(query: Matched): Promise<number>
-  /**
-   * Hands all matches to a collector that `create` makes. Called again with a new collector when
-   * the segments change meanwhile.
-   *
-   * @param create is told the bounds of the times of all matches; null: nothing matches
-   */
-  collect<C extends Collector>(query: Matched, create: (bounds: TimeBounds | null) => C): Promise<C>
-  /**
-   * How many matches there are by time, outlet, language or country; exact, as of one moment.
-   *
-   * @param newest no article after this `seq` is counted
-   * @throws TooManyBuckets
-   */
-  countBy(query: Matched, breakdown: Breakdown, newest?: bigint): Promise<Counts>
-  /**
-   * The articles of `seqs` that pass all filters, in no order: the candidates of semantic search.
-   */
-  filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
-  /**
-   * The same as `countBy`, among the articles of `seqs`.
-   *
-   * @throws TooManyBuckets
-   */
-  countAmong(seqs: bigint[], filter: ArticleFilter & { sort: Sort }, breakdown: Breakdown): Promise<Counts>
-  /**
-   * Names of outlets or authors that contain a text, the most useful first. They are those of some
-   * minutes ago.
-   *
-   * @param covered only names with articles that it covers
-   */
-  suggest(field: NameField, text: string, covered: Covered, limit: number): Promise<Suggestion[]>
-  /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
-  articles(seqs: bigint[]): Promise<A[]>
-  /** Counts the bytes of kept articles again, after the application made them larger. */
-  recount(seqs: bigint[]): void
-  /**
-   * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
-   * is read ahead was read once.
-   *
-   * @param repeat runs work again and again
-   * @param onFailure told of what could not be read; it is tried again
-   * @param gently takes longer, and leaves processors to other processes that answer requests
-   */
-  warm(repeat: Repeat, onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
-  /**
-   * Looks whether every article can be searched.
-   *
-   * @throws when nothing has some of them
-   */
-  check(): Promise<void>
-  stats(): IndexStats
-  /** Stops reading ahead. The pool is the caller's to end. */
-  close(): Promise<void>
-}
-
-/** A name as it is published. */
-export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
-
-export interface IndexStats {
-  /** Stored segments, and the articles in them, at the last search. */
-  segments: number
-  covered: bigint
-  /** Articles up to this `seq` are matched elsewhere than in segments; 0: none is. */
-  elsewhere: bigint
-  /** In-memory segments: articles that have no stored segment yet. */
-  memory: { articles: number; segments: number; words: number }
-  caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
-  /** Bytes of the prefetched term dictionaries. */
-  prefetched: number
-  /** Names of outlets and authors in which parts are looked up, and the bytes that they take. */
-  names: { count: number; bytes: number }
-}
-
-export interface IndexOptions extends PartsOptions {
-  /** Most bytes of each cache; defaults fit the machine's memory. */
-  caches?: Partial<CacheSizes>
-}
+export type * from './types.ts'
 
 const SIZES: SearchSizes = {
   cap: TOTAL_CAP,

@@ -1,6 +1,5 @@
-import type { DocumentWords } from './analysis/index.ts'
 import { SEGMENT_SIZES } from './indexing/policy.ts'
-import { createScheduler, type ImportedArticles, type SegmentEvents } from './indexing/scheduler.ts'
+import { createScheduler, type SegmentEvents } from './indexing/scheduler.ts'
 import { segmentOf } from './indexing/segments.ts'
 import { type Client, type Pool, transaction } from './postgres.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
@@ -15,6 +14,7 @@ import {
 } from './store/postgres-articles.ts'
 import { openSegmentWriter } from './store/postgres-segment-writer.ts'
 import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
+import type { Indexer, RebuildWork, Tokeniser } from './types.ts'
 
 /*
  * The entry for those who write articles: the normaliser, import, reindex, benchmarks and tests.
@@ -22,61 +22,13 @@ import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
  */
 
 export { authorId } from './indexing/identity.ts'
-export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
-export { lowerPriority, type SegmentEvents } from './indexing/scheduler.ts'
-export { createKnownWords, KINDS, type KnownWords, type MakeOptions, makeSegments } from './indexing/segments.ts'
+export { SEGMENT_SIZES } from './indexing/policy.ts'
+export { lowerPriority } from './indexing/scheduler.ts'
+export { createKnownWords, KINDS, makeSegments } from './indexing/segments.ts'
 export { serveSegments } from './indexing/worker.ts'
 export { raiseWordsVersion } from './store/postgres-articles.ts'
-export { type IndexSize, readIndexSize } from './store/postgres-segments.ts'
-export type { SegmentRange } from './store/segment-store.ts'
-
-/** Makes segments of the articles that are written. */
-export interface Indexer {
-  /**
-   * Called after every batch of articles; cheap. Starts the flushes and merges that are due, in
-   * threads and on connections of their own. Resolves when it is decided what to start.
-   *
-   * @param last `seq` of the newest article
-   */
-  notify(last: bigint): Promise<void>
-  /**
-   * Makes segments of what was written. Resolves when that is done, or failed.
-   *
-   * @param how `due`: full segments alone; `all`: also one of the last articles, unless they are
-   *   few. Absent: `due`
-   */
-  finish(how?: 'due' | 'all'): Promise<void>
-  /** For an import: its segments, before its articles are visible. */
-  imported: {
-    /** Builds a segment and stores it ahead. @returns its number */
-    build(articles: ImportedArticles): Promise<number>
-    /**
-     * Makes segments of articles that others have written, unless they are fewer than a quarter of
-     * a flush.
-     */
-    cover(): Promise<void>
-    /** Makes the merges that are due. */
-    merge(): Promise<void>
-  }
-  /** For `reindex`: segments and words anew, from the texts. */
-  rebuild: {
-    /** Ranges of the stored segments, ascending. */
-    ranges(): Promise<SegmentRange[]>
-    /** Removes segments of wrong ranges, and makes those that are missing, of the stored words. */
-    mend(): Promise<void>
-    /** Runs work while no process stores segments. */
-    exclusively<T>(work: () => Promise<T>): Promise<T>
-    /** @returns false: it was interrupted, and nothing changed */
-    segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
-    /** The words of articles that have no segment yet. */
-    words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
-    /** The folded names of all outlets and authors. */
-    names(signal: AbortSignal): Promise<void>
-  }
-  stats(): { backlog: number }
-  /** Ends the threads. The pool is the caller's to end. */
-  close(): Promise<void>
-}
+export { readIndexSize } from './store/postgres-segments.ts'
+export type * from './types.ts'
 
 const WARNINGS: SegmentEvents = {
   made() {},
@@ -126,17 +78,6 @@ async function mendRanges(pool: Pool): Promise<void> {
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
-
-export interface RebuildWork {
-  tokeniser: Tokeniser
-  /** The articles to be tokenised anew; the words of the others are kept. */
-  chosen: ReadonlySet<bigint>
-  /** Told after each part how many of the chosen articles it had. */
-  worked(articles: number): Promise<void>
-  /** More work for the transaction that replaces the segment. */
-  within(client: Client): Promise<void>
-  signal: AbortSignal
-}
 
 /**
  * Builds a segment anew from the texts of its articles. One transaction replaces the old segment
@@ -228,13 +169,6 @@ async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): P
   await transaction(pool, async client => {
     if ((await updateWords(client, words)) !== 0) await raiseWordsVersion(client)
   })
-}
-
-/** Cuts texts into words, perhaps in threads of the caller's. */
-export interface Tokeniser {
-  /** Calls at a time. */
-  atOnce: number
-  tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
 }
 
 /** Runs some works, so many at a time, and returns their results in order. */

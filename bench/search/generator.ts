@@ -1,5 +1,5 @@
 import { STOP_WORDS } from '../../search/analysis/index.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { ArchiveReader, LineToRead } from './reader.ts'
 
 /** Articles of consecutive lines of an archive. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { openThreads } from '../../shared/threads/threads.ts'
 
 export interface LineToRead {

@@ -1,5 +1,5 @@
-import type { DocumentWords } from '../../search/analysis/index.ts'
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
+import type { DocumentWords } from '../../search/types.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openTextThreads } from '../archive/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Indexer } from '../indexer.ts'
 import { noBrake } from '../pace.ts'
 import { type Client, type Pool, transaction } from '../postgres.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -15,12 +14,12 @@ import {
   useImported,
 } from '../store/postgres-segment-writer.ts'
 import { openReads } from '../store/segment-store.ts'
+import type { ArticleWriter, Importer, Indexer, WrittenRow } from '../types.ts'
 import type { NewArticle } from './article.ts'
 import { type Claim, claimIdentities, findKnown } from './identity.ts'
 import { AHEAD } from './scheduler.ts'
 import { segmentOf } from './segments.ts'
 import {
-  type ArticleWriter,
   createPartitionRoom,
   enteredAt,
   findWritten,
@@ -29,26 +28,7 @@ import {
   prepareBatch,
   storableNames,
   takeNumbers,
-  type WrittenRow,
 } from './writer.ts'
-
-/**
- * Writes an archive. A segment of some thousand articles is built first, with numbers that begin at
- * 1, and stored ahead. One transaction then draws their numbers and stamps, copies their rows and
- * uses the segment, so that no process that searches has to take the articles in one by one.
- */
-export interface Importer {
-  /** Takes articles, and writes those that make a segment. Resolves when there is room for more. */
-  add(articles: NewArticle[]): Promise<void>
-  /** Writes all that were taken: the last ones as crawled articles are, unless they are many. */
-  flush(): Promise<void>
-  /** Writes articles as crawled ones are. @returns how many were new */
-  writeSingly(articles: NewArticle[]): Promise<number>
-  /** Articles that were taken and make no segment yet. */
-  waiting(): number
-  /** Writes nothing more. Resolves when what is being written is there and told, or has failed. */
-  stop(): Promise<void>
-}
 
 interface ImportParts {
   pool: Pool

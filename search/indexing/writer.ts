@@ -1,7 +1,7 @@
-import type { Indexer } from '../indexer.ts'
 import { createPace } from '../pace.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
+import type { ArticleWriter, Indexer, WriteOptions, WrittenOutcome, WrittenRow } from '../types.ts'
 import {
   type ArticleRights,
   type Indexed,
@@ -14,39 +14,6 @@ import { claimIdentities, type RegisteredNames, registerNames } from './identity
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
-
-/** Makes articles visible to searches. */
-export interface ArticleWriter {
-  /**
-   * Writes articles in batches of at most 50. Each batch is written whole or
-   * not at all, with the time at which each is to be embedded. An article that is stored already,
-   * under any of its addresses, is `known` and stays as it is. Results stand in the order of
-   * `articles`.
-   * Articles that are written later have later stamps (decision 23).
-   *
-   * @throws the database's error; earlier batches stay
-   */
-  write(articles: NewArticle[], options?: WriteOptions): Promise<Indexed[]>
-}
-
-interface WriteOptions {
-  /**
-   * More work for the same transaction, once for each batch, before its articles are numbered. The
-   * normaliser marks pages as done. Results stand in the order of the batch's articles.
-   */
-  within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
-  /** Told of the rows of each batch, before they are committed. */
-  numbered?: (rows: WrittenRow[]) => void
-}
-
-/** What an article's row has that another transaction would not give it. */
-export interface WrittenRow {
-  seq: bigint
-  id: string
-  ingestedAt: Date | null
-}
-
-type Outcome = Pick<Indexed, 'outcome' | 'id'>
 
 interface WriterParts {
   pool: Pool
@@ -150,7 +117,7 @@ async function insertBatch(
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
-    const outcomes = claims.map(({ id, known }): Outcome => ({ outcome: known ? 'known' : 'indexed', id }))
+    const outcomes = claims.map(({ id, known }): WrittenOutcome => ({ outcome: known ? 'known' : 'indexed', id }))
     await within?.(client, outcomes, articles)
     const added = claims.flatMap(({ id, known }, index) => (known ? [] : [{ ...prepared[index]!, id }]))
     if (added.length === 0) return withNumbers(outcomes, 0n)
@@ -174,7 +141,7 @@ async function insertBatch(
   }
 }
 
-function withNumbers(outcomes: Outcome[], first: bigint): Indexed[] {
+function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
   let next = first
   return outcomes.map(({ outcome, id }) => (outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ }))
 }

@@ -1,5 +1,5 @@
 import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'

@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */

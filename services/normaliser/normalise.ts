@@ -1,4 +1,4 @@
-import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
+import type { Indexed, NewArticle } from '../../search/types.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'

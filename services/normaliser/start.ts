@@ -1,6 +1,6 @@
 import { openIndexer } from '../../search/indexer.ts'
-import type { Indexed } from '../../search/indexing/article.ts'
-import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { ArticleWriter, Indexed } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import type { Logger } from '../../shared/log/logger.ts'

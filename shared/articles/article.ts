@@ -1,4 +1,4 @@
-import type { Country } from '../../search/vocabulary.ts'
+import type { Country } from '../../search/types.ts'
 
 export { type ArticleOutlet, COUNTRIES, type Country, LANGUAGES, type Language } from '../../search/vocabulary.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import type { Pool, Queryable } from '../../search/postgres.ts'
+import type { Pool, Queryable } from '../../search/types.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog, type OutageLog } from '../log/outage.ts'
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
 import { openServers } from '../../services/api/reading/servers.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'

@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { Random } from '../faults/random.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference, inWords } from './comparison.ts'

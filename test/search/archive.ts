@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { type ArticleQuery, openIndex, parseBoolean, parseKeyword } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'

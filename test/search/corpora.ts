@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'

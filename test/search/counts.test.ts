@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Breakdown, MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { createRandom, type Random } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'

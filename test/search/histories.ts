@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './archive.ts'
 

@@ -1,5 +1,5 @@
 import type { SearchIndex } from '../../search/index.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'

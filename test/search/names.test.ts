@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ArticleQuery } from '../../search/index.ts'
 import { authorId } from '../../search/indexer.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'

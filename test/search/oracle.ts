@@ -1,6 +1,6 @@
 import { STOP_WORDS, stem } from '../../search/analysis/index.ts'
 import type { ArticleQuery } from '../../search/index.ts'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import type { Language } from '../../shared/articles/article.ts'
 
 /*

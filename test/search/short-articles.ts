@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 
 /** An article of a title alone, which has the word "gemeente" and one of its own. */
 export function newArticle(number: number, more: Partial<NewArticle> = {}): NewArticle {

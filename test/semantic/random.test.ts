@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { createKey, type Plan } from '../../shared/plans/keys.ts'
 import { ask } from '../contract/api.ts'
 import { createWorld } from './world.ts'

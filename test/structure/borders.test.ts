@@ -52,10 +52,15 @@ t.test('the search engine is used through its entries', async t => {
     'search/browser.ts',
     'search/postgres.ts',
     'search/query/calendar.ts',
+    'search/types.ts',
     'search/verify.ts',
     'search/vocabulary.ts',
   ]
-  t.same(named(crossing.filter(({ to }) => partOf(to) === 'search' && !entries.includes(to))), [])
+  const inwards = crossing.filter(({ to }) => partOf(to) === 'search')
+  t.same(named(inwards.filter(({ to }) => !entries.includes(to))), [])
+  // Its types stand in one file, which those who search also have from their entry.
+  const ofTypes = /^search\/(types|index|browser|archive\/.*)\.ts$/
+  t.same(named(inwards.filter(({ to, typeOnly }) => typeOnly && !ofTypes.test(to))), [])
 })
 
 t.test('pages import pure parts alone: how queries are read, and what the contract fixes', async t => {

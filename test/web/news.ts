@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../search/indexing/article.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { sampleArticles } from '../sample.ts'
 
 /** The news of the sample outlets as articles of the index. */
