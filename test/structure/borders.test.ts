@@ -151,6 +151,12 @@ t.test('somebody listens to the errors of every process, thread, server and clie
   t.match(read('shared/postgres/pool.ts'), /new pg\.Pool\(\{\s*Client: HeardClient/)
 })
 
+t.test('nothing that runs elsewhere than in a checkout imports tests or benches', async t => {
+  const known = /^(test|bench|search\/examples)\//
+  const inwards = imports.filter(({ from, to }) => /^(test|bench)\//.test(to) && !known.test(from) && !isTest(from))
+  t.same(named(inwards), [])
+})
+
 t.test('no service imports another', async t => {
   const between = crossing.filter(({ from, to }) => from.startsWith('services/') && to.startsWith('services/'))
   t.same(named(between), [])

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, setPriority } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import * as babel from 'prettier/plugins/babel'
-import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
 
 /*
  * `npm run mutate`: do the tests see? Changes one thing of a pure file, runs the test beside it,
