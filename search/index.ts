@@ -1,7 +1,7 @@
 import { defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
-import { collectArticles, createBreakdown } from './execute/breakdown.ts'
+import { collectArticles, createBreakdown, eachTextOnce, firstOfTexts } from './execute/breakdown.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
@@ -21,6 +21,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 export { defaultCacheSizes } from './cache/cache.ts'
 export { MOST_OUTLETS } from './execute/breakdown.ts'
+export { TextsElsewhere } from './execute/index-parts.ts'
 export { TOTAL_CAP } from './execute/search.ts'
 export { createPace, SHORT_TURN } from './pace.ts'
 export { MOST_BUCKETS, TIME_UNITS, TooManyBuckets, timeZoneNamed } from './query/calendar.ts'
@@ -85,8 +86,11 @@ export function openIndexOf<A extends KeptArticle>(
 
     collect: (query, create) => restarting(() => collectAll(parts, query, create, SIZES)),
 
-    async countBy(query, breakdown, newest) {
-      const create = (bounds: TimeBounds | null) => createBreakdown(breakdown, query.sort, bounds)
+    async countBy(query, breakdown, newest, texts) {
+      const create = (bounds: TimeBounds | null) => {
+        const counter = createBreakdown(breakdown, query.sort, bounds)
+        return texts === undefined ? counter : eachTextOnce(counter, texts)
+      }
       const collector = await restarting(() => collectAll(parts, query, create, SIZES, newest))
       return collector.counts(parts.stored.names)
     },
@@ -145,11 +149,14 @@ function amongArticles(
   }
   return {
     filter,
-    async countAmong(seqs, asked, breakdown) {
+    async countAmong(seqs, asked, breakdown, texts) {
       const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
       const bounds = cutToDays(timeBoundsOf(asked), await parts.daysUpTo(newest))
       const collector = createBreakdown(breakdown, asked.sort, bounds)
-      if (bounds !== null) collectArticles(await filter(seqs, asked), collector)
+      if (bounds !== null) {
+        const found = (await filter(seqs, asked)).sort((a, b) => Number(a.seq - b.seq))
+        collectArticles(texts === undefined ? found : firstOfTexts(found, texts), collector)
+      }
       return collector.counts(parts.stored.names)
     },
   }

@@ -1,7 +1,7 @@
 import type { DocumentWords } from './analysis/index.ts'
 import type { CacheSizes, CacheStats } from './cache/cache.ts'
 import type { KeptArticle } from './cache/stored-articles.ts'
-import type { Breakdown, Counts } from './execute/breakdown.ts'
+import type { Breakdown, CountedTexts, Counts } from './execute/breakdown.ts'
 import type { Collector } from './execute/collector.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
@@ -29,7 +29,7 @@ import type { Repeat } from './warm-up.ts'
 export type { DocumentWords } from './analysis/index.ts'
 export type { CacheSizes, CacheStats } from './cache/cache.ts'
 export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
-export type { Breakdown, Count, Counts } from './execute/breakdown.ts'
+export type { Breakdown, Count, CountedTexts, Counts, TextGroups } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collector.ts'
 export type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
@@ -76,9 +76,11 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * How many matches there are by time, outlet, language or country; exact, as of one moment.
    *
    * @param newest no article after this `seq` is counted
+   * @param texts each text is counted once; absent: each article
    * @throws TooManyBuckets
+   * @throws TextsElsewhere
    */
-  countBy(query: Matched, breakdown: Breakdown, newest?: bigint): Promise<Counts>
+  countBy(query: Matched, breakdown: Breakdown, newest?: bigint, texts?: CountedTexts): Promise<Counts>
   /**
    * The articles of `seqs` that pass all filters, in no order: the candidates of semantic search.
    */
@@ -88,7 +90,12 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    *
    * @throws TooManyBuckets
    */
-  countAmong(seqs: bigint[], filter: ArticleFilter & { sort: Sort }, breakdown: Breakdown): Promise<Counts>
+  countAmong(
+    seqs: bigint[],
+    filter: ArticleFilter & { sort: Sort },
+    breakdown: Breakdown,
+    texts?: CountedTexts,
+  ): Promise<Counts>
   /**
    * Names of outlets or authors that contain a text, the most useful first. They are those of some
    * minutes ago.

@@ -1,5 +1,5 @@
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
-import type { Elsewhere, IndexPart } from '../execute/index-parts.ts'
+import { type Elsewhere, type IndexPart, TextsElsewhere } from '../execute/index-parts.ts'
 import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
 import type { Queryable } from '../postgres.ts'
 import type { ScoringTerm } from '../query/match.ts'
@@ -76,6 +76,7 @@ function archivePart(
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
+      if (collectors.some(({ question }) => question.kind === 'texts')) throw new TextsElsewhere()
       try {
         for (let from = 0; from < ahead.length; from += INDICES) {
           const next = ahead[from]!.startsAt

@@ -1,14 +1,15 @@
 import type { NameCache } from '../cache/stored-articles.ts'
+import { createPace } from '../pace.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { firstAtLeast } from '../segment/columns.ts'
-import { type DocIdSet, docsOf, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { arraySet, type DocIdSet, difference, docsOf, passing, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
-import type { Collector, DocReader } from './collector.ts'
+import type { Collector, DocReader, SegmentReader } from './collector.ts'
 
 /** What matches are counted by. */
 export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
@@ -40,7 +41,6 @@ export interface Counts {
 export const MOST_OUTLETS = 20
 
 interface BreakdownCollector extends Collector {
-  collect(matches: DocIdSet, values: DocReader): void
   /** @param readNames of outlets and of authors by number; called once, with all that it counted */
   counts(readNames: NameCache['read']): Promise<Counts>
 }
@@ -124,6 +124,118 @@ function highestFirst(counts: Count[]): Count[] {
   return counts
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** Articles whose text others have, too. */
+export interface TextGroups {
+  /** Their `seq`, ascending. */
+  seqs: Float64Array
+  /** The number of the group of each, below `count`. */
+  groups: Uint32Array
+  count: number
+}
+
+/** The texts of one question, which may take several searches. */
+export interface CountedTexts {
+  groups: TextGroups
+  /**
+   * By group: the place of its lowest member that the first search found, from 1; 0: it found none.
+   * null: no search has ended yet.
+   */
+  lowest: Uint32Array | null
+}
+
+/**
+ * Counts each group once, at its member with the lowest `seq` among those found. Segments come in
+ * any order, so their matches wait until all are known. In-memory segments come last, in order.
+ */
+export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): BreakdownCollector {
+  const { groups, count } = texts.groups
+  const lowest = texts.lowest ?? new Uint32Array(count)
+  const waiting: (() => void)[] = []
+  return {
+    ...counter,
+    question: { kind: 'texts' },
+    collect(matches: DocIdSet, segment: SegmentReader) {
+      const found = membersIn(matches, segment, texts.groups)
+      if (texts.lowest === null) {
+        for (const place of found.places) {
+          const known = lowest[groups[place]!]!
+          if (known === 0 || place < known - 1) lowest[groups[place]!] = place + 1
+        }
+      }
+      const take = () => {
+        const dropped = found.docs.filter((_, at) => {
+          const known = lowest[groups[found.places[at]!]!]!
+          return known !== 0 && known - 1 !== found.places[at]
+        })
+        const kept = difference(matches, arraySet(dropped, matches.size))
+        if (kept.count > 0) counter.collect(kept, segment)
+      }
+      if (texts.lowest === null && segment.offsets !== null) waiting.push(take)
+      else take()
+    },
+    async counts(readNames) {
+      const pace = createPace()
+      for (const take of waiting) {
+        if (pace.isDue()) await pace.rest()
+        take()
+      }
+      texts.lowest ??= lowest
+      return counter.counts(readNames)
+    },
+  }
+}
+
+/** The matches that are members, and their places. */
+function membersIn(matches: DocIdSet, segment: SegmentReader, { seqs }: TextGroups) {
+  const all = docsOf(matches)
+  const [docs, places] = [new Uint16Array(all.length), new Uint32Array(all.length)]
+  const placeOf = placesOf(seqs, segment, matches)
+  let end = 0
+  for (let at = 0; at < all.length; at++) {
+    const place = placeOf(all[at]!)
+    if (place === 0) continue
+    docs[end] = all[at]!
+    places[end++] = place - 1
+  }
+  return { docs: docs.slice(0, end), places: places.slice(0, end) }
+}
+
+/** By offset within a segment: the place of a member, from 1; 0: none. Until the next segment. */
+const noted = new Uint32Array(65_536)
+
+/** @returns the place of a document among `seqs`, from 1; 0: it is not there */
+function placesOf(seqs: Float64Array, { offsets, seqOf }: SegmentReader, { count, size }: DocIdSet) {
+  const lowest = offsets === null ? 0 : Number(seqOf(0)) - offsets[0]!
+  const from = firstAtLeast(seqs, seqs.length, lowest)
+  const to = firstAtLeast(seqs, seqs.length, lowest + size)
+  // A search for one place takes as long as noting some.
+  if (offsets === null || count * 8 < to - from) {
+    return (doc: number) => {
+      const seq = offsets === null ? Number(seqOf(doc)) : lowest + offsets[doc]!
+      const place = firstAtLeast(seqs, seqs.length, seq)
+      return seqs[place] === seq ? place + 1 : 0
+    }
+  }
+  noted.fill(0, 0, size)
+  for (let place = from; place < to; place++) noted[seqs[place]! - lowest] = place + 1
+  return (doc: number) => noted[offsets[doc]!]!
+}
+
+/** Of some articles in order of `seq` those that are counted. */
+export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): SegmentSource[] {
+  const { seqs, groups, count } = texts.groups
+  const lowest = texts.lowest ?? new Uint32Array(count)
+  const kept = articles.filter(({ seq }) => {
+    const place = firstAtLeast(seqs, seqs.length, Number(seq))
+    if (seqs[place] !== Number(seq)) return true
+    const group = groups[place]!
+    if (texts.lowest === null && lowest[group] === 0) lowest[group] = place + 1
+    return lowest[group] === 0 || lowest[group] === place + 1
+  })
+  texts.lowest ??= lowest
+  return kept
 }
 
 /** Articles that a collector takes in at a time. */

@@ -27,6 +27,8 @@ export interface SegmentReader extends DocReader {
    */
   startsAt: number | null
   seqOf(doc: number): bigint
+  /** By document: `seq` − the lowest of the segment; null: documents stand in order of `seq`. */
+  offsets: Uint16Array | null
   /** null: not known without a read. */
   idOf(doc: number): string | null
   addressOf(doc: number): DocAddress
@@ -76,6 +78,8 @@ export type Question =
   | { kind: 'times'; axis: Axis; starts: Float64Array; take(counts: readonly number[], undated: number): void }
   /** Matches that have each of some terms of filters. */
   | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
+  /** Matches, each text once (`breakdown.ts`). */
+  | { kind: 'texts' }
   /** Matches by the number of their outlet. */
   | { kind: 'outlets'; take(publisherNo: number, count: number): void }
   /** Matches by the numbers of outlets and authors, and their countries. */

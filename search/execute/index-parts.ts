@@ -63,6 +63,11 @@ export interface HeldElsewhere {
   part(plan: SearchPlan, order: MatchOrder): IndexPart
 }
 
+/** What is held elsewhere is counted there, where nobody knows which articles have one text. */
+export class TextsElsewhere extends Error {
+  override name = 'TextsElsewhere'
+}
+
 /** The port through which a search engine of another kind holds the oldest articles. */
 export interface Elsewhere {
   /**

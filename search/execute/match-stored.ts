@@ -147,6 +147,7 @@ function readerOf(
     values: valuesOf(columns),
     list: term => lists.get(term)!,
     seqOf: doc => segment.first + BigInt(offsets[doc]!),
+    offsets,
     idOf: () => null,
     addressOf: doc => ({ kind: 'stored', segment, doc }),
   }

@@ -228,6 +228,7 @@ function readerOf(segment: MemorySegment): SegmentReader {
     values: segment,
     list: segment.list,
     seqOf: doc => documents[doc]!.seq,
+    offsets: null,
     idOf: doc => documents[doc]!.id,
     addressOf: doc => ({ kind: 'memory', segment, doc }),
   }

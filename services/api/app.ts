@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { openTextGroups } from '../../shared/copies/text-groups.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/keys.ts'
@@ -133,6 +134,7 @@ const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
 function operationsOf(tools: Tools) {
   const { cursorSecret, pool } = tools
   const standing = createStandingAnswers()
+  const groupsOfTexts = openTextGroups(pool)
   const meaningOf = createMeaning(pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
@@ -150,7 +152,7 @@ function operationsOf(tools: Tools) {
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
     article: operate(tools, (searches, query, plan, { path }) => answerArticle(pool, searches, path, query, plan)),
-    counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
+    counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, groupsOfTexts, query, plan)),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
     coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan))),
     copies: operate(tools, (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan)),

@@ -219,11 +219,15 @@ const DUE_AGAIN = `
 const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
   (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
 
+/** Groups of articles that had some before are others now. */
+const CHANGED = 'update copies_state set changed = version'
+
 /** Groups by other rules are forgotten. Nothing is said of an article until the pass is there. */
 async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   await transaction(pool, async client => {
     if (!(await moveFrom(client, version, RULES, 0))) return
     await client.query('truncate copy_sketches, copies_due')
+    await client.query(CHANGED)
   })
   return true
 }
@@ -257,11 +261,12 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
     await client.query('delete from copies_due where seq = any ($1::bigint[])', [seqs])
     await client.query(DUE_AGAIN, [later])
     await client.query(MEMBERS_DUE, [ended])
-    await client.query(WRITE, [
+    const { rowCount } = await client.query(WRITE, [
       ...[articles.map(({ seq }) => seq), articles.map(({ id }) => id), articles.map(({ first }) => first)],
       ...[articles.map(({ sketch }) => sketch?.day), articles.map(({ sketch }) => sketch?.shingles)],
       articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
     ])
+    if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
     return true
   })
 }
@@ -284,7 +289,7 @@ const WRITE = `
 export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return
   // From here on no pass can store what it found before.
-  await client.query('update copies_state set version = version + 1')
+  await client.query('update copies_state set version = version + 1, changed = version + 1')
   await client.query(MEMBERS_DUE, [seqs])
   await client.query(
     `update copy_sketches set first_seq = null, day = null, shingles = null, sample = null

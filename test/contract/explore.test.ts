@@ -7,8 +7,9 @@ import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { COVERAGE_SCHEMA } from '../../services/api/explore/coverage.ts'
 import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { dayAgo } from '../../shared/outlets/days.ts'
+import { transaction } from '../../shared/postgres/pool.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
@@ -430,6 +431,59 @@ t.test('issue 48.6: copies of a page or an article are those of the plan, in ord
     const { status, json } = await api.ask(key, `/explore/copies?id=${id}`)
     t.same([status, json.code], [404, 'not_found'])
   }
+  const texts = async (query: string, key = secret) => {
+    const { json, data, text } = await counts(`${query}&q=kopie&texts=true`, key)
+    t.ok(isCounts(json), text)
+    t.equal(Object(json).texts, true)
+    t.equal(
+      json.total,
+      json.data.reduce((sum: number, one: { count: number }) => sum + one.count, 0),
+    )
+    return data.filter(([, count]: [string, number]) => count > 0)
+  }
+  const byCountry = [
+    ['NL', 3],
+    ['BE', 1],
+  ]
+  t.same(
+    await texts('by=country'),
+    byCountry,
+    'a group counts once, at its lowest; those that are not judged once each',
+  )
+  t.same(await texts('by=country', narrow.secret), [['NL', 4]], 'of those that the plan has')
+  t.same(await texts('by=country&outlet=drie.example'), [['LU', 1]], 'of those that are found')
+  for (const then of ['country', 'outlet', 'language']) {
+    const { json } = await counts(`by=month&then=${then}&q=kopie&texts=true&published_after=2026-05-01`)
+    t.same([json.total, json.data[0].count], [4, 4], then)
+    if (then === 'country')
+      t.same(
+        json.data[0].parts.data.map(({ count }: { count: number }) => count),
+        [3, 1],
+      )
+  }
+  await put('zeven.example', 'LU', wire, '2026-05-13')
+  t.same(await texts('by=country'), [...byCountry, ['LU', 1]], 'not judged yet')
+  await openCopyGroups(api.pool).pass(new AbortController().signal)
+  t.same(await texts('by=country'), byCountry, 'it has joined the late one')
+  await transaction(api.pool, async client => {
+    const { rows } = await client.query<{ seq: bigint }>(
+      `insert into article_rights (id, snippet, vector, article_seq) select id, true, false, seq from articles where id = $1
+       returning article_seq as seq`,
+      [be],
+    )
+    await leaveGroups(client, [rows[0]!.seq])
+  })
+  await openCopyGroups(api.pool).pass(new AbortController().signal)
+  t.same(
+    await texts('by=country'),
+    [
+      ['NL', 4],
+      ['BE', 1],
+    ],
+    'the earliest has left; the next one stands for the others',
+  )
+  t.match((await counts('by=day&texts=some')).json.errors, { texts: [String] })
+
   const recent = await api.issue({ history: { kind: 'fixed', at: new Date('2026-05-10') } })
   t.equal((await ask(`id=${be}`, recent.secret)).code, 'not_found')
   t.match((await ask(`id=${be}&q=brug`)).errors, { q: [/Leave it out/] })

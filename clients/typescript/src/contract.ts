@@ -115,6 +115,8 @@ export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
   /** Counts each bucket again by this, as its `parts`. */
   then?: 'outlet' | 'language' | 'country' | undefined
+  /** Counts each text once: of copies the one that was ingested first, of those that are found. */
+  texts?: boolean | undefined
   /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
   time_zone?: string | undefined
 }
@@ -138,6 +140,8 @@ export interface Counts {
   then?: NonNullable<CountsQuery['then']>
   /** Of the buckets; only with counts by time. */
   time_zone?: string
+  /** Only with `texts`: what is said of articles here, is of texts. */
+  texts?: true
   /** Articles that the search finds, exact. */
   total: number
   data: Count[]

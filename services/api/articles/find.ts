@@ -1,4 +1,4 @@
-import type { ArticleFilter, Breakdown, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
+import type { ArticleFilter, Breakdown, CountedTexts, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Cursor } from '../contract/cursor.ts'
@@ -81,15 +81,18 @@ async function findPage(
 /**
  * Counts all articles that the pages of a request would show.
  *
+ * @param texts each text is counted once; absent: each article
  * @throws ApiError `semantic_search_unavailable`
  * @throws TooManyBuckets
+ * @throws TextsElsewhere
  */
 export async function countArticles(
   searches: Searches,
   planned: PlannedRequest,
   breakdown: Breakdown,
+  texts?: CountedTexts,
 ): Promise<{ counts: Counts; ms: number }> {
-  return measured(searches, async permits => ({ counts: await countAll(searches, planned, breakdown, permits) }))
+  return measured(searches, async permits => ({ counts: await countAll(searches, planned, breakdown, permits, texts) }))
 }
 
 async function countAll(
@@ -97,18 +100,21 @@ async function countAll(
   planned: PlannedRequest,
   breakdown: Breakdown,
   permits: SearchPermits,
+  texts?: CountedTexts,
 ): Promise<Counts> {
   const { question } = planned.request
   const filter = filterOf(planned)
   if (question.search !== 'semantic') {
     const { match, searchIn, sort } = question
-    return permits.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq))
+    return permits.statements(() =>
+      index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq, texts),
+    )
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
   const seqs = await semantic.candidates(asked, permits).catch((error: unknown) => {
     throw explain(error)
   })
-  return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown))
+  return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
 }
 
 /** Runs a search; `ms` of its result is what its parts took, without the waits for permits. */

@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import {
   type Breakdown,
+  type CountedTexts,
   type Counts,
   MOST_BUCKETS,
   NO_FILTERS,
   type SearchIndex,
+  type TextGroups,
+  TextsElsewhere,
   TIME_UNITS,
   TooManyBuckets,
   timeZoneNamed,
@@ -25,7 +28,7 @@ import { type Answer, wholeContent } from '../http/answer.ts'
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = PARAMETERS
 
 /**
- * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and three of its own.
+ * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and four of its own.
  */
 export const COUNTS_PARAMETERS = {
   by: {
@@ -45,6 +48,11 @@ export const COUNTS_PARAMETERS = {
     pattern: '^[A-Za-z0-9/_+-]*$',
     about:
       'IANA name of the time zone in which hours, days, weeks and months begin, as `Europe/Brussels`. UTC without it. Only with `by=hour`, `day`, `week` or `month`.',
+  },
+  texts: {
+    kind: 'flag',
+    about:
+      'true: counts each text once. Of [copies](#tag/Explore/operation/copiesOfPage) the one counts that was ingested first, of those that the search finds.',
   },
   ...FILTERS,
   sort: {
@@ -75,6 +83,11 @@ export const COUNTS_SCHEMA = {
     // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
     then: { type: 'string', enum: COUNTS_PARAMETERS.then.values },
     time_zone: { type: 'string', description: 'IANA name of the time zone of the buckets; only with counts by time.' },
+    texts: {
+      type: 'boolean',
+      const: true,
+      description: 'Only with `texts=true`: what is said of articles here, is of texts.',
+    },
     total: {
       type: 'integer',
       minimum: 0,
@@ -159,21 +172,27 @@ export const COUNTS_SCHEMA = {
 export async function answerCounts(
   searches: Searches,
   meaningOf: (plan: Plan) => Promise<Meaning>,
+  groupsOfTexts: () => Promise<TextGroups>,
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const { request, breakdown, then } = readCountsRequest(rawQuery)
+  const { request, breakdown, then, isOfTexts } = readCountsRequest(rawQuery)
   const start = historyStart(plan.history, new Date())
   const planned = { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
   const counting: typeof countArticles | ReturnType<typeof withParts> =
     then === undefined ? countArticles : withParts(then)
-  const { counts, ms }: { counts: Counted; ms: number } = await counting(searches, planned, breakdown).catch(
+  const texts = isOfTexts ? { groups: await searches.withPermit(groupsOfTexts), lowest: null } : undefined
+  const { counts, ms }: { counts: Counted; ms: number } = await counting(searches, planned, breakdown, texts).catch(
     (error: unknown) => {
-      throw error instanceof TooManyBuckets ? tooMany(error) : error
+      throw refusalOf(error)
     },
   )
   const meaning = request.question.search === 'semantic' ? { meaning: await meaningOf(plan) } : {}
-  const body = JSON.stringify({ ...countsObject(counts, planned, breakdown, then), ...meaning })
+  const body = JSON.stringify({
+    ...countsObject(counts, planned, breakdown, then),
+    ...(isOfTexts ? { texts: true } : {}),
+    ...meaning,
+  })
   return {
     ...wholeContent('application/json; charset=utf-8', body),
     search: request.question.search,
@@ -187,7 +206,7 @@ const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
 function readCountsRequest(rawQuery: string) {
   const problems = createProblems()
-  const { by, then, time_zone, ...values } = readValues(readQueryString(rawQuery), problems)
+  const { by, then, time_zone, texts, ...values } = readValues(readQueryString(rawQuery), problems)
   const breakdown = readBreakdown(by, time_zone, problems)
   if (then !== undefined && by !== undefined && !isTime(by)) problems.add('then', `Leave it out with by=${by}.`)
   if (then === 'outlet' && values.sort === 'ingested_at')
@@ -195,7 +214,7 @@ function readCountsRequest(rawQuery: string) {
   const request = requestOf(values, problems)
   // `requestOf` has refused every request that has a problem.
   if (breakdown === null) throw new Error('A request without a breakdown was let through.')
-  return { request, breakdown, then }
+  return { request, breakdown, then, isOfTexts: texts === true }
 }
 
 type By = (typeof COUNTS_PARAMETERS.by.values)[number]
@@ -215,6 +234,14 @@ function readBreakdown(by: By | undefined, timeZone: string | undefined, problem
   if (zone !== null) return { by, zone }
   problems.add('time_zone', 'Write the IANA name of a time zone, as Europe/Brussels.')
   return null
+}
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof TooManyBuckets) return tooMany(error)
+  if (!(error instanceof TextsElsewhere)) return error
+  const sentence =
+    'The archive index holds the oldest of these articles and counts no texts; write a later published_after.'
+  return new ApiError('invalid_request', { errors: { texts: [sentence] } })
 }
 
 function tooMany({ unit, fits }: TooManyBuckets): ApiError {
@@ -240,8 +267,9 @@ const withParts =
     searches: Searches,
     planned: PlannedRequest,
     breakdown: Breakdown,
+    texts?: CountedTexts,
   ): Promise<{ counts: Counted; ms: number }> => {
-    const { counts, ms: first } = await countArticles(searches, planned, breakdown)
+    const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts)
     const { request } = planned
     const bounds = boundsOf(planned)
     let [ms, undated] = [first, counts.undated]
@@ -257,14 +285,14 @@ const withParts =
         const publishedAfter = instantAt(Math.max(span.first, bounds.first))
         const publishedBefore = instantAt(Math.min(span.last, bounds.last))
         const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
-        const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' })
+        const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' }, texts)
         data[at]!.parts = { data: found.data, other: found.other }
         ms += taken
       }
     } else {
       undated = 0
       for (const one of thoseOf(planned, then)) {
-        const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown)
+        const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown, texts)
         const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
         for (const { key, parts } of data) parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
         undated += found.undated

@@ -89,10 +89,19 @@ class AsyncClient(Base):
             poll.begin_round()
 
     async def counts(
-        self, *, by: By, then: Then | None = None, time_zone: str | None = None, **query: Unpack[ArticlesQuery]
+        self,
+        *,
+        by: By,
+        then: Then | None = None,
+        texts: bool | None = None,
+        time_zone: str | None = None,
+        **query: Unpack[ArticlesQuery],
     ) -> Counts:
-        """How many articles a search finds, by time or by a property; each bucket again by `then`."""
-        asked = {**query, "by": by, "then": then, "time_zone": time_zone}
+        """
+        How many articles a search finds, by time or by a property; each bucket again by `then`. With
+        `texts` each text counts once: of copies the one that was ingested first, of those found.
+        """
+        asked = {**query, "by": by, "then": then, "texts": texts, "time_zone": time_zone}
         counts: Counts = (await self._ask("/explore/counts", asked)).body
         return counts
 

@@ -162,6 +162,8 @@ class Counts(_Counts, total=False):
     """What `/explore/counts` answers. Fields may be added."""
 
     then: Then
+    texts: Literal[True]
+    """Only with `texts`: what is said of articles here, is of texts."""
     time_zone: str
     """Of the buckets; only with counts by time."""
 

@@ -1,0 +1,104 @@
+import type { TextGroups } from '../../search/types.ts'
+import type { Pool } from '../postgres/pool.ts'
+
+interface State {
+  rules: number
+  seq: number
+  version: number
+  /** The version that last changed groups of articles up to `seq`. */
+  changed: number
+}
+
+const STATE = `
+  select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed from copies_state`
+
+const ROWS = 50_000
+// $1 after, $2 ROWS. Those that are not the first of their group. Index: copy_sketches_members.
+const MEMBERS = `
+  select seq::float8 as seq, first_seq::float8 as first from copy_sketches
+   where first_seq <> seq and seq > $1 order by seq limit $2`
+
+const NONE: TextGroups = { seqs: new Float64Array(), groups: new Uint32Array(), count: 0 }
+
+/**
+ * Knows which articles share their text with others: 12 bytes for each. What is returned tells of
+ * the groups as they are when it is asked.
+ */
+export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
+  let known: { state: State; groups: TextGroups } | null = null
+  let reading: Promise<void> | null = null
+
+  async function follow(): Promise<void> {
+    const { rows } = await pool.query<State>(STATE)
+    const state = rows[0]!
+    if (known?.state.version === state.version && isLater(state, known.state)) return
+    let groups = known !== null && isLater(state, known.state) ? known.groups : NONE
+    for (let after = groups === NONE ? 0 : known!.state.seq, isLast = false; !isLast; ) {
+      const { rows: members } = await pool.query<Member>(MEMBERS, [after, ROWS])
+      // Rows of a pass that has stored since are read again by the next request.
+      groups = withMembers(
+        groups,
+        members.filter(({ seq }) => seq <= state.seq),
+      )
+      isLast = members.length < ROWS
+      after = members.at(-1)?.seq ?? after
+    }
+    known = { state, groups }
+  }
+
+  return async () => {
+    // A reading that has begun may be of a state from before the question.
+    if (reading !== null) await reading.catch(() => {})
+    reading ??= follow().finally(() => {
+      reading = null
+    })
+    await reading
+    return known!.groups
+  }
+}
+
+/** Whether only groups of later articles were added. */
+const isLater = (now: State, before: State) =>
+  now.rules === before.rules && now.changed === before.changed && now.seq >= before.seq && now.version >= before.version
+
+interface Member {
+  seq: number
+  first: number
+}
+
+/** @param members in order of `seq`, later than those known; they may have earlier firsts */
+function withMembers({ seqs, groups, count }: TextGroups, members: Member[]): TextGroups {
+  if (members.length === 0) return { seqs, groups, count }
+  const numbers = new Map<number, number>()
+  const added: Member[] = []
+  for (const { seq, first } of members) {
+    if (!numbers.has(first)) {
+      const place = placeOf(seqs, first)
+      numbers.set(first, seqs[place] === first ? groups[place]! : count++)
+      if (seqs[place] !== first) added.push({ seq: first, first })
+    }
+    added.push({ seq, first })
+  }
+  added.sort((a, b) => a.seq - b.seq)
+  const merged = {
+    seqs: new Float64Array(seqs.length + added.length),
+    groups: new Uint32Array(seqs.length + added.length),
+  }
+  for (let [at, old, next] = [0, 0, 0]; at < merged.seqs.length; at++) {
+    const isOld = next === added.length || (old < seqs.length && seqs[old]! < added[next]!.seq)
+    merged.seqs[at] = isOld ? seqs[old]! : added[next]!.seq
+    merged.groups[at] = isOld ? groups[old++]! : numbers.get(added[next++]!.first)!
+  }
+  return { ...merged, count }
+}
+
+/** The place of the first number that is not below another. */
+function placeOf(sorted: Float64Array, number: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < number) low = middle + 1
+    else high = middle
+  }
+  return low
+}
