@@ -14,7 +14,7 @@ import {
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
-import { FEED_USAGE, runFeed } from './terminal/keys-feeds.ts'
+import { FEED_USAGE, runFeed, runSearches } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000
@@ -24,7 +24,7 @@ await runCommand(
   {
     name: 'keys',
     about:
-      'Issues and ends API keys, and the feeds that feed readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
+      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
     usage: [
       'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
       'create --name N --countries NL --history-days 365 --rate 60',
@@ -47,7 +47,7 @@ await runCommand(
       quota: { type: 'string', about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { type: 'boolean', about: 'with update: takes the quota away' },
       all: { type: 'boolean', about: 'with feed revoke: all feeds of the key' },
-      json: { type: 'boolean', about: 'with feed list: prints JSON' },
+      json: { type: 'boolean', about: 'with searches or feed list: prints JSON' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -58,6 +58,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   const { positionals, print, say } = context
   const [verb = '', id, surplus] = positionals
   if (verb === 'feed') return runFeed(context, pool)
+  if (verb === 'searches') return runSearches(context, pool)
   if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb))) {
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
   }
@@ -106,7 +107,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       return say('Revoked; every API process refuses it, and its feeds, from now on.')
     }
     default:
-      throw new UsageError('Write create, list, update, rotate or revoke, or feed; see --help.')
+      throw new UsageError('Write create, list, update, rotate, revoke, searches or feed; see --help.')
   }
 }
 

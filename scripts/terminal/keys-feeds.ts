@@ -1,12 +1,18 @@
 import { tokenInAddress } from '../../services/api/feeds/feed-address.ts'
 import { printableLine } from '../../shared/log/printable.ts'
+import { type KeptSearch, listSearches } from '../../shared/plans/kept-searches.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import { feedOfToken, listFeeds, revokeAllFeeds, revokeFeed, type SearchFeed } from '../../shared/plans/search-feeds.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 
-/** How the verbs on feeds are typed. */
-export const FEED_USAGE = ['feed list KEY [--json]', 'feed revoke FEED', 'feed revoke KEY --all']
+/** How the verbs on what a key keeps are typed. */
+export const FEED_USAGE = [
+  'searches KEY [--json]',
+  'feed list KEY [--json]',
+  'feed revoke FEED',
+  'feed revoke KEY --all',
+]
 
 /**
  * `npm run keys -- feed …`: the feeds of a key, which is named by its id or its name. A feed to be
@@ -17,18 +23,32 @@ export async function runFeed({ positionals, options, print, say }: CommandConte
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
   switch (verb) {
     case 'list': {
-      const feeds = await listFeeds(pool, (await keyNamed(pool, named, verb)).id)
+      const feeds = await listFeeds(pool, (await keyNamed(pool, named, `feed ${verb}`)).id)
       return print(options.json === true ? JSON.stringify(feeds.map(described)) : feedTable(feeds))
     }
     case 'revoke': {
       if (options.all !== true) return say(`Revoked ${await revoke(pool, named)}; its readers are told so from now on.`)
-      const key = await keyNamed(pool, named, verb)
+      const key = await keyNamed(pool, named, `feed ${verb}`)
       const feeds = await revokeAllFeeds(pool, key.id)
       return say(`Revoked ${feeds} of ${key.name}; their readers are told so from now on.`)
     }
     default:
       throw new UsageError('Write feed list or feed revoke; see --help.')
   }
+}
+
+/** `npm run keys -- searches KEY`: what a key keeps. */
+export async function runSearches({ positionals, options, print }: CommandContext, pool: Pool): Promise<void> {
+  const [, named, surplus] = positionals
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  const kept = await listSearches(pool, (await keyNamed(pool, named, 'searches')).id)
+  const plain = ({ createdAt, feed, ...one }: KeptSearch) => ({
+    ...{ ...one, created_at: createdAt.toISOString(), feed: feed?.id ?? null },
+  })
+  if (options.json === true) return print(JSON.stringify(kept.map(plain)))
+  const line = ({ id, name, search, feed }: KeptSearch) =>
+    `${id}  ${printableLine(name)}\n  ${printableLine(search) || 'everything'}${feed === null ? '' : `  feed ${feed.id}`}`
+  print(kept.length === 0 ? 'It keeps no search.' : kept.map(line).join('\n'))
 }
 
 /** Revokes a feed and returns its id. */
@@ -43,7 +63,7 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
 
 /** The key in force of this id or name. */
 async function keyNamed(pool: Pool, named: string | undefined, verb: string): Promise<ApiKey> {
-  if (named === undefined) throw new UsageError(`Name the key by its id or name: npm run keys -- feed ${verb} KEY.`)
+  if (named === undefined) throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
   const inForce = (await listKeys(pool)).filter(key => key.revokedAt === null)
   const found = inForce.filter(key => key.id === named)
   const candidates = found.length > 0 ? found : inForce.filter(key => key.name === named)

@@ -21,11 +21,11 @@ import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle } from './explore/article.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerCoverage } from './explore/coverage.ts'
+import { answerLimits } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
-import { feedPages } from './feeds/manage.ts'
 import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
@@ -37,6 +37,8 @@ import { BOT_PATH, botPage } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { webPages } from './pages/web.ts'
 import { WELL_KNOWN_PATHS, wellKnownPages } from './pages/well-known.ts'
+import { feedPages } from './searches/feeds.ts'
+import { searchPages } from './searches/kept.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
@@ -97,7 +99,9 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  app.use(feedPages({ pool, counts, ...identityOf(parts) }))
+  const ownerParts = { pool, counts, ...identityOf(parts) }
+  app.use(feedPages(ownerParts), searchPages(ownerParts))
+  app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
   app.route('/explore/copies').get(operations.copies).all(refuseMethod())

@@ -13,8 +13,10 @@ export const MAX_FEEDS = 100
 export interface SearchFeed {
   id: string
   keyId: string
+  /** The kept search on which it hangs; null: a process of an older version made it just now. */
+  searchId: string | null
+  /** Name and query string of that search, so that a request for the feed reads one row. */
   title: string
-  /** A query string in its one spelling. */
   search: string
   createdAt: Date
   lastUsedAt: Date | null
@@ -27,7 +29,7 @@ export interface FeedWithToken {
   token: string
 }
 
-const COLUMNS = `feed_id as id, key_id as "keyId", title, search, created_at as "createdAt",
+const COLUMNS = `feed_id as id, key_id as "keyId", search_id as "searchId", title, search, created_at as "createdAt",
   last_used_at as "lastUsedAt", requests::float8 as requests`
 
 /** The key has as many feeds as it may have. */
@@ -35,34 +37,99 @@ export class TooManyFeeds extends Error {
   override name = 'TooManyFeeds'
 }
 
+/** Searches that a key may keep; each feed hangs on one. */
+export const MAX_SEARCHES = 200
+
+/** The key keeps as many searches as it may. */
+export class TooManySearches extends Error {
+  override name = 'TooManySearches'
+}
+
 /**
- * Makes a feed. Null when there is no such key, or it was revoked.
- * @throws TooManyFeeds
+ * Changes what a key keeps, one change after another, so that none goes beyond a limit. Null when
+ * there is no such key, or it was revoked.
  */
-export async function createFeed(
-  pool: Pool,
-  keyId: string,
-  { search, title }: { search: string; title: string },
-): Promise<FeedWithToken | null> {
-  const tokenOf = await loadTokenMaker(pool)
+export function changeKept<T>(pool: Pool, keyId: string, work: (client: Client) => Promise<T>): Promise<T | null> {
   return transaction(pool, async client => {
-    // Feeds of one key are made one after another, so that none is made beyond the limit.
     const { rowCount } = await client.query(
       'select from api_keys where id = $1 and revoked_at is null for no key update',
       [keyId],
     )
-    if (rowCount === 0) return null
-    await makeRoom(client, keyId)
-    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
-    const source = { feedId: `feed_${randomBytes(8).toString('hex')}`, keyId, nonce: makeNonce() }
-    const token = tokenOf(source)
-    const { rows } = await client.query<SearchFeed>(
-      `insert into search_feeds (feed_id, key_id, token_hash, nonce, search, title)
-       values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
-      [source.feedId, keyId, hashSecret(token), source.nonce, search, title],
-    )
-    return { feed: rows[0]!, token }
+    return rowCount === 0 ? null : work(client)
   })
+}
+
+/**
+ * Makes a feed, and the kept search on which it hangs. Null when there is no such key, or it was
+ * revoked.
+ * @throws TooManyFeeds, TooManySearches
+ */
+export function createFeed(
+  pool: Pool,
+  keyId: string,
+  { search, title }: { search: string; title: string },
+): Promise<FeedWithToken | null> {
+  return changeKept(pool, keyId, async client => {
+    await makeRoomForSearch(client, keyId)
+    const { feed, token } = await insertFeed(client, keyId, { search, title, searchId: null })
+    await adoptFeeds(client, keyId)
+    return { feed: { ...feed, searchId: searchOfFeed(feed.id) }, token }
+  })
+}
+
+/** Makes a feed in such a change. @throws TooManyFeeds */
+export async function insertFeed(
+  client: Client,
+  keyId: string,
+  { search, title, searchId }: Pick<SearchFeed, 'search' | 'title' | 'searchId'>,
+): Promise<FeedWithToken> {
+  await makeRoom(client, keyId)
+  const tokenOf = await loadTokenMaker(client)
+  // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
+  const source = { feedId: `feed_${randomBytes(8).toString('hex')}`, keyId, nonce: makeNonce() }
+  const token = tokenOf(source)
+  const { rows } = await client.query<SearchFeed>(
+    `insert into search_feeds (feed_id, key_id, token_hash, nonce, search, title, search_id)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+    [source.feedId, keyId, hashSecret(token), source.nonce, search, title, searchId],
+  )
+  return { feed: rows[0]!, token }
+}
+
+const searchOfFeed = (feedId: string) => `search_${feedId.slice('feed_'.length)}`
+
+// $1 key. Index: search_feeds_key
+const ADOPT = `
+with own as (
+  select feed_id, 'search_' || substr(feed_id, 6) as id, title, search, created_at from search_feeds
+   where key_id = $1 and revoked_at is null and search_id is null),
+made as (
+  insert into kept_searches (search_id, key_id, name, search, position, created_at, of_feed)
+  select id, $1, title, search, row_number() over (order by created_at, feed_id) +
+           (select coalesce(max(position), -1) from kept_searches where key_id = $1), created_at, true
+    from own on conflict do nothing)
+update search_feeds f set search_id = own.id from own where f.feed_id = own.feed_id`
+
+/** Gives feeds a search that have none: new ones, and those of before migration 0038. */
+export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
+
+// Whoever only makes and ends feeds never sees the list of searches. $1 key.
+const MAKE_ROOM = `
+delete from kept_searches where search_id in (
+  select search_id from kept_searches k
+   where key_id = $1 and of_feed
+     and not exists (select from search_feeds f where f.search_id = k.search_id and f.revoked_at is null)
+   order by created_at, search_id limit 1)`
+
+/** Removes the oldest search whose feed brought it and has ended. @throws TooManySearches */
+export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
+  const { rows } = await client.query<{ kept: number }>(
+    'select count(*)::int as kept from kept_searches where key_id = $1',
+    [keyId],
+  )
+  if (rows[0]!.kept < MAX_SEARCHES) return
+  const { rowCount } = await client.query(MAKE_ROOM, [keyId])
+  if (rowCount === 0) throw new TooManySearches(`A key may keep ${MAX_SEARCHES} searches; remove one first.`)
 }
 
 /** @throws TooManyFeeds */

@@ -92,6 +92,11 @@ const BESIDE_ERRORS = {
     when: 'The key has as many feeds as it may have.',
     message: 'This key has as many feeds as it may have; revoke one first.',
   },
+  too_many_searches: {
+    status: 409,
+    when: 'The key keeps as many searches as it may keep.',
+    message: 'This key keeps as many searches as it may; remove one first.',
+  },
   body_too_slow: {
     status: 408,
     when: 'The body took too long to arrive.',

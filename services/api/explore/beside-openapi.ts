@@ -13,11 +13,12 @@ import {
 import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
-import { FEED_LIMITS } from '../feeds/manage.ts'
+import { SEARCH_LIMITS } from '../searches/description.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
+import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
@@ -39,9 +40,10 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     security: [{ key: [] }],
     tags: [
       { name: 'Explore', description: 'Figures and names around a search.' },
+      { name: 'Searches', description: 'Searches that a key keeps, with what hangs on them.' },
       { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
     ],
-    paths: { ...EXPLORE_OPERATIONS, ...FEED_OPERATIONS },
+    paths: { ...EXPLORE_OPERATIONS, ...SEARCH_OPERATIONS, ...FEED_OPERATIONS },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: headerObjects(),
@@ -51,6 +53,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Copies: COPIES_SCHEMA,
           Counts: COUNTS_SCHEMA,
           Coverage: COVERAGE_SCHEMA,
+          Limits: LIMITS_SCHEMA,
           Matches: MATCHES_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
           Error: {
@@ -61,6 +64,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
             },
           },
           ...FEED_SCHEMAS,
+          ...SEARCH_SCHEMAS,
         }),
         ...enumSchemas(),
       },
@@ -153,7 +157,7 @@ const OF_THE_KEY = [
 
 const FEED_PROPERTIES = {
   id: { type: 'string' },
-  title: { type: 'string', maxLength: FEED_LIMITS.title, description: 'Its name in lists and in OPML.' },
+  title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: 'Its name in lists and in OPML.' },
   search: { type: 'string', description: 'A query string with the parameters of `/v1/articles.rss`, in one spelling.' },
   created_at: { type: 'string', format: 'date-time' },
   last_used_at: { type: ['string', 'null'], format: 'date-time', description: 'null until the first request.' },
@@ -192,10 +196,10 @@ const FEED_SCHEMAS = {
     properties: {
       search: {
         type: 'string',
-        maxLength: FEED_LIMITS.search,
+        maxLength: SEARCH_LIMITS.search,
         description: 'A query string with the parameters of `/v1/articles.rss`, without `?`; empty: everything.',
       },
-      title: { type: 'string', maxLength: FEED_LIMITS.title, description: "By default the feed's own title." },
+      title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: "By default the feed's own title." },
     },
   },
 }
@@ -216,7 +220,7 @@ const FEED_OPERATIONS: Json = {
       answers: { 201: { description: 'The feed.', content: json('MadeFeed') } },
       errors: [
         ...OF_THE_KEY,
-        ...(['country_not_included', 'history_not_included'] as const),
+        ...(['country_not_included', 'history_not_included', 'too_many_searches'] as const),
         ...(['too_many_feeds', 'body_too_slow', 'body_too_large', 'unsupported_body'] as const),
       ],
     }),
@@ -262,6 +266,101 @@ const FEED_OPERATIONS: Json = {
       ],
     }),
   },
+}
+
+const SEARCH_PROPERTIES = {
+  id: { type: 'string' },
+  name: { type: 'string', maxLength: SEARCH_LIMITS.name },
+  search: FEED_PROPERTIES.search,
+  position: { type: 'integer', minimum: 0, description: 'Its place in the list; places may be free.' },
+  created_at: FEED_PROPERTIES.created_at,
+  feed: { anyOf: [ref('schemas', 'Feed'), { type: 'null' }] },
+  alert: { type: 'null' },
+}
+
+const dataOf = (data: Json) => ({ type: 'object', required: ['status', 'data'], properties: { status: STATUS, data } })
+
+/** What may be said of a kept search. */
+const { search: NEW_SEARCH, title: NEW_NAME } = FEED_SCHEMAS.NewFeed.properties
+const DESCRIPTION = { search: NEW_SEARCH, name: NEW_NAME }
+
+const SEARCH_SCHEMAS = {
+  Search: { type: 'object', required: Object.keys(SEARCH_PROPERTIES), properties: SEARCH_PROPERTIES },
+  OneSearch: dataOf(ref('schemas', 'Search')),
+  Searches: dataOf({ type: 'array', items: ref('schemas', 'Search') }),
+  NewSearch: { type: 'object', required: ['search'], additionalProperties: false, properties: DESCRIPTION },
+  ChangedSearch: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { ...DESCRIPTION, position: SEARCH_PROPERTIES.position },
+  },
+  FeedOfSearch: dataOf(ref('schemas', 'GivenFeed')),
+  GivenFeed: { ...FEED_SCHEMAS.MadeFeed, required: FEED_SCHEMAS.MadeFeed.required.slice(1) },
+}
+
+const OF_A_BODY = ['body_too_slow', 'body_too_large', 'unsupported_body'] as const
+const OF_THE_PLAN = ['country_not_included', 'history_not_included'] as const
+const body = (schema: string): Json => ({ required: true, content: json(schema) })
+const ID_IN_PATH = { parameters: [inPath('id', { type: 'string' })] }
+
+/** The operations on kept searches, and the limits of the key. */
+const SEARCH_OPERATIONS: Json = {
+  '/explore/searches': {
+    get: keptOperation('listSearches', {
+      summary: 'List the searches that your key keeps',
+      description: 'In their order.',
+      answers: { 200: { description: 'The searches.', content: json('Searches') } },
+      errors: OF_THE_KEY,
+    }),
+    post: keptOperation('keepSearch', {
+      summary: 'Keep a search',
+      description: 'At the end of the list. A key keeps 200.',
+      requestBody: body('NewSearch'),
+      answers: { 201: { description: 'The search.', content: json('OneSearch') } },
+      errors: [...OF_THE_KEY, ...OF_THE_PLAN, 'too_many_searches', ...OF_A_BODY],
+    }),
+  },
+  '/explore/searches/{id}': {
+    patch: keptOperation('changeSearch', {
+      ...{ summary: 'Change a kept search', description: 'Its feed keeps its address.', ...ID_IN_PATH },
+      requestBody: body('ChangedSearch'),
+      answers: { 200: { description: 'The search.', content: json('OneSearch') } },
+      errors: [...OF_THE_KEY, ...OF_THE_PLAN, 'not_found', ...OF_A_BODY],
+    }),
+    delete: keptOperation('removeSearch', {
+      ...{ summary: 'Remove a kept search', description: 'Its feed ends.', ...ID_IN_PATH },
+      answers: { 204: { description: 'It is gone.' } },
+      errors: [...OF_THE_KEY, 'not_found'],
+    }),
+  },
+  '/explore/searches/{id}/feed': {
+    put: keptOperation('feedOfSearch', {
+      summary: 'Give a kept search a feed, or read the addresses of the one that it has',
+      ...{ description: 'Its addresses are secrets.', ...ID_IN_PATH },
+      answers: {
+        200: { description: 'The feed that it has.', content: json('FeedOfSearch') },
+        201: { description: 'A new feed.', content: json('FeedOfSearch') },
+      },
+      errors: [...OF_THE_KEY, 'not_found', 'too_many_feeds'],
+    }),
+    delete: keptOperation('endFeedOfSearch', {
+      ...{ summary: 'End the feed of a kept search', description: 'At once and for good.', ...ID_IN_PATH },
+      answers: { 204: { description: 'It has none.' } },
+      errors: [...OF_THE_KEY, 'not_found'],
+    }),
+  },
+  '/explore/limits': {
+    get: keptOperation('limits', {
+      summary: 'What your plan has, and what is left of minute and month',
+      description: 'Costs one of the minute; answers when the month is used up.',
+      answers: { 200: { description: 'The limits.', content: json('Limits') } },
+      errors: OF_THE_KEY,
+    }),
+  },
+}
+
+function keptOperation(operationId: string, about: Parameters<typeof operation>[1]): Json {
+  return operation(operationId, { tags: ['Searches'], ...about })
 }
 
 function feedOperation(operationId: string, about: Parameters<typeof operation>[1]): Json {

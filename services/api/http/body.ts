@@ -47,31 +47,49 @@ function receive(request: Request, most: number): Promise<Buffer> {
   return received.promise.finally(() => clearTimeout(late))
 }
 
+/** A member of a body that is no text. */
+export interface OtherMember<T> {
+  name: string
+  /** @returns null: it cannot be read */
+  read(value: unknown): T | null
+  /** What to write. */
+  sentence: string
+}
+
 /**
- * The members of the body, each a text. Unlike `JSON.parse`, it takes no name twice: which of two
- * values was meant nobody knows.
+ * The members of the body, each a text but for an `other` one. Unlike `JSON.parse`, it takes no
+ * name twice: which of two values was meant nobody knows.
  * @throws ApiError `invalid_request`
  */
-export function readMembers<Name extends string>(
+export function readMembers<Name extends string, Other = never>(
   request: Request,
   names: readonly Name[],
-): Partial<Record<Name, string>> {
+  other?: OtherMember<Other>,
+): Partial<Record<Name, string>> & { other?: Other } {
   const text = decode(request.body)
   const value = parse(text)
   const problems = createProblems()
-  const members: Partial<Record<Name, string>> = {}
+  const members: Partial<Record<Name, string>> & { other?: Other } = {}
   for (const [name, member] of Object.entries(value)) {
     const known = names.find(candidate => candidate === name)
-    if (!known) problems.add(name, `There is no such member; the body may have ${names.join(' and ')}.`)
-    else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
-    else members[known] = member
+    if (other?.name === name) {
+      const read = other.read(member)
+      if (read === null) problems.add(name, other.sentence)
+      else members.other = read
+    } else if (!known) {
+      const allowed = other === undefined ? names : [...names, other.name]
+      problems.add(name, `There is no such member; the body may have ${allowed.join(' and ')}.`)
+    } else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
+    else Object.assign(members, { [known]: member })
   }
-  if (!problems.any && namesIn(text) > Object.keys(members).length) {
-    problems.add('body', 'Give each member only once.')
-  }
+  if (!problems.any && namesIn(text) > countNames(value)) problems.add('body', 'Give each member only once.')
   if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
   return members
 }
+
+/** Names of an object, and of those in it. */
+const countNames = (value: unknown): number =>
+  isRecord(value) ? Object.values(value).reduce((sum: number, one) => sum + 1 + countNames(one), 0) : 0
 
 function decode(body: unknown): string {
   if (!Buffer.isBuffer(body)) throw unreadable()
@@ -92,7 +110,7 @@ function parse(text: string): object {
   throw unreadable()
 }
 
-/** How many names stand in an object whose values are all texts. */
+/** How many names stand in an object, and in those in it. */
 const namesIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
 

@@ -62,13 +62,17 @@ export function crossOrigin(origins: string[]): RequestHandler[] {
     maxAge: 600,
     preflightContinue: true,
   }
-  const changing = {
+  const changing = (...methods: string[]) => ({
     ...reading,
-    methods: [...reading.methods, 'POST', 'DELETE'],
+    methods: [...reading.methods, ...methods],
     allowedHeaders: [...reading.allowedHeaders, 'Content-Type'],
-  }
+  })
+  const [feeds, searches] = [changing('POST', 'DELETE'), changing('POST', 'PUT', 'PATCH', 'DELETE')]
   return [
-    cors<Request>((request, done) => done(null, /^\/explore\/feeds(\/|$)/.test(request.path) ? changing : reading)),
+    cors<Request>(({ path }, done) => {
+      const changed = /^\/explore\/(feeds|searches)(\/|$)/.exec(path)?.[1]
+      done(null, changed === 'feeds' ? feeds : changed === 'searches' ? searches : reading)
+    }),
     (request, response, next) => {
       const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
       if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readRequest } from '../contract/request.ts'
-import { FEED_LIMITS, readNewFeed } from './manage.ts'
+import { readDescribed, SEARCH_LIMITS } from './description.ts'
 
 const PLAN: Plan = {
   countries: ['NL', 'BE', 'LU'],
@@ -11,7 +11,7 @@ const PLAN: Plan = {
   rate: 1,
   quota: null,
 }
-const read = (search: string, title: string | null = null) => readNewFeed(search, title, PLAN, 'Nieuws')
+const read = (search: string, title: string | null = null) => readDescribed(search, title, PLAN, 'Nieuws')
 const asOperation = (search: string) => readRequest(Buffer.from(search).toString('latin1'), 'feed')
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
@@ -66,7 +66,7 @@ t.test('what is stored means what was written, and has one spelling', async t =>
       stored += 1
       t.strictSame(asOperation(feed.search), asOperation(search))
       t.equal(read(feed.search).search, feed.search)
-      t.ok(feed.search.length <= FEED_LIMITS.search)
+      t.ok(feed.search.length <= SEARCH_LIMITS.search)
     }),
     { numRuns: 2_000 },
   )
@@ -85,13 +85,13 @@ t.test('the longest search fits', async t => {
   const { search } = read(
     new URLSearchParams({ q: `${long}a`, outlet: `${long}a`, author: `${long}a`, search: 'boolean' }).toString(),
   )
-  t.ok(search.length > 6_800 && search.length <= FEED_LIMITS.search, `${search.length}`)
-  t.ok(JSON.stringify({ search, title: '\u{1f600}'.repeat(191) }).length < FEED_LIMITS.body)
+  t.ok(search.length > 6_800 && search.length <= SEARCH_LIMITS.search, `${search.length}`)
+  t.ok(JSON.stringify({ search, title: '\u{1f600}'.repeat(191) }).length < SEARCH_LIMITS.body)
 })
 
 t.test('the title', async t => {
-  t.equal(read('q=brug').title, 'Nieuws: q=brug')
-  t.equal(read('q=brug', '  ').title, 'Nieuws: q=brug', 'an empty one is none')
-  t.equal(read('', ' Cafe\u0301 ').title, 'Café')
-  t.equal([...read(`q=${'a'.repeat(190)}`).title].length, FEED_LIMITS.title)
+  t.equal(read('q=brug').name, 'Nieuws: q=brug')
+  t.equal(read('q=brug', '  ').name, 'Nieuws: q=brug', 'an empty one is none')
+  t.equal(read('', ' Cafe\u0301 ').name, 'Café')
+  t.equal([...read(`q=${'a'.repeat(190)}`).name].length, SEARCH_LIMITS.name)
 })

@@ -1,0 +1,123 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import {
+  createFeed,
+  type FeedWithToken,
+  listFeeds,
+  listFeedsWithTokens,
+  revokeFeed,
+  type SearchFeed,
+  TooManyFeeds,
+  TooManySearches,
+} from '../../../shared/plans/search-feeds.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { accessOf } from '../access/access.ts'
+import type { Permits } from '../access/permits.ts'
+import { ApiError } from '../contract/errors.ts'
+import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
+import type { FeedIdentity } from '../feeds/rss.ts'
+import { refuseMethod } from '../http/answer.ts'
+import { readBody, readMembers, refuseParameters } from '../http/body.ts'
+import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
+
+/** What the handlers work with. */
+export interface OwnerParts extends FeedIdentity {
+  pool: Pool
+  /** So that one key's requests never hold many connections. */
+  counts: Permits
+}
+
+/**
+ * The feeds of a key, for its owner: list, make, revoke, OPML. Behind the key and its minute; they
+ * cost nothing of the month.
+ */
+export function feedPages(parts: OwnerParts): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  const by = answering(parts)
+  router.use(['/explore/feeds', '/explore/feeds.opml'], keptNowhere)
+  router
+    .route('/explore/feeds')
+    .get(takesNone, by(answerList))
+    .post(takesNone, readBody(SEARCH_LIMITS.body), by(answerNew))
+    .all(refuseMethod('GET, HEAD, POST'))
+  router.route('/explore/feeds.opml').get(takesNone, by(answerOpml)).all(refuseMethod())
+  router
+    .route(/^\/explore\/feeds\/[^/]+$/)
+    .delete(takesNone, by(answerEnd))
+    .all(refuseMethod('DELETE'))
+  return router
+}
+
+/** Addresses of feeds are secrets: nothing keeps these answers. */
+export const keptNowhere: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store').vary('Authorization')
+  next()
+}
+
+/** A list that ignored a filter in silence would be a wrong answer. */
+export const takesNone: RequestHandler = (request, _response, next) => {
+  refuseParameters(request, 'This operation takes no parameters.')
+  next()
+}
+
+export type Handler = (parts: OwnerParts, request: Request, response: Response) => Promise<void>
+
+/** Answers with a permit of the key, one request at a time. */
+export const answering =
+  (parts: OwnerParts) =>
+  (answer: Handler): RequestHandler =>
+  (request, response) =>
+    parts.counts.take(`feeds ${accessOf(response).key.id}`, () => answer(parts, request, response))
+
+const answerList: Handler = async ({ pool }, _request, response) => {
+  const feeds = await listFeeds(pool, accessOf(response).key.id)
+  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
+}
+
+const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, response) => {
+  const { search, title } = readMembers(request, ['search', 'title'])
+  const { key } = accessOf(response)
+  const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
+  const made = await createFeed(pool, key.id, { search: described.search, title: described.name }).catch(refuseMore)
+  // The key was revoked in this very moment.
+  if (!made) throw new ApiError('invalid_token')
+  response.status(201).json({ status: 'ok', ...madeFeed(publicUrl, made) })
+}
+
+/** @throws ApiError in place of an error of `shared/plans` that says that a limit is reached */
+export function refuseMore(error: unknown): never {
+  if (error instanceof TooManyFeeds) throw new ApiError('too_many_feeds', { message: error.message })
+  if (error instanceof TooManySearches) throw new ApiError('too_many_searches', { message: error.message })
+  throw error
+}
+
+/** A feed as its owner sees it when it is made: with its addresses. */
+export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
+  const urls = feedAddresses(publicUrl, token)
+  return { ...feedObject(feed), url: urls.rss, urls }
+}
+
+const answerEnd: Handler = async ({ pool }, request, response) => {
+  const id = request.path.slice('/explore/feeds/'.length)
+  if (!(await revokeFeed(pool, id, accessOf(response).key.id))) {
+    throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
+  }
+  response.status(204).end()
+}
+
+const answerOpml: Handler = async (parts, _request, response) => {
+  const feeds = await listFeedsWithTokens(parts.pool, accessOf(response).key.id)
+  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
+  response.send(writeOpml(parts, feeds))
+}
+
+/** A feed as its owner sees it: without its address. */
+export function feedObject(feed: SearchFeed) {
+  return {
+    id: feed.id,
+    title: feed.title,
+    search: feed.search,
+    created_at: feed.createdAt.toISOString(),
+    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+    requests: feed.requests,
+  }
+}

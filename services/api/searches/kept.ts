@@ -1,0 +1,124 @@
+import { type Request, Router } from 'express'
+import {
+  changeSearch,
+  endFeedOf,
+  giveFeed,
+  type KeptSearch,
+  keepSearch,
+  listSearches,
+  removeSearch,
+} from '../../../shared/plans/kept-searches.ts'
+import { accessOf } from '../access/access.ts'
+import { ApiError } from '../contract/errors.ts'
+import { refuseMethod } from '../http/answer.ts'
+import { type OtherMember, readBody, readMembers } from '../http/body.ts'
+import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
+import {
+  answering,
+  feedObject,
+  type Handler,
+  keptNowhere,
+  madeFeed,
+  type OwnerParts,
+  refuseMore,
+  takesNone,
+} from './feeds.ts'
+
+/**
+ * The searches that a key keeps: list, keep, change, remove, and the feed that hangs on one. Behind
+ * the key and its minute; they cost nothing of the month.
+ */
+export function searchPages(parts: OwnerParts): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  const by = answering(parts)
+  const body = readBody(SEARCH_LIMITS.body)
+  router.use('/explore/searches', keptNowhere)
+  router
+    .route('/explore/searches')
+    .get(takesNone, by(answerList))
+    .post(takesNone, body, by(answerNew))
+    .all(refuseMethod('GET, HEAD, POST'))
+  router
+    .route(/^\/explore\/searches\/search_[^/]*$/)
+    .patch(takesNone, body, by(answerChange))
+    .delete(takesNone, by(answerRemove))
+    .all(refuseMethod('PATCH, DELETE'))
+  router
+    .route(/^\/explore\/searches\/search_[^/]*\/feed$/)
+    .put(takesNone, by(answerFeed))
+    .delete(takesNone, by(answerEndFeed))
+    .all(refuseMethod('PUT, DELETE'))
+  return router
+}
+
+/** Highest place in a list. */
+const MOST_PLACES = 1_000_000
+
+const idOf = ({ path }: Request): string => path.split('/')[3] ?? ''
+
+const noSearch = () =>
+  new ApiError('not_found', { message: 'This key keeps no such search; see GET /explore/searches.' })
+
+const answerList: Handler = async ({ pool }, _request, response) => {
+  const kept = await listSearches(pool, accessOf(response).key.id)
+  response.json({ status: 'ok', data: kept.map(searchObject) })
+}
+
+const answerNew: Handler = async ({ pool, serviceName }, request, response) => {
+  const { search, name } = readMembers(request, ['search', 'name'])
+  const { key } = accessOf(response)
+  const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
+  const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
+  // The key was revoked in this very moment.
+  if (kept === null) throw new ApiError('invalid_token')
+  response.status(201).json({ status: 'ok', data: searchObject(kept) })
+}
+
+const PLACE: OtherMember<number> = {
+  name: 'position',
+  read: value => (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_PLACES ? Number(value) : null),
+  sentence: `Write a whole number from 0 to ${MOST_PLACES}.`,
+}
+
+const answerChange: Handler = async ({ pool, serviceName }, request, response) => {
+  const { search, name, other: position } = readMembers(request, ['search', 'name'], PLACE)
+  if (search === undefined && name === undefined && position === undefined) {
+    throw new ApiError('invalid_request', { errors: { body: ['Give a name, a search or a position.'] } })
+  }
+  if (name?.trim() === '') throw new ApiError('invalid_request', { errors: { name: ['Write a name.'] } })
+  const { key } = accessOf(response)
+  const described = readDescribed(search ?? '', name ?? null, key.plan, serviceName)
+  const kept = await changeSearch(pool, key.id, idOf(request), {
+    ...(search === undefined ? {} : { search: described.search }),
+    ...(name === undefined ? {} : { name: described.name }),
+    ...(position === undefined ? {} : { position }),
+  })
+  if (kept === null) throw noSearch()
+  response.json({ status: 'ok', data: searchObject(kept) })
+}
+
+const answerRemove: Handler = async ({ pool }, request, response) => {
+  if (!(await removeSearch(pool, accessOf(response).key.id, idOf(request)))) throw noSearch()
+  response.status(204).end()
+}
+
+const answerFeed: Handler = async ({ pool, publicUrl }, request, response) => {
+  const found = await giveFeed(pool, accessOf(response).key.id, idOf(request)).catch(refuseMore)
+  if (found === null) throw noSearch()
+  response.status(found.isNew ? 201 : 200).json({ status: 'ok', data: madeFeed(publicUrl, found.given) })
+}
+
+const answerEndFeed: Handler = async ({ pool }, request, response) => {
+  if (!(await endFeedOf(pool, accessOf(response).key.id, idOf(request)))) throw noSearch()
+  response.status(204).end()
+}
+
+/** A kept search as its owner sees it. */
+function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch) {
+  return {
+    ...{ id, name, search, position },
+    created_at: createdAt.toISOString(),
+    feed: feed && feedObject(feed),
+    alert: null,
+  }
+}

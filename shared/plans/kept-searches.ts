@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import {
+  adoptFeeds,
+  changeKept,
+  type FeedWithToken,
+  insertFeed,
+  listFeeds,
+  listFeedsWithTokens,
+  makeRoomForSearch,
+  type SearchFeed,
+} from './search-feeds.ts'
+
+/** What its owner says of a kept search. */
+interface Described {
+  name: string
+  /** A query string in its one spelling. */
+  search: string
+}
+
+/** A search that a key keeps, with what hangs on it. */
+export interface KeptSearch extends Described {
+  id: string
+  /** Its place in the list of its key, from 0 on; places may be free. */
+  position: number
+  createdAt: Date
+  feed: SearchFeed | null
+}
+
+const COLUMNS = 'search_id as id, name, search, position, created_at as "createdAt"'
+
+/** The kept searches of a key in their order. Index: kept_searches_key */
+export async function listSearches(db: Queryable, keyId: string): Promise<KeptSearch[]> {
+  const feeds = await listFeeds(db, keyId)
+  if (feeds.some(({ searchId }) => searchId === null)) {
+    await adoptFeeds(db, keyId)
+    return listSearches(db, keyId)
+  }
+  const { rows } = await db.query<Omit<KeptSearch, 'feed'>>(
+    `select ${COLUMNS} from kept_searches where key_id = $1 order by position, created_at, search_id`,
+    [keyId],
+  )
+  return rows.map(row => ({ ...row, feed: feeds.find(({ searchId }) => searchId === row.id) ?? null }))
+}
+
+async function findSearch(db: Queryable, keyId: string, id: string): Promise<KeptSearch | null> {
+  return (await listSearches(db, keyId)).find(one => one.id === id) ?? null
+}
+
+// $1 id, $2 key, $3 name, $4 search.
+const KEEP = `
+  insert into kept_searches (search_id, key_id, name, search, position)
+  select $1, $2, $3, $4, coalesce(max(position), -1) + 1 from kept_searches where key_id = $2 returning ${COLUMNS}`
+
+/**
+ * Keeps a search at the end of the list. Null when there is no such key, or it was revoked.
+ * @throws TooManySearches
+ */
+export function keepSearch(pool: Pool, keyId: string, { name, search }: Described): Promise<KeptSearch | null> {
+  return changeKept(pool, keyId, async client => {
+    await listSearches(client, keyId)
+    await makeRoomForSearch(client, keyId)
+    const values = [`search_${randomBytes(8).toString('hex')}`, keyId, name, search]
+    const { rows } = await client.query<Omit<KeptSearch, 'feed'>>(KEEP, values)
+    return { ...rows[0]!, feed: null }
+  })
+}
+
+/**
+ * Changes a kept search as far as given. Its feed keeps its address. A search that moves takes its
+ * new place, and those between move by one. Null when the key keeps no such search.
+ */
+export function changeSearch(
+  pool: Pool,
+  keyId: string,
+  id: string,
+  given: Partial<Described & { position: number }>,
+): Promise<KeptSearch | null> {
+  return changeKept(pool, keyId, async client => {
+    const before = await findSearch(client, keyId, id)
+    if (before === null) return null
+    const { name, search, position } = { ...before, ...given }
+    const [first, last, step] =
+      position < before.position ? [position, before.position - 1, 1] : [before.position + 1, position, -1]
+    await client.query(
+      'update kept_searches set position = position + $4 where key_id = $1 and position between $2 and $3',
+      [keyId, first, last, step],
+    )
+    await client.query(
+      'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
+      [id, name, search, position],
+    )
+    await client.query('update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null', [
+      id,
+      name,
+      search,
+    ])
+    return findSearch(client, keyId, id)
+  })
+}
+
+/** Ends the feed of a kept search; false when the key keeps no such search. */
+export async function endFeedOf(db: Queryable, keyId: string, id: string): Promise<boolean> {
+  await db.query(
+    'update search_feeds set revoked_at = now() where search_id = $1 and key_id = $2 and revoked_at is null',
+    [id, keyId],
+  )
+  return (await findSearch(db, keyId, id)) !== null
+}
+
+/** Removes a kept search, and ends what hangs on it; false when the key keeps no such search. */
+export async function removeSearch(pool: Pool, keyId: string, id: string): Promise<boolean> {
+  const removed = await changeKept(pool, keyId, async (client: Client) => {
+    await endFeedOf(client, keyId, id)
+    return client.query('delete from kept_searches where search_id = $1 and key_id = $2', [id, keyId])
+  })
+  return removed?.rowCount === 1
+}
+
+/**
+ * Gives a kept search a feed, or finds the one that it has. Null when the key keeps no such search.
+ * @throws TooManyFeeds
+ */
+export function giveFeed(
+  pool: Pool,
+  keyId: string,
+  id: string,
+): Promise<{ isNew: boolean; given: FeedWithToken } | null> {
+  return changeKept(pool, keyId, async client => {
+    const kept = await findSearch(client, keyId, id)
+    if (kept === null) return null
+    const given = (await listFeedsWithTokens(client, keyId)).find(({ feed }) => feed.searchId === id)
+    if (given) return { isNew: false, given }
+    // A feed that is not listed has an address that nobody can make again.
+    await endFeedOf(client, keyId, id)
+    await client.query('update kept_searches set of_feed = false where search_id = $1', [id])
+    return { isNew: true, given: await insertFeed(client, keyId, { ...kept, title: kept.name, searchId: id }) }
+  })
+}

@@ -1,0 +1,196 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { listSearches } from '../../shared/plans/kept-searches.ts'
+import { updateKey } from '../../shared/plans/keys.ts'
+import { MAX_SEARCHES } from '../../shared/plans/search-feeds.ts'
+import { runScript } from '../script.ts'
+import { pathOf, startFeedApi } from './feeds.ts'
+
+const api = await startFeedApi(t)
+
+/** Asks as a page does: a body is sent as JSON. */
+const ask = (secret: string | null, method: string, path: string, body?: unknown) =>
+  api.ask(secret, `/explore/${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : {
+          headers: { 'Content-Type': 'application/json' },
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
+  })
+const keep = async (secret: string, search: string, name?: string) =>
+  (await ask(secret, 'POST', 'searches', { search, name })).json.data
+const kept = async (secret: string) => (await ask(secret, 'GET', 'searches')).json.data
+const titles = async (url: string) =>
+  [...(await api.read(pathOf(url))).text.matchAll(/<title>(.*)<\/title>/g)].length - 1
+
+t.test('a search is kept, changed, moved and removed, by its key alone', async t => {
+  const [{ secret }, stranger] = [await api.issue({ countries: ['NL', 'BE'] }), await api.issue()]
+  const first = await ask(secret, 'POST', 'searches', { search: 'country=nl&q=brug', name: ' Bruggen ' })
+  t.equal(first.status, 201)
+  t.equal(first.headers.get('cache-control'), 'no-store')
+  const { id, created_at } = first.json.data
+  t.strictSame(first.json, {
+    status: 'ok',
+    data: { id, name: 'Bruggen', search: 'q=brug&country=NL', position: 0, created_at, feed: null, alert: null },
+  })
+  t.match(id, /^search_[0-9a-f]{16}$/)
+  const [second, third] = [await keep(secret, 'q=sluis'), await keep(secret, 'search=semantic&q=water')]
+  t.match(second, { name: 'Nieuws & Co: q=sluis', position: 1 })
+  const names = async () => (await kept(secret)).map((one: { id: string }) => [id, second.id, third.id].indexOf(one.id))
+  for (const [moved, position, order] of [
+    [third.id, 0, [2, 0, 1]],
+    [third.id, 1, [0, 2, 1]],
+    [id, 2, [2, 1, 0]],
+    [third.id, 9, [1, 0, 2]],
+    [second.id, 0, [1, 0, 2]],
+  ] as const) {
+    const { status, json } = await ask(secret, 'PATCH', `searches/${moved}`, { position })
+    t.match({ status, position: json.data.position }, { status: 200, position })
+    t.same(await names(), order)
+  }
+  t.match((await ask(secret, 'PATCH', `searches/${id}`, { name: 'é', search: 'q=a' })).json.data, {
+    ...{ id, name: 'é', search: 'q=a', created_at },
+  })
+  for (const [method, path] of [
+    ['PATCH', `searches/${id}`],
+    ['DELETE', `searches/${id}`],
+    ['PUT', `searches/${id}/feed`],
+    ['DELETE', `searches/${id}/feed`],
+  ] as const) {
+    const { status, json } = await ask(stranger.secret, method, path, { name: 'x' })
+    t.match({ status, json }, { status: 404, json: { code: 'not_found' } }, `${method} ${path}`)
+  }
+  t.equal((await ask(secret, 'DELETE', `searches/${second.id}`)).status, 204)
+  t.equal((await ask(secret, 'DELETE', `searches/${second.id}`)).status, 404)
+  t.equal((await kept(secret)).length, 2)
+  t.same(await kept(stranger.secret), [])
+  t.equal((await ask(secret, 'PUT', 'searches', {})).headers.get('allow'), 'GET, HEAD, POST')
+  t.equal((await ask(secret, 'GET', `searches/${id}`)).headers.get('allow'), 'PATCH, DELETE')
+})
+
+t.test('a feed hangs on a kept search: it follows every change under one address, and ends with it', async t => {
+  const { secret } = await api.issue()
+  const made = (await api.make(secret, { search: 'q=brug', title: 'Bruggen' })).json
+  const [one] = await kept(secret)
+  t.match(one, { name: 'Bruggen', search: 'q=brug', feed: { id: made.id, title: 'Bruggen' } })
+  t.equal(await titles(made.url), 2)
+  await ask(secret, 'PATCH', `searches/${one.id}`, { search: 'q=pont', name: 'Ponts' })
+  t.equal(await titles(made.url), 1)
+  t.match(await api.list(secret), [{ id: made.id, title: 'Ponts', search: 'q=pont' }])
+  const again = await ask(secret, 'PUT', `searches/${one.id}/feed`)
+  t.match(again, { status: 200, json: { data: { id: made.id, url: made.url, urls: made.urls } } })
+  t.equal((await ask(secret, 'DELETE', `searches/${one.id}/feed`)).status, 204)
+  t.match(await kept(secret), [{ id: one.id, feed: null }])
+  t.equal((await api.read(pathOf(made.url))).status, 410)
+  const other = await ask(secret, 'PUT', `searches/${one.id}/feed`)
+  t.equal(other.status, 201)
+  t.not(other.json.data.url, made.url)
+  await ask(secret, 'DELETE', `searches/${one.id}`)
+  t.equal((await api.read(pathOf(other.json.data.url))).status, 410)
+})
+
+t.test('feeds of before, and of processes of an older version, become kept searches', async t => {
+  const { secret, key } = await api.issue()
+  const feeds = [await api.make(secret, { search: 'q=a' }), await api.make(secret, { search: 'q=b', title: 'B' })]
+  await api.pool.query('delete from kept_searches where key_id = $1', [key.id])
+  await keep(secret, 'q=c')
+  const list = await Promise.all(Array.from({ length: 5 }, () => kept(secret)))
+  for (const one of list) t.same(one, list[0])
+  t.match(list[0], [{ search: 'q=a' }, { name: 'B', search: 'q=b' }, { search: 'q=c', feed: null }])
+  t.same(
+    list[0].slice(0, 2).map((one: { feed: { id: string } }) => one.feed.id),
+    feeds.map(({ json }) => json.id),
+  )
+})
+
+t.test(`a key keeps ${MAX_SEARCHES} searches, also when they come at once`, async t => {
+  const { secret, key } = await api.issue()
+  const answers = await Promise.all(
+    Array.from({ length: MAX_SEARCHES + 10 }, () => ask(secret, 'POST', 'searches', { search: '' })),
+  )
+  t.equal(answers.filter(({ status }) => status === 201).length, MAX_SEARCHES)
+  t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_searches', message: /remove one/ })
+  t.equal((await api.make(secret, { search: '' })).json.code, 'too_many_searches')
+  const all = await listSearches(api.pool, key.id)
+  t.same(
+    all.map(({ position }) => position),
+    all.map((_, at) => at),
+  )
+})
+
+t.test('bodies are held to the rules of feeds', async t => {
+  const { secret } = await api.issue({ countries: ['NL'] })
+  const { id } = await keep(secret, '')
+  for (const [method, path, body, status, said] of [
+    ['POST', 'searches', {}, 422, /"search":\["Write the search/],
+    ['POST', 'searches', { search: 'x=1' }, 422, /"x":\[/],
+    ['POST', 'searches', { search: 'q=a&country=BE' }, 403, /country_not_included/],
+    ['POST', 'searches', { search: '', position: 1 }, 422, /"position":\["There is no such member/],
+    ['POST', 'searches', { search: '', name: 'a\nb' }, 422, /"name":\["Write it without/],
+    ['POST', 'searches', '{"search":"","search":""}', 422, /only once/],
+    ['POST', 'searches', 'x'.repeat(41_000), 413, /body_too_large/],
+    ['PATCH', `searches/${id}`, {}, 422, /"body":\["Give a name/],
+    ['PATCH', `searches/${id}`, { name: ' ' }, 422, /"name":\["Write a name/],
+    ['PATCH', `searches/${id}`, { position: 1.5 }, 422, /"position":\["Write a whole number/],
+    ['PATCH', `searches/${id}`, { search: 'country=LU' }, 403, /country_not_included/],
+    ['PATCH', `searches/${id}`, '{"position":1,"position":2}', 422, /only once/],
+    ['PATCH', 'searches/search_0', { name: 'x' }, 404, /keeps no such search/],
+    ['GET', 'searches?x=1', undefined, 422, /"x":\[/],
+  ] as const) {
+    const refused = await ask(secret, method, path, body)
+    t.equal(refused.status, status, refused.text)
+    t.match(refused.text, said)
+  }
+  const plain = await api.ask(secret, '/explore/searches', { method: 'POST', body: '{"search":""}' })
+  t.equal(plain.status, 415)
+  t.equal((await ask(null, 'GET', 'searches')).status, 401)
+  t.equal((await kept(secret)).length, 1)
+})
+
+t.test('issue 49.8: limits cost one of the minute, and are told when the month is used up', async t => {
+  const { secret, key } = await api.issue({ countries: ['BE'], rate: 3, quota: 1 })
+  await api.ask(secret, '/v1/articles')
+  const { status, json, headers } = await ask(secret, 'GET', 'limits')
+  t.equal(status, 200)
+  t.match(json.data, {
+    plan: { countries: ['BE'], history_start: '2020-01-01T00:00:00.000Z', history_days: null, rate: 3, quota: 1 },
+    minute: { limit: 3, remaining: 1 },
+    month: { limit: 1, used: 1, remaining: 0, reset: Number(headers.get('x-quota-reset')) },
+  })
+  t.equal(json.data.month.period, headers.get('x-quota-period'))
+  const left = json.data.minute.reset - Date.now() / 1_000
+  t.ok(left > 0 && left <= 61, `${left} s`)
+  await updateKey(api.pool, key.id, { plan: { quota: null, history: { kind: 'rolling', days: 1 } } })
+  t.match((await ask(secret, 'GET', 'limits')).json.data, { plan: { history_days: 1, quota: null }, month: null })
+  t.equal((await ask(secret, 'GET', 'limits')).status, 429)
+})
+
+t.test('answers fit the OpenAPI document', async t => {
+  const { json: document } = await api.ask(null, '/explore/openapi.json')
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })
+  ajv.addSchema({ $id: 'document', components: document.components })
+  const { secret } = await api.issue()
+  const { id } = await keep(secret, 'q=brug')
+  for (const [schema, answer] of [
+    ['FeedOfSearch', await ask(secret, 'PUT', `searches/${id}/feed`)],
+    ['OneSearch', await ask(secret, 'PATCH', `searches/${id}`, { position: 3 })],
+    ['Searches', await ask(secret, 'GET', 'searches')],
+    ['Limits', await ask(secret, 'GET', 'limits')],
+  ] as const) {
+    t.ok(
+      ajv.validate({ $ref: `document#/components/schemas/${schema}` }, answer.json),
+      `${schema}: ${ajv.errorsText()}`,
+    )
+  }
+})
+
+t.test('npm run keys -- searches shows what a key keeps', async t => {
+  const { secret, key } = await api.issue()
+  const { id } = await keep(secret, 'q=brug', 'Bruggen')
+  const show = (...args: string[]) =>
+    runScript('keys', ['searches', ...args], { DATABASE_URL: api.config.DATABASE_URL })
+  t.equal((await show(key.id)).out, `${id}  Bruggen\n  q=brug\n`)
+  t.match(JSON.parse((await show(key.id, '--json')).out), [{ id, name: 'Bruggen', search: 'q=brug', feed: null }])
+})
