@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { glanceAtArchive } from '../../search/archive/state.ts'
 import { type IndexKind, type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
-import { readRequest } from '../../services/api/contract/request.ts'
+import { readSearch } from '../../services/api/contract/request.ts'
 import { compareVectors } from '../../services/embedder/audit.ts'
 import { counted, describe, printableLine } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -107,7 +107,7 @@ async function verifyFeeds(pool: Pool, report: Report): Promise<void> {
   for (const { id, search, hasKey } of rows) {
     if (!hasKey) report.found('feeds', `the key of ${id} is not there`)
     try {
-      readRequest(search, 'feed')
+      readSearch(search, 'feed')
     } catch (error) {
       report.found('feeds', `the search of ${id} cannot be read (${describe(error)}): ${search}`)
     }

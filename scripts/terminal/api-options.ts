@@ -24,6 +24,8 @@ function placeholderOf(parameter: Parameter): string {
       return parameter.values.join('|')
     case 'choices':
       return parameter.values.join(',')
+    case 'domains':
+      return 'DOMAIN,…'
     case 'flag':
       return 'true|false'
     case 'instant':

@@ -303,8 +303,9 @@ function termClause(term: string): Clause {
   return { wildcard: { [field]: { value: `*${named.part.replace(/[\\*?]/g, '\\$&')}*` } } }
 }
 
-/** Words of the title are in their own field, all other terms in one. */
-function fieldOf(term: string): { field: 'title' | 'terms'; value: string } {
+/** Words of the title, and outlets, are in fields of their own, all other terms in one. */
+function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value: string } {
+  if (term[0] === 'P') return { field: 'publisher', value: term.slice(1) }
   const word = parseWordTerm(term)
   return word?.kind === 'word' && word.inTitle ? { field: 'title', value: word.of } : { field: 'terms', value: term }
 }

@@ -24,14 +24,20 @@ export interface SearchPlan {
 export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 
 /**
+ * @param publishers numbers of the outlets of `outlets`
  * @param watermark articles with a higher `seq` are not part of the result set
  * @returns null: no article can match
  */
-export function planSearch(query: Matched, days: KnownDays, watermark: bigint): SearchPlan | null {
+export function planSearch(
+  query: Matched,
+  days: KnownDays,
+  publishers: readonly number[],
+  watermark: bigint,
+): SearchPlan | null {
   const bounds = cutToDays(timeBoundsOf(query), days)
-  if (bounds === null) return null
+  if (bounds === null || (query.outlets !== null && publishers.length === 0)) return null
   const { node, verification, scoring } = planMatch(query.match, query.searchIn, query.languages)
-  const filters = indexFilters(query)
+  const filters = indexFilters(query, publishers)
   const clauses = [...(node === null ? [] : [node]), ...filters]
   return {
     node: clauses.length === 0 ? null : and(clauses),

@@ -37,7 +37,7 @@ export async function searchPage<A extends KeptArticle>(
 ): Promise<SearchPage<A>> {
   const snapshot = state ?? (await index.segments.readSnapshot())
   const watermark = position?.watermark ?? newest ?? snapshot.lastSeq
-  const plan = planSearch(query, await index.daysUpTo(snapshot.lastSeq), watermark)
+  const plan = await planOf(index, query, snapshot, watermark)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
   // One more than a page holds tells whether another page follows.
@@ -85,14 +85,24 @@ export async function collectAll<C extends Collector>(
   newest?: bigint,
 ): Promise<C> {
   const snapshot = await index.segments.readSnapshot()
-  const days = await index.daysUpTo(snapshot.lastSeq)
-  const plan = planSearch(query, days, newest ?? snapshot.lastSeq)
+  const plan = await planOf(index, query, snapshot, newest ?? snapshot.lastSeq)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
   const order = { sort: query.sort, order: 'desc', position: null } as const
   await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
   return collector
+}
+
+async function planOf(
+  { source, daysUpTo }: IndexParts,
+  query: Matched,
+  { lastSeq }: IndexState,
+  watermark: bigint,
+): Promise<SearchPlan | null> {
+  const { outlets } = query
+  const publishers = outlets === null ? [] : await source.readPublishers(outlets, lastSeq)
+  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark)
 }
 
 interface Planned {

@@ -20,6 +20,8 @@ export interface ArticleFilter {
   hasAuthor: boolean | null
   /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
   outlet: string | null
+  /** Exact domains of outlets, in small letters. */
+  outlets: string[] | null
   /** Part of an author's name. */
   author: string | null
   coverage: Coverage
@@ -32,6 +34,7 @@ export const NO_FILTERS: Omit<ArticleFilter, 'coverage'> = {
   languages: null,
   hasAuthor: null,
   outlet: null,
+  outlets: null,
   author: null,
   ingestedAfter: null,
 }
@@ -59,7 +62,7 @@ type ArticleTest = (article: FilteredArticle, names: NamesByNo) => boolean
 
 interface FilterDefinition {
   /** null: the request does not use the filter. */
-  inIndex(filter: ArticleFilter): QueryNode | null
+  inIndex(filter: ArticleFilter, publishers: readonly number[]): QueryNode | null
   onArticle(filter: ArticleFilter & { sort: Sort }): ArticleTest | null
 }
 
@@ -105,6 +108,13 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
       }
     },
   },
+  outlets: {
+    inIndex: ({ outlets }, publishers) => outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
+    onArticle({ outlets }) {
+      if (outlets === null) return null
+      return (article, names) => outlets.includes(names.outlet(article.publisherNo).domain?.toLowerCase() ?? '')
+    },
+  },
   coverage: {
     inIndex: byTimeBounds,
     onArticle(filter) {
@@ -118,9 +128,13 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
 
 const DEFINITIONS = Object.values(FILTERS)
 
-/** How the index applies the filters of a request: all of these clauses. */
-export const indexFilters = (filter: ArticleFilter): QueryNode[] =>
-  DEFINITIONS.flatMap(definition => definition.inIndex(filter) ?? [])
+/**
+ * How the index applies the filters of a request: all of these clauses.
+ *
+ * @param publishers numbers of the outlets of `outlets`, at least one where it is given
+ */
+export const indexFilters = (filter: ArticleFilter, publishers: readonly number[]): QueryNode[] =>
+  DEFINITIONS.flatMap(definition => definition.inIndex(filter, publishers) ?? [])
 
 /** A test whether one article passes all filters of a request. */
 export function articleTest(filter: ArticleFilter & { sort: Sort }): ArticleTest {

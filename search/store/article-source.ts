@@ -66,6 +66,10 @@ export interface ArticleSource {
   readStored(seqs: bigint[], wordsVersion: bigint): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
+  /**
+   * Numbers of the outlets with one of these domains: of those that articles up to `lastSeq` have.
+   */
+  readPublishers(domains: string[], lastSeq: bigint): Promise<number[]>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
   readNames(field: NameField, wanted: NamesWanted): Promise<NameBatch>
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */

@@ -44,6 +44,12 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       return new Map(rows.map(({ no, name, domain }) => [no, { name, domain }]))
     },
 
+    async readPublishers(domains, lastSeq) {
+      const statement = { name: 'search-publishers', text: PUBLISHERS, values: [domains] }
+      const rows = await reads.rows<{ no: number }>(statement, { lastSeq })
+      return rows.map(({ no }) => no)
+    },
+
     async readAuthors(authorNos) {
       const statement = { text: AUTHORS, values: [authorNos] }
       const rows = await reads.rows<Author & { no: number }>(statement, {}, hasAll(authorNos))
@@ -70,18 +76,7 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       return row!
     },
 
-    async verify(seqs, verification, version) {
-      const { wholeText, required, excluded } = verification
-      // A connection keeps every named statement for good, so only common forms have a name.
-      const common = required.length + excluded.length <= 4
-      const statement = {
-        ...(common ? { name: `search-verify-${wholeText}-${required.length}-${excluded.length}` } : {}),
-        text: verifyStatement(verification),
-        values: [seqs, ...required, ...excluded],
-      }
-      const rows = await reads.rows<{ seq: bigint }>(statement, { version })
-      return rows.map(row => row.seq)
-    },
+    verify: (seqs, verification, version) => verify(reads, seqs, verification, version),
 
     async readSources(of) {
       if (!Array.isArray(of)) {
@@ -180,6 +175,8 @@ const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 
 // $1 numbers. Index: the primary key.
 const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
+// $1 domains. Index: publishers_outlet_name_key.
+const PUBLISHERS = 'select publisher_no as no from publishers where outlet = any ($1::text[]) order by 1'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
 /** Names that were folded before apostrophes were one sign find their place without `reindex`. */
@@ -231,6 +228,24 @@ const DAYS = `
   select last_seq as "lastSeq",
     json_build_object('published_at', ${daysOf('published_at')}, 'ingested_at', ${daysOf('ingested_at')}) as days
   from ingest_clock`
+
+async function verify(
+  reads: IndexReads,
+  seqs: bigint[],
+  verification: Verification,
+  version: bigint,
+): Promise<bigint[]> {
+  const { wholeText, required, excluded } = verification
+  // A connection keeps every named statement for good, so only common forms have a name.
+  const common = required.length + excluded.length <= 4
+  const statement = {
+    ...(common ? { name: `search-verify-${wholeText}-${required.length}-${excluded.length}` } : {}),
+    text: verifyStatement(verification),
+    values: [seqs, ...required, ...excluded],
+  }
+  const rows = await reads.rows<{ seq: bigint }>(statement, { version })
+  return rows.map(row => row.seq)
+}
 
 // $1 seqs, then the lists that must be there, then those that must not. Index: the primary key.
 function verifyStatement({ wholeText, required, excluded }: Verification): string {

@@ -17,6 +17,7 @@ import { type Asked, createStandingAnswers } from './articles/standing.ts'
 import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
+import { type ReadRequest, readRequest, readSearch } from './contract/request.ts'
 import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle } from './explore/article.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
@@ -76,8 +77,8 @@ export function createApp(parts: Parts): Express {
   const admitted = timed([checkKey(admissions, lock), ...minute])
   const tools = toolsOf(parts, admissions)
   const operations = operationsOf(tools)
-  app.get('/v1/articles', admitted, operations.articles)
-  app.get('/v1/articles.rss', admitted, operations.feed)
+  app.get('/v1/articles', admitted, operations.articles.list)
+  app.get('/v1/articles.rss', admitted, operations.articles.feed)
 
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
@@ -103,6 +104,8 @@ export function createApp(parts: Parts): Express {
   app.use(feedPages(ownerParts), searchPages(ownerParts))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
+  app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
+  app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
   app.route('/explore/copies').get(operations.copies).all(refuseMethod())
   app.route('/explore/counts').get(operations.counts).all(refuseMethod())
@@ -141,17 +144,24 @@ function operationsOf(tools: Tools) {
   const groupsOfTexts = openTextGroups(pool)
   const meaningOf = createMeaning(pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
-  const pollable = (name: Asked['operation'], answer: Operation) =>
+  const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {
       if (!searches.state) return answer(searches, query, plan, request, response)
-      const asked = { operation: name, query, plan, state: searches.state, now: new Date() }
+      const asked: Asked = { operation, query, plan, state: searches.state, now: new Date() }
       const known = standing.find(asked, request.headers['if-none-match'])
       return known ?? standing.keep(asked, await answer(searches, query, plan, request, response))
     })
   const identity = identityOf(tools)
+  /** The two operations, in the contract and beside it. */
+  const both = (path: string, read: ReadRequest) => ({
+    list: pollable(path, (searches, query, plan) => answerArticles(searches, cursorSecret, read, query, plan)),
+    feed: pollable(`${path}.rss`, (searches, query, plan) =>
+      answerFeed(searches, identity, `${path}.rss`, read, query, plan),
+    ),
+  })
   return {
-    articles: pollable('articles', (searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
-    feed: pollable('feed', (searches, query, plan) => answerFeed(searches, identity, query, plan)),
+    articles: both('/v1/articles', readRequest),
+    beside: both('/explore/articles', readSearch),
     searchFeed: operate(tools, (searches, _query, plan, request, response) =>
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),

@@ -524,3 +524,52 @@ t.test('an article by its id is that of /v1, for whoever has it in the plan', as
     Number(whole.headers.get('x-quota-remaining')) - Number((await ask(odd)).headers.get('x-quota-remaining'))
   t.equal(paid, 3, 'no error costs of the month')
 })
+
+t.test('decision 45: beside the contract a search answers as in it', async t => {
+  const queries = ['', 'q=trein', 'q=trein -weer&search=boolean', 'q=train&search_in=title_body&sort=ingested_at']
+  for (const query of [
+    ...queries,
+    'q=rails&search=semantic',
+    'q=&per_page=1&country[]=BE,NL',
+    'outlet=echo',
+    'x=1',
+    'q="',
+  ]) {
+    const [own, other] = await Promise.all(
+      ['/v1', '/explore'].map(root => api.ask(secret, `${root}/articles?${query}`)),
+    )
+    t.equal(other?.text, own?.text, query)
+    t.equal(other?.status, own?.status)
+    t.equal(other?.headers.get('etag'), own?.headers.get('etag'))
+    const [feed, beside] = await Promise.all(
+      ['/v1', '/explore'].map(root => api.ask(secret, `${root}/articles.rss?${query}`)),
+    )
+    t.equal(beside?.text.replaceAll('/explore/', '/v1/'), feed?.text, query)
+  }
+  const { json } = await api.ask(secret, '/explore/articles?per_page=1')
+  t.equal((await api.ask(secret, `/explore/articles?per_page=1&cursor=${json.next_cursor}`)).json.total_results, 28)
+  t.equal((await api.ask(secret, '/explore/articles', { method: 'POST' })).status, 405)
+})
+
+t.test('outlets names exact domains, outside the contract alone', async t => {
+  const total = async (query: string) => (await api.ask(secret, `/explore/articles?${query}`)).json.total_results
+  t.equal(await total('outlets=ECHO.example'), 1)
+  t.equal(await total('outlets=cho.example'), 0)
+  t.equal(await total('outlets[]=nobody.nl&outlets=echo.example,echo.example&outlet=écho'), 1)
+  t.equal(await total('outlets=echo.example&outlet=nobody'), 0)
+  t.equal(await total('outlets=,'), 28)
+  t.equal((await counts('by=outlet&outlets=echo.example')).json.total, 1)
+  const wrong = Array.from({ length: 51 }, (_, n) => `d${n}.nl`).join()
+  for (const outlets of ['https://echo.example', 'echo', '.nl', wrong]) {
+    t.match((await api.ask(secret, `/explore/articles?outlets=${outlets}`)).json.errors.outlets[0], /^Write .*\.$/)
+  }
+  const unknown = await api.ask(secret, '/v1/articles?outlets=echo.example')
+  t.strictSame([unknown.status, Object.keys(unknown.json.errors)], [422, ['outlets']])
+  const all = 'per_page=1&outlets=echo.example,x.nl'
+  const mine = (await api.ask(secret, '/explore/articles?per_page=1')).json.next_cursor
+  t.equal(
+    (await api.ask(secret, `/explore/articles?${all}&cursor=${mine}`)).status,
+    422,
+    'a cursor of another question',
+  )
+})

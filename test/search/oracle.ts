@@ -197,12 +197,13 @@ function modeAfter(mode: Mode, characters: string[], at: number): Mode | null {
 
 /** Filters, coverage and dates: decisions 12–15. */
 function passes(article: Known, question: Question): boolean {
-  const { outlet, author, countries, languages, hasAuthor, ingestedAfter } = question
+  const { outlet, outlets, author, countries, languages, hasAuthor, ingestedAfter } = question
   return (
     countries.includes(article.country) &&
     (languages === null || languages.includes(article.language)) &&
     (hasAuthor === null || hasAuthor === article.authors.length > 0) &&
     (outlet === null || isPartOf(article.outlet.name, outlet) || isPartOf(article.outlet.domain, outlet)) &&
+    (outlets === null || outlets.includes(article.outlet.domain?.toLowerCase() ?? '')) &&
     (author === null || article.authors.some(name => isPartOf(name, author))) &&
     (ingestedAfter === null || (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
     isCovered(article, question)

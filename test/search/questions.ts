@@ -24,6 +24,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     languages: random.chance(0.7) ? null : random.some(LANGUAGES),
     hasAuthor: random.chance(0.7) ? null : random.chance(0.5),
     outlet: random.chance(0.85) ? null : random.pick(OUTLET_PARTS),
+    outlets: domains(random, articles),
     author: random.chance(0.85) ? null : random.pick(AUTHOR_PARTS),
     coverage: {
       historyStart,
@@ -54,6 +55,11 @@ export const randomSizes = (random: Random): SearchSizes => ({
   first: random.pick([1, 40, 32_768]),
   prefetch: random.pick([0, 100, 65_536]),
 })
+
+function domains(random: Random, articles: Known[]): string[] | null {
+  if (random.chance(0.85)) return null
+  return random.some([...new Set(articles.map(({ outlet }) => (outlet.domain ?? 'none.nl').toLowerCase())), 'no.nl'])
+}
 
 /** Single letters, particles, parts that span words, and parts that fold to nothing. */
 const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']

@@ -1,24 +1,26 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { bindingOf, type Cursor, type CursorSecret, readCursor, writeCursor } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
-import { type ArticlesRequest, checkPlan, historyStart, readRequest } from '../contract/request.ts'
+import { type ArticlesRequest, checkPlan, historyStart, type ReadRequest } from '../contract/request.ts'
 import type { Answer } from '../http/answer.ts'
 import { findArticles, type Searches } from './find.ts'
 import { digestOf, type Listed } from './shown-article.ts'
 
 /**
- * `GET /v1/articles`: one page and the cursor of the next.
+ * `GET /v1/articles` and `/explore/articles`: one page and the cursor of the next.
  *
+ * @param read how the operation reads its requests
  * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
 export async function answerArticles(
   searches: Searches,
   cursorSecret: CursorSecret,
+  read: ReadRequest,
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const { request, found, binding, start } = await findPage(searches, cursorSecret, rawQuery, plan)
+  const { request, found, binding, start } = await findPage(searches, cursorSecret, read, rawQuery, plan)
   const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
@@ -39,8 +41,14 @@ export async function answerArticles(
  *
  * @throws ApiError
  */
-export async function findPage(searches: Searches, cursorSecret: CursorSecret, rawQuery: string, plan: Plan) {
-  const request = readRequest(rawQuery, 'articles')
+export async function findPage(
+  searches: Searches,
+  cursorSecret: CursorSecret,
+  read: ReadRequest,
+  rawQuery: string,
+  plan: Plan,
+) {
+  const request = read(rawQuery, 'articles')
   const binding = bindingOf(request, plan)
   const cursor = openCursor(cursorSecret, binding, request)
   const start = cursor?.historyStart ?? historyStart(plan.history, new Date())

@@ -6,7 +6,8 @@ import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
 
 /** Everything that the answer of an operation depends on. */
 export interface Asked {
-  operation: 'articles' | 'feed'
+  /** Its path. */
+  operation: string
   /** The query string as it arrived. */
   query: string
   plan: Plan

@@ -10,6 +10,7 @@ import {
   type ParameterName,
   parameterSchema,
 } from './parameters.ts'
+import { isList } from './query-string.ts'
 import {
   ARTICLE_SCHEMA,
   AUTHOR_SCHEMA,
@@ -58,8 +59,7 @@ export function openApiDocument(serviceName: string): Json {
             'One page of up to 100 items, for feed readers that can send a header. Errors are JSON, as everywhere.',
           parameters: parameterRefs(PARAMETER_NAMES.filter(name => name !== 'cursor')),
           description200: 'RSS 2.0.',
-          // Generators that know no RSS leave the answer out of their clients; text they all know.
-          content: { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } },
+          content: FEED_CONTENT,
         }),
       },
     },
@@ -116,6 +116,8 @@ export const SECURITY_SCHEMES = {
 }
 
 const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
+/** Generators that know no RSS leave the answer out of their clients; text they all know. */
+export const FEED_CONTENT = { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } }
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
@@ -209,7 +211,7 @@ export function parameterObject(name: string, definition: Parameter): Json {
     // An empty value counts as not given.
     allowEmptyValue: true,
     schema: openSchema(parameterSchema(definition)),
-    ...(definition.kind === 'choices' ? { style: 'form', explode: false } : {}),
+    ...(isList(definition) ? { style: 'form', explode: false } : {}),
   }
 }
 

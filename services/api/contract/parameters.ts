@@ -7,6 +7,7 @@ export const LIMITS = {
   semanticQ: 2,
   outlet: 191,
   author: 191,
+  outlets: 50,
   cursor: 255,
   perPage: { minimum: 1, maximum: 100, default: 25 },
   /** Counting stops here for keyword and boolean search (decision 25). */
@@ -33,6 +34,8 @@ export type ParameterKind =
   | { kind: 'choice'; values: readonly string[]; default?: string; conditional?: true }
   /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
   | { kind: 'choices'; values: readonly string[] }
+  /** Several domains, in the same three forms. */
+  | { kind: 'domains'; most: number }
   | { kind: 'flag' }
   /** `dates`: a bare day may be written instead of a date-time. */
   | { kind: 'instant'; dates: boolean }
@@ -40,6 +43,7 @@ export type ParameterKind =
 
 /** NUL is never taken (decision 11). */
 const ANY_TEXT = '^[^\\u0000]*$'
+const DOMAIN = '^[^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+$'
 /** Years that dates may have (`LIMITS.years`); the formats say the rest. */
 const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
@@ -135,6 +139,19 @@ export const PARAMETERS = {
 
 export type ParameterName = keyof typeof PARAMETERS
 
+/**
+ * The parameters of a search beside the contract (decision 39): those of the contract, and more.
+ */
+export const EXPLORE_PARAMETERS = {
+  ...PARAMETERS,
+  outlets: {
+    kind: 'domains',
+    most: LIMITS.outlets,
+    about:
+      'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`; at most 50. Repeat it, or separate by commas. Together with `outlet`, both hold.',
+  },
+} as const satisfies Record<string, Parameter>
+
 /** In the order of the contract. */
 export const PARAMETER_NAMES = Object.keys(PARAMETERS).filter((name): name is ParameterName => name in PARAMETERS)
 
@@ -168,6 +185,8 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
       }
     case 'choices':
       return { type: 'array', items: { type: 'string', enum: [...parameter.values] } }
+    case 'domains':
+      return { type: 'array', maxItems: parameter.most, items: { type: 'string', maxLength: 253, pattern: DOMAIN } }
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':

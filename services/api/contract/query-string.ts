@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { nearestName } from '../../../shared/encoding/near-miss.ts'
 import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
 import {
+  type EXPLORE_PARAMETERS,
   FLAGS,
-  type PARAMETERS,
   type Parameter,
   type ParameterKind,
   type ParameterName,
@@ -83,20 +83,26 @@ type ValueOf<P extends ParameterKind> = P extends { kind: 'choice'; values: read
   ? V
   : P extends { kind: 'choices'; values: readonly (infer V)[] }
     ? V[]
-    : P extends { kind: 'flag' }
-      ? boolean
-      : P extends { kind: 'instant' }
-        ? Instant
-        : P extends { kind: 'integer' }
-          ? number
-          : string
+    : P extends { kind: 'domains' }
+      ? string[]
+      : P extends { kind: 'flag' }
+        ? boolean
+        : P extends { kind: 'instant' }
+          ? Instant
+          : P extends { kind: 'integer' }
+            ? number
+            : string
 
 type ParameterTable = Record<string, Parameter>
 
 /** The parameters that were given, each read and within its bounds. */
 export type ValuesOf<T extends ParameterTable> = { [N in keyof T]?: ValueOf<T[N]> }
 
-export type ParameterValues = ValuesOf<typeof PARAMETERS>
+/** Of a search, in the contract or beside it. */
+export type ParameterValues = ValuesOf<typeof EXPLORE_PARAMETERS>
+
+/** Repeated, bracketed or comma-separated. */
+export const isList = ({ kind }: Parameter): boolean => kind === 'choices' || kind === 'domains'
 
 const ajv = new Ajv({
   allErrors: true,
@@ -163,11 +169,11 @@ function collect(
       continue
     }
     const parameter = table[name]!
-    const values = parameter.kind === 'choices' ? item.value.split(',') : [item.value]
+    const values = isList(parameter) ? item.value.split(',') : [item.value]
     const given = values.map(value => value.normalize('NFC').trim()).filter(value => value !== '')
     if (given.length === 0) continue
     const before = texts.get(name) ?? []
-    if (parameter.kind !== 'choices' && before.length > 0) problems.add(name, 'Give this parameter only once.')
+    if (!isList(parameter) && before.length > 0) problems.add(name, 'Give this parameter only once.')
     texts.set(name, [...before, ...given])
   }
   return texts
@@ -182,7 +188,7 @@ function unknown(name: string, known: string[]): string {
 function parameterNamed(table: ParameterTable, name: string): string | null {
   if (Object.hasOwn(table, name)) return name
   const list = name.endsWith('[]') ? name.slice(0, -2) : ''
-  return Object.hasOwn(table, list) && table[list]!.kind === 'choices' ? list : null
+  return Object.hasOwn(table, list) && isList(table[list]!) ? list : null
 }
 
 /**
@@ -199,6 +205,8 @@ function shape(parameter: Parameter, texts: string[]): unknown {
       const known = parameter.values.filter(value => chosen.has(value))
       return [...known, ...[...chosen].filter(value => !known.includes(value))]
     }
+    case 'domains':
+      return [...new Set(texts.map(value => value.toLowerCase()))].sort()
     case 'flag':
       return text.toLowerCase()
     case 'integer':
@@ -236,6 +244,10 @@ function complaint(parameter: Parameter, keyword: string): string {
       return `Write one of ${parameter.values.join(', ')}.`
     case 'choices':
       return `Write one or more of ${parameter.values.join(', ')}.`
+    case 'domains':
+      return keyword === 'maxItems'
+        ? `Write at most ${parameter.most} domains.`
+        : 'Write domains alone, as nrc.nl, without https:// or a path.'
     case 'flag':
       return 'Write true, false, yes, no, 1 or 0.'
     case 'integer':

@@ -23,6 +23,7 @@ t.test('the contract: defaults', async t => {
     languages: null,
     hasAuthor: null,
     outlet: null,
+    outlets: null,
     author: null,
     publishedAfter: null,
     publishedBefore: null,

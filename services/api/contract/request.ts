@@ -6,11 +6,10 @@ import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
 import {
   DEFAULT_SORT,
+  EXPLORE_PARAMETERS,
   LIMITS,
   type Order,
-  PARAMETER_NAMES,
   PARAMETERS,
-  type ParameterName,
   type SearchIn,
   type SearchMode,
   type Sort,
@@ -21,6 +20,7 @@ import {
   type ParameterValues,
   type Problems,
   readQueryString,
+  type WrittenParameter,
 } from './query-string.ts'
 
 /** The two operations; the feed is a single page. */
@@ -41,6 +41,8 @@ export interface ArticlesRequest {
   languages: Language[] | null
   hasAuthor: boolean | null
   outlet: string | null
+  /** Exact domains in small letters, sorted; always null in the contract. */
+  outlets: string[] | null
   author: string | null
   publishedAfter: Instant | null
   publishedBefore: Instant | null
@@ -50,20 +52,31 @@ export interface ArticlesRequest {
   cursor: string | null
 }
 
-const readValues = createValuesReader(PARAMETERS)
-
 /**
- * Reads and validates a raw query string: every parameter by itself, then those that must go
- * together.
+ * Reads and validates the raw query string of an operation of the contract: every parameter by
+ * itself, then those that must go together.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
-export function readRequest(rawQuery: string, operation: Operation): ArticlesRequest {
-  const problems = createProblems()
-  const values = readValues(readQueryString(rawQuery), problems)
-  if (operation === 'feed' && values.cursor !== undefined) {
-    problems.add('cursor', 'The feed is a single page; read further pages as JSON.')
+export const readRequest = createReader(createValuesReader(PARAMETERS))
+
+/**
+ * Reads every search beside the contract: of an address, or one that is kept. Whatever the contract
+ * takes means the same here.
+ * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
+ */
+export const readSearch = createReader(createValuesReader(EXPLORE_PARAMETERS))
+
+export type ReadRequest = (rawQuery: string, operation: Operation) => ArticlesRequest
+
+function createReader(readValues: (written: WrittenParameter[], problems: Problems) => ParameterValues): ReadRequest {
+  return (rawQuery, operation) => {
+    const problems = createProblems()
+    const values = readValues(readQueryString(rawQuery), problems)
+    if (operation === 'feed' && values.cursor !== undefined) {
+      problems.add('cursor', 'The feed is a single page; read further pages as JSON.')
+    }
+    return requestOf(values, problems)
   }
-  return requestOf(values, problems)
 }
 
 /**
@@ -77,7 +90,14 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
   const question = readQuestion(values, problems)
   if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
   const { q = null, country = null, language = null, has_author = null, outlet = null, ...more } = values
-  const { author = null, published_after = null, published_before = null, ingested_after = null, ...others } = more
+  const {
+    outlets = null,
+    author = null,
+    published_after = null,
+    published_before = null,
+    ingested_after = null,
+    ...others
+  } = more
   const { order = PARAMETERS.order.default, per_page = PARAMETERS.per_page.default, cursor = null, ...rest } = others
   // The compiler refuses a parameter that is added to the contract and read nowhere.
   const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = rest
@@ -89,6 +109,7 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
     languages: language,
     hasAuthor: has_author,
     outlet,
+    outlets,
     author,
     publishedAfter: published_after,
     publishedBefore: published_before,
@@ -201,26 +222,28 @@ export interface Spelling {
 }
 
 /** Every parameter but the cursor itself: the compiler asks for those that are added. */
-export type Spellings = Record<Exclude<ParameterName, 'cursor'>, Spelling>
+export type Spellings = Record<Exclude<keyof typeof EXPLORE_PARAMETERS, 'cursor'>, Spelling>
 
+/** In the contract's order. */
 export function spellingsOf(request: ArticlesRequest): Spellings {
   const { question } = request
   const searchIn = question.search === 'semantic' ? null : question.searchIn
   return {
-    search: choice(question.search, PARAMETERS.search.default),
     q: text(request.q),
+    search: choice(question.search, PARAMETERS.search.default),
     search_in: choice(searchIn, PARAMETERS.search_in.default),
-    sort: choice(question.sort, DEFAULT_SORT[question.search]),
-    order: choice(request.order, PARAMETERS.order.default),
-    per_page: { bound: request.perPage, written: null },
     country: list(request.countries),
     language: list(request.languages),
     has_author: flag(request.hasAuthor),
     outlet: text(request.outlet),
+    outlets: list(request.outlets),
     author: text(request.author),
     published_after: instant(request.publishedAfter, ceilMs),
     published_before: instant(request.publishedBefore, lastMs),
     ingested_after: instant(request.ingestedAfter, ceilMs),
+    sort: choice(question.sort, DEFAULT_SORT[question.search]),
+    order: choice(request.order, PARAMETERS.order.default),
+    per_page: { bound: request.perPage, written: null },
   }
 }
 
@@ -259,11 +282,9 @@ type Filters = [name: string, value: string][]
  * that mean the same give the same.
  */
 export function appliedFilters(request: ArticlesRequest): Filters {
-  const spellings = spellingsOf(request)
-  return PARAMETER_NAMES.flatMap((name): [string, string][] => {
-    const written = name === 'cursor' ? null : spellings[name].written
-    return written === null ? [] : [[name, written]]
-  })
+  return Object.entries(spellingsOf(request)).flatMap(
+    ([name, { written }]): Filters => (written === null ? [] : [[name, written]]),
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ALL_ERRORS } from '../contract/errors.ts'
 import {
   enumSchemas,
+  FEED_CONTENT,
   headerObjects,
   type Json,
   openSchema,
@@ -10,8 +11,8 @@ import {
   SECURITY_SCHEMES,
   searchOperation,
 } from '../contract/openapi.ts'
-import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { ERROR_SCHEMA } from '../contract/resources.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { SEARCH_LIMITS } from '../searches/description.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
@@ -55,6 +56,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Coverage: COVERAGE_SCHEMA,
           Limits: LIMITS_SCHEMA,
           Matches: MATCHES_SCHEMA,
+          Page: PAGE_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
           Error: {
             ...ERROR_SCHEMA,
@@ -76,11 +78,24 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for an article, copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
+A request for articles, copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
 other requests cost one of the minute alone.
 `.trim()
 
+const { cursor: _cursor, ...OF_A_FEED } = EXPLORE_PARAMETERS
+
 const EXPLORE_OPERATIONS: Json = {
+  '/explore/articles': explored('exploreArticles', 'Page', parametersOf(EXPLORE_PARAMETERS), {
+    summary: 'Search articles, with more than the contract has',
+    description: 'The answer of `/v1/articles` to every search that it takes, and to those that it does not.',
+  }),
+  '/explore/articles.rss': explored(
+    'exploreFeed',
+    'Page',
+    parametersOf(OF_A_FEED),
+    { summary: 'The same search as an RSS 2.0 feed', description: 'The answer of `/v1/articles.rss`, likewise.' },
+    FEED_CONTENT,
+  ),
   '/explore/articles/{id}': explored('articleById', 'Article', [inPath('id', { type: 'string', maxLength: 128 })], {
     summary: 'One article by its id',
     description:
@@ -103,7 +118,7 @@ const EXPLORE_OPERATIONS: Json = {
     description:
       'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
   }),
-  '/explore/matches': explored('matchesOfPage', 'Matches', parametersOf(PARAMETERS), {
+  '/explore/matches': explored('matchesOfPage', 'Matches', parametersOf(EXPLORE_PARAMETERS), {
     summary: 'What the search has found in the articles of a page',
     description:
       'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
@@ -125,10 +140,11 @@ function explored(
   schema: string,
   parameters: Json[],
   about: { summary: string; description: string; mayBeMissing?: boolean },
+  content = json(schema),
 ): Json {
   const description200 = `The ${schema.toLowerCase()}.`
   return {
-    get: searchOperation(operationId, { ...about, tag: 'Explore', parameters, description200, content: json(schema) }),
+    get: searchOperation(operationId, { ...about, tag: 'Explore', parameters, description200, content }),
   }
 }
 
@@ -158,7 +174,10 @@ const OF_THE_KEY = [
 const FEED_PROPERTIES = {
   id: { type: 'string' },
   title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: 'Its name in lists and in OPML.' },
-  search: { type: 'string', description: 'A query string with the parameters of `/v1/articles.rss`, in one spelling.' },
+  search: {
+    type: 'string',
+    description: 'A query string with the parameters of `/explore/articles.rss`, in one spelling.',
+  },
   created_at: { type: 'string', format: 'date-time' },
   last_used_at: { type: ['string', 'null'], format: 'date-time', description: 'null until the first request.' },
   requests: { type: 'integer', minimum: 0, description: 'Answers so far, errors among them.' },
@@ -197,7 +216,7 @@ const FEED_SCHEMAS = {
       search: {
         type: 'string',
         maxLength: SEARCH_LIMITS.search,
-        description: 'A query string with the parameters of `/v1/articles.rss`, without `?`; empty: everything.',
+        description: 'A query string with the parameters of `/explore/articles.rss`, without `?`; empty: everything.',
       },
       title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: "By default the feed's own title." },
     },
@@ -246,7 +265,7 @@ const FEED_OPERATIONS: Json = {
     get: feedOperation('readFeed', {
       summary: 'A feed, for feed readers',
       description:
-        'The answer of `/v1/articles.rss` to the search of the feed, at the cost of its key: as RSS 2.0, Atom or JSON Feed. Needs no header.',
+        'The answer of `/explore/articles.rss` to the search of the feed, at the cost of its key: as RSS 2.0, Atom or JSON Feed. Needs no header.',
       security: [],
       parameters: [
         inPath('token', { type: 'string' }),

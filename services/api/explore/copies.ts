@@ -6,9 +6,9 @@ import { findPage } from '../articles/articles.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
-import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
-import { historyStart } from '../contract/request.ts'
+import { historyStart, readSearch } from '../contract/request.ts'
 import { ARTICLE_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 import { type Asked, COVERED, type Coverage, findOne } from './article.ts'
@@ -22,7 +22,7 @@ const ID = {
   },
 } as const satisfies Record<string, Parameter>
 
-export const COPIES_PARAMETERS = { ...ID, ...PARAMETERS }
+export const COPIES_PARAMETERS = { ...ID, ...EXPLORE_PARAMETERS }
 
 /** Most copies of an article that are shown. */
 const MOST = 100
@@ -79,7 +79,7 @@ export const COPIES_SCHEMA = {
 } as const
 
 /**
- * `GET /explore/copies`: of the articles of a page of `/v1/articles`, or of one article, which
+ * `GET /explore/copies`: of the articles of a page of `/explore/articles`, or of one article, which
  * others have the same text.
  *
  * @param rawQuery that of the page, its cursor too; or `id`
@@ -93,7 +93,7 @@ export async function answerCopies(
   plan: Plan,
 ): Promise<Answer> {
   const id = readId(rawQuery)
-  const page = id === null ? await findPage(searches, cursorSecret, rawQuery, plan) : null
+  const page = id === null ? await findPage(searches, cursorSecret, readSearch, rawQuery, plan) : null
   const covered = { countries: plan.countries, since: page?.start ?? historyStart(plan.history, new Date()) }
   const data = await searches.withPermit(async leaves => {
     const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
@@ -107,7 +107,7 @@ export async function answerCopies(
 
 const readOne = createValuesReader(
   ID,
-  new Map(Object.keys(PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
+  new Map(Object.keys(EXPLORE_PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
 )
 
 /** @returns null: a page is asked for */

@@ -19,16 +19,17 @@ import { countArticles, type PlannedRequest, type Searches } from '../articles/f
 import type { ShownArticle } from '../articles/shown-article.ts'
 import { ApiError } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
-import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
 import { checkPlan, historyStart, requestOf } from '../contract/request.ts'
 import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
-const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = PARAMETERS
+const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
 
 /**
- * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and four of its own.
+ * The parameters of `/explore/counts`: those of `/explore/articles` without pages, and four of its
+ * own.
  */
 export const COUNTS_PARAMETERS = {
   by: {
@@ -58,13 +59,13 @@ export const COUNTS_PARAMETERS = {
   sort: {
     ...sort,
     about:
-      'As in `/v1/articles`. `ingested_at` leaves out articles without an ingestion time, and buckets of time are then those of ingestion.',
+      'As in `/explore/articles`. `ingested_at` leaves out articles without an ingestion time, and buckets of time are then those of ingestion.',
   },
 } as const satisfies Record<string, Parameter>
 
 const NO_PAGES = 'Counts have no pages; leave it out.'
 
-/** Parameters of `/v1/articles` that counts do not take. */
+/** Parameters of `/explore/articles` that counts do not take. */
 const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['per_page', NO_PAGES],
   ['cursor', NO_PAGES],

@@ -8,6 +8,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
+import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
@@ -58,8 +59,8 @@ const COUNTED_OF_PAGE = 1_000_000
 const SHOWN = 5_000
 
 /**
- * `GET /explore/matches`: of the articles of a page of `/v1/articles`, which words of title and
- * snippet the search has found, and how many places in the text. Nothing of the text is shown
+ * `GET /explore/matches`: of the articles of a page of `/explore/articles`, which words of title
+ * and snippet the search has found, and how many places in the text. Nothing of the text is shown
  * beyond the snippet.
  *
  * @param rawQuery that of the page, its cursor too
@@ -72,7 +73,7 @@ export async function answerMatches(
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const { request, found } = await findPage(searches, cursorSecret, rawQuery, plan)
+  const { request, found } = await findPage(searches, cursorSecret, readSearch, rawQuery, plan)
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'

@@ -3,6 +3,7 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
+import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
@@ -28,7 +29,7 @@ export async function answerSearchFeed(
   { format, title, search }: AskedFeed,
   plan: Plan,
 ): Promise<Answer> {
-  const found = await findForFeed(searches, search, plan, LIMITS.perPage.maximum)
+  const found = await findForFeed(searches, readSearch, search, plan, LIMITS.perPage.maximum)
   const content =
     format === 'rss'
       ? rssOf(searches.index, identity, found, { title })

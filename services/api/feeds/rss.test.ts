@@ -19,7 +19,7 @@ function feed(query: string, rows: ListedRow[]): string {
     article.pieces.item = makeItem(article.pieces.json)
     return relevance === undefined ? article : { ...article, relevance }
   })
-  const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, null)
+  const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, '/v1/articles.rss')
   return feedBody(head, articles, false).toString()
 }
 

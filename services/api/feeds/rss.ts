@@ -9,7 +9,7 @@ import {
   checkPlan,
   historyStart,
   inWords,
-  readRequest,
+  type ReadRequest,
   searchOf,
   titleOf,
 } from '../contract/request.ts'
@@ -18,19 +18,23 @@ import type { Answer, Content } from '../http/answer.ts'
 import { optional, text, writeElement, writeXml, type XmlElement } from './xml.ts'
 
 /**
- * `GET /v1/articles.rss`: the first page of the same query as RSS 2.0.
+ * `GET /v1/articles.rss` and `/explore/articles.rss`: the first page of the same query as RSS 2.0.
  *
+ * @param path of the operation
+ * @param read how it reads its requests
  * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
 export async function answerFeed(
   searches: Searches,
   identity: FeedIdentity,
+  path: string,
+  read: ReadRequest,
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const found = await findForFeed(searches, rawQuery, plan)
-  return { ...rssOf(searches.index, identity, found, null), ...aboutSearch(found) }
+  const found = await findForFeed(searches, read, rawQuery, plan)
+  return { ...rssOf(searches.index, identity, found, path), ...aboutSearch(found) }
 }
 
 /** What a feed is written from. */
@@ -47,11 +51,12 @@ interface FoundForFeed {
  */
 export async function findForFeed(
   searches: Searches,
+  read: ReadRequest,
   rawQuery: string,
   plan: Plan,
   items: number = LIMITS.perPage.default,
 ): Promise<FoundForFeed> {
-  const request = readRequest(rawQuery, 'feed')
+  const request = read(rawQuery, 'feed')
   const asked = request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
   const start = historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
@@ -70,7 +75,7 @@ export function rssOf(
   index: Searches['index'],
   identity: FeedIdentity,
   { request, rows }: FoundForFeed,
-  own: OwnFeed | null,
+  own: OwnFeed | string,
 ): Content {
   makeItems(index, rows)
   // Not our own address: processes that know themselves by different ones agree on what has changed
@@ -78,9 +83,10 @@ export function rssOf(
   const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
-    tagged: `${head}${own === null ? '' : 'with sources'}${digestOf(rows, itemPiece)}`,
+    tagged: `${head}${typeof own === 'string' ? '' : 'with sources'}${digestOf(rows, itemPiece)}`,
     untagged: () => identity.publicUrl,
-    body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows, own !== null),
+    body: publicUrl =>
+      feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows, typeof own !== 'string'),
   }
 }
 
@@ -114,14 +120,14 @@ const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 const END = '  </channel>\n</rss>\n'
 
 /**
- * Writes RSS 2.0 (decisions 30–32) up to its items. Holds no time of its own: as long as the
- * articles stay, so does every byte.
+ * Writes RSS 2.0 (decisions 30–32) up to its items, of a feed of its own or of an operation's path.
+ * Holds no time of its own: as long as the articles stay, so does every byte.
  */
 export function writeHead(
   identity: FeedIdentity,
   request: ArticlesRequest,
   articles: readonly Listed[],
-  own: OwnFeed | null,
+  own: OwnFeed | string,
 ): string {
   const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, own) }
   const document = writeXml({
@@ -155,23 +161,24 @@ function channelOf(
   { serviceName, publicUrl }: FeedIdentity,
   request: ArticlesRequest,
   articles: readonly Listed[],
-  own: OwnFeed | null,
+  own: OwnFeed | string,
 ): XmlElement[] {
   const filters = appliedFilters(request)
   const filtered = inWords(filters)
   const search = searchOf(request, filters)
-  const endpoint = `${publicUrl}/v1/articles.rss`
+  const isOwn = typeof own !== 'string'
+  const endpoint = `${publicUrl}${isOwn ? '' : own}`
   const address = search === '' ? endpoint : `${endpoint}?${search}`
   const self = { href: address, rel: 'self', type: 'application/rss+xml' }
   const latest = Math.max(...articles.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
   return [
-    text('title', own?.title ?? titleOf(serviceName, request, filters)),
-    text('link', own === null ? endpoint : pageOf(publicUrl, search)),
+    text('title', isOwn ? own.title : titleOf(serviceName, request, filters)),
+    text('link', isOwn ? pageOf(publicUrl, search) : endpoint),
     text(
       'description',
       `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,
     ),
-    ...(own === null ? [{ name: 'atom:link', attributes: self }] : []),
+    ...(isOwn ? [] : [{ name: 'atom:link', attributes: self }]),
     ...optional('language', languageOf(request)),
     ...optional('lastBuildDate', Number.isFinite(latest) ? new Date(latest).toUTCString() : null),
     text('ttl', String(TTL)),

@@ -8,9 +8,9 @@ import { requestId } from './observe.ts'
 export const HTTP_LIMITS = {
   /**
    * Of request line and headers. A whole request line with the longest values of all parameters,
-   * percent-encoded, and every usual header takes under 10 KB.
+   * percent-encoded, and every usual header takes under 32 KB.
    */
-  headerBytes: 16_384,
+  headerBytes: 32_768,
   /** A browser sends about twenty, a chain of proxies a dozen more. */
   headers: 100,
   /** Of a header that says what a client takes. To parse a longer one costs more than an answer. */

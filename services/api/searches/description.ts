@@ -1,6 +1,6 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
-import { checkPlan, historyStart, readRequest, searchOf, titleOf } from '../contract/request.ts'
+import { checkPlan, historyStart, readSearch, searchOf, titleOf } from '../contract/request.ts'
 
 /** Limits of what describes a kept search. */
 export const SEARCH_LIMITS = {
@@ -27,8 +27,8 @@ interface Described {
 }
 
 /**
- * Reads a search and its name, by the rules of `/v1/articles.rss`: what is refused there is refused
- * here, and what the plan does not cover.
+ * Reads a search and its name, by the rules of `/explore/articles.rss`: what is refused there is
+ * refused here, and what the plan does not cover.
  *
  * @param search a query string without `?`; letters beyond ASCII may be written as they are
  * @param written its name; null: the title that a feed of the search has
@@ -46,11 +46,11 @@ export function readDescribed(
   const errors = { ...problemsOfSearch(search), ...(name === null ? {} : problemsOfName(member, name)) }
   if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
   // The reader of query strings takes bytes, one a character, as Node hands them over.
-  const request = readRequest(Buffer.from(search).toString('latin1'), 'feed')
+  const request = readSearch(Buffer.from(search).toString('latin1'), 'feed')
   checkPlan(request, plan, historyStart(plan.history, new Date()))
   const stored = searchOf(request)
   // A time may lie in the years of the contract where it was written, and beyond them in UTC.
-  readRequest(stored, 'feed')
+  readSearch(stored, 'feed')
   const own = [...titleOf(serviceName, request)].slice(0, SEARCH_LIMITS.name).join('')
   return { search: stored, name: name || own }
 }
