@@ -12,6 +12,7 @@ import type { Client } from './postgres.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import type { ArticleFilter, Sort, TimeBounds } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
+import type { AheadSegment } from './store/postgres-segment-writer.ts'
 import type { IndexState, SegmentRange } from './store/segment-store.ts'
 import type { Covered } from './suggestions.ts'
 import type { NameField } from './terms.ts'
@@ -219,8 +220,8 @@ export interface Indexer {
   finish(how?: 'due' | 'all'): Promise<void>
   /** For an import: its segments, before its articles are visible. */
   imported: {
-    /** Builds a segment and stores it ahead. @returns its number */
-    build(articles: ImportedArticles): Promise<number>
+    /** Builds a segment and stores it ahead. */
+    build(articles: ImportedArticles): Promise<AheadSegment>
     /**
      * Makes segments of articles that others have written, unless they are fewer than a quarter of
      * a flush.

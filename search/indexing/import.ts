@@ -5,6 +5,7 @@ import type { SegmentSource } from '../segment/builder.ts'
 import { ingestedInto } from '../segment/columns.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import {
+  type AheadSegment,
   lockImported,
   lockSegments,
   readCovered,
@@ -141,9 +142,9 @@ function createSegmentWriter(parts: PatientParts) {
      * Uses a segment; builds another one where other processes have written some of the articles.
      */
     async use(built: Built): Promise<void> {
-      for (let attempt = 1; built.number !== null && !isSlow && attempt <= ATTEMPTS; attempt++) {
+      for (let attempt = 1; built.ahead !== null && !isSlow && attempt <= ATTEMPTS; attempt++) {
         written({ indexed: 0, known: built.known })
-        const claims = await useSegment(parts, built, built.number)
+        const claims = await useSegment(parts, built, built.ahead)
         if (claims === null) {
           written({ indexed: built.articles.length, known: 0 })
           return
@@ -153,7 +154,7 @@ function createSegmentWriter(parts: PatientParts) {
         built = claims === 'too slow' ? { ...built, known: 0 } : await build(built.inputs, claims)
       }
       written({ indexed: 0, known: built.known })
-      if (built.number !== null) await removeUnused(pool, built.number)
+      if (built.ahead !== null) await removeUnused(pool, built.ahead)
       if (built.inputs.length > 0) await singly(built.inputs)
     },
   }
@@ -168,8 +169,8 @@ interface Built {
   articles: IdentifiedArticle[]
   /** Articles that were known before, and are in no segment. */
   known: number
-  /** Of the segment; null: too few articles are new. */
-  number: number | null
+  /** Their segment; null: too few articles are new. */
+  ahead: AheadSegment | null
   /** When it was stored, on the clock of `performance`. */
   at: number
 }
@@ -182,16 +183,16 @@ async function buildSegment(
   const isNew = articles.map((_, at) => !claims[at]!.known)
   const inputs = articles.filter((_, at) => isNew[at])
   const known = articles.length - inputs.length
-  if (inputs.length < sizes.least) return { inputs, articles: [], known, number: null, at: 0 }
+  if (inputs.length < sizes.least) return { inputs, articles: [], known, ahead: null, at: 0 }
   const ids = claims.filter(claim => !claim.known).map(({ id }) => id)
   const { prepared } = await prepareBatch(pool, inputs)
   const rows = prepared.map((one, at): IdentifiedArticle => ({ ...one, id: ids[at]! }))
-  const number = await indexer.imported.build({
+  const ahead = await indexer.imported.build({
     sources: rows.map((row, at): SegmentSource => sourceOf(row, inputs[at]!, BigInt(at + 1))),
     titles: rows.map(row => textOf(row.words.title)),
     bodies: rows.map(row => textOf(row.words.body)),
   })
-  return { inputs, articles: rows, known, number, at: performance.now() }
+  return { inputs, articles: rows, known, ahead, at: performance.now() }
 }
 
 function sourceOf(row: IdentifiedArticle, { country, language }: NewArticle, seq: bigint): SegmentSource {
@@ -217,7 +218,11 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
  * @returns null: they are. Otherwise nothing was written. The claims: some were known, or an id was
  *   taken. Too slow: the server ended the transaction, which held the clock for too long
  */
-async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | 'too slow' | null> {
+async function useSegment(
+  parts: PatientParts,
+  built: Built,
+  segment: AheadSegment,
+): Promise<Claim[] | 'too slow' | null> {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
   // Searches read it ahead meanwhile.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
@@ -226,7 +231,7 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
   const attempt = async () => {
     await indexer.imported.cover()
     await transaction(pool, async client => {
-      tried = await useWithin(client, built, number, { embedAt: new Date(Date.now() + embedDelay), holdsClock })
+      tried = await useWithin(client, built, segment, { embedAt: new Date(Date.now() + embedDelay), holdsClock })
     }).catch(async error => {
       if (error.code === TIMED_OUT) throw new TooSlow()
       const isKnown = error instanceof OtherClaims && tried.length > 0
@@ -237,7 +242,7 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
     await parts.patiently(attempt)
     return null
   } catch (error) {
-    await removeUnused(pool, number)
+    await removeUnused(pool, segment)
     if (error instanceof OtherClaims) return error.claims
     if (error instanceof TooSlow) return 'too slow'
     throw error
@@ -245,7 +250,7 @@ async function useSegment(parts: PatientParts, built: Built, number: number): Pr
 }
 
 /** One that stays is removed by others, after minutes. */
-const removeUnused = (pool: Pool, number: number) => removeAhead(pool, number).catch(() => {})
+const removeUnused = (pool: Pool, segment: AheadSegment) => removeAhead(pool, segment).catch(() => {})
 
 class OtherClaims extends Error {
   override name = 'OtherClaims'
@@ -264,14 +269,15 @@ class TooSlow extends Error {}
 async function useWithin(
   client: Client,
   built: Built,
-  number: number,
+  segment: AheadSegment,
   { embedAt, holdsClock }: { embedAt: Date; holdsClock: number },
 ): Promise<WrittenRow[]> {
   const { inputs, articles } = built
   const claims = await claimIdentities(client, inputs)
   if (claims.some(({ id, known }, at) => known || id !== articles[at]!.id)) throw new OtherClaims(claims)
-  const columns = await lockImported(client, number)
-  // Others remove a segment that was not used for minutes. Then it is built anew.
+  const columns = await lockImported(client, segment)
+  // Others remove a segment that was not used for minutes, and a failover may have undone it. Then
+  // it is built anew.
   if (columns === null) throw new OtherClaims(claims)
   const stamps = Math.ceil(articles.length / PER_STAMP)
   const { base, stamp } = await takeNumbers(client, articles.length, stamps, holdsClock)
@@ -290,7 +296,7 @@ async function useWithin(
     }),
   )
   const ingested = rows.map(row => row.ingestedAt?.getTime() ?? null)
-  await useImported(client, number, { first: base + 1n, columns: ingestedInto(columns, ingested), ingested })
+  await useImported(client, segment, { first: base + 1n, columns: ingestedInto(columns, ingested), ingested })
   return rows
 }
 
@@ -309,8 +315,8 @@ async function coverBefore(client: Client, last: bigint): Promise<boolean> {
   if (last - first >= MOST_BEFORE) return false
   const segment = await segmentOf(postgresArticles(openReads(client)), { first, last })
   // Nobody else ever sees it ahead, so any kind will do.
-  const number = await storeAhead(client, 'merge', segment, noBrake)
-  await replaceSegments(client, number, [])
+  const { no } = await storeAhead(client, 'merge', segment, noBrake)
+  await replaceSegments(client, no, [])
   return true
 }
 

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Pool, reasonOf } from '../postgres.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
+import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
 import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
@@ -160,14 +160,13 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
     runAll: () => run('all', { kinds: KINDS, waitFor: KINDS }),
     /** When articles have come slowly and no more follow. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
-    /** @returns the segment's number */
-    async build(articles: ImportedArticles): Promise<number> {
+    async build(articles: ImportedArticles): Promise<AheadSegment> {
       const url = pool.options.connectionString ?? ''
       const start = performance.now()
-      const { number, failure } = await threadOf('import').run({ url, articles })
-      if (number === null) throw new SegmentError(failure)
+      const { ahead, failure } = await threadOf('import').run({ url, articles })
+      if (ahead === null) throw new SegmentError(failure)
       events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
-      return number
+      return ahead
     },
     cover: (last: bigint) => run('import', { kinds: ['flush'], waitFor: ['flush'], flushTo: last }),
     mergeImported: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
@@ -201,8 +200,8 @@ export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'onMade'> {
 /** The segments that the thread has made; `failure`: why it made no more. */
 export interface TaskResult {
   made: MadeSegment[]
-  /** Of the segment of an import; null: there is none. */
-  number: number | null
+  /** The segment of an import; null: there is none. */
+  ahead: AheadSegment | null
   failure: Failure | null
 }
 
@@ -284,7 +283,7 @@ function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPr
       worker ??= start()
       result = await answerOf(worker, { id: ++questions, task }, () => crash)
     } catch (error) {
-      result = { made: [], number: null, failure: failureOf(error) }
+      result = { made: [], ahead: null, failure: failureOf(error) }
     }
     if (keepAlive === 0) await end()
     else {

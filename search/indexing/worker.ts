@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import type { Pool } from '../postgres.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
-import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
+import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { SEGMENT_SIZES } from './policy.ts'
 import {
   type Answer,
@@ -34,10 +34,10 @@ let knownWords: KnownWords | undefined
 async function run(pool: Pool, task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
   try {
-    const number = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
-    return { made, number, failure: null }
+    const ahead = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
+    return { made, ahead, failure: null }
   } catch (error) {
-    return { made, number: null, failure: failureOf(error) }
+    return { made, ahead: null, failure: failureOf(error) }
   } finally {
     await pool.end()
   }
@@ -50,8 +50,8 @@ async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask,
   return null
 }
 
-/** Builds the segment of an import and stores it ahead. @returns its number */
-async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<number> {
+/** Builds the segment of an import and stores it ahead. */
+async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<AheadSegment> {
   knownWords ??= createKnownWords()
   const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })
   sources.forEach(({ seq }, at) => {
@@ -60,7 +60,7 @@ async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedAr
   const texts = builder.knownTexts()
   const range = { first: 1n, last: BigInt(sources.length) }
   const segment = { range, articles: sources, built: builder.build() }
-  const number = await openSegmentWriter(pool).prepareImported(segment)
-  knownWords.keep(number, texts, segment)
-  return number
+  const ahead = await openSegmentWriter(pool).prepareImported(segment)
+  knownWords.keep(ahead.no, texts, segment)
+  return ahead
 }

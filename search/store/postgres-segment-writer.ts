@@ -88,9 +88,9 @@ export function openSegmentWriter(pool: Pool) {
         if (within) await client.query(`set local idle_in_transaction_session_timeout = '${HOLDS_LOCK.merge}'`)
         await within?.(client)
         // Nobody else ever sees it ahead, so any kind will do.
-        const added = await storeAhead(client, 'merge', segment, brake)
-        await replaceSegments(client, added, expects)
-        return added
+        const { no } = await storeAhead(client, 'merge', segment, brake)
+        await replaceSegments(client, no, expects)
+        return no
       })
     },
 
@@ -104,7 +104,7 @@ export function openSegmentWriter(pool: Pool) {
     prepare: (kind: SegmentWork, segment: NewSegment, brake: Brake = noBrake): Promise<number> =>
       transaction(pool, async client => {
         await client.query('delete from segments_ahead where kind = $1', [kind])
-        return storeAhead(client, kind, segment, brake)
+        return (await storeAhead(client, kind, segment, brake)).no
       }),
 
     /**
@@ -112,7 +112,7 @@ export function openSegmentWriter(pool: Pool) {
      * own numbers, and their times of ingestion, when it is used. It removes those that killed
      * imports have prepared.
      */
-    prepareImported: (segment: NewSegment): Promise<number> =>
+    prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {
         await client.query(REMOVE_ABANDONED)
         return storeAhead(client, 'import', segment, noBrake)
@@ -159,13 +159,22 @@ export function openSegmentWriter(pool: Pool) {
  * after the last.
  */
 
-/** Stores a segment that is not used yet. @returns its number */
+/**
+ * A segment that is stored ahead. A server that took over may give its number again, to another
+ * one: the moment tells the two apart.
+ */
+export interface AheadSegment {
+  no: number
+  storedAt: Date
+}
+
+/** Stores a segment that is not used yet. */
 export async function storeAhead(
   client: Client,
   kind: SegmentWork | 'import',
   { range, articles, built }: NewSegment,
   brake: Brake,
-): Promise<number> {
+): Promise<AheadSegment> {
   const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
   const number = rows[0]!.segment_no
   for (const part of parts(built.buckets)) {
@@ -178,7 +187,7 @@ export async function storeAhead(
   }
   const published = extent(articles.map(article => article.published))
   const ingested = extent(articles.map(article => article.ingested))
-  await client.query(ADD_AHEAD, [
+  const added = await client.query<AheadSegment>(ADD_AHEAD, [
     number,
     kind,
     range.first,
@@ -190,7 +199,7 @@ export async function storeAhead(
     built.columns,
     idsDigest(articles),
   ])
-  return number
+  return added.rows[0]!
 }
 
 /** As `digestOf` has it. */
@@ -258,13 +267,13 @@ export async function lockSegments(client: Client): Promise<void> {
  *
  * @returns its columns; null: it is there no longer
  */
-export async function lockImported(client: Client, segmentNo: number): Promise<Buffer | null> {
-  const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [segmentNo])
+export async function lockImported(client: Client, { no, storedAt }: AheadSegment): Promise<Buffer | null> {
+  const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [no, storedAt])
   return rows[0]?.columns ?? null
 }
 
-export async function removeAhead(db: Queryable, segmentNo: number): Promise<void> {
-  await db.query('delete from segments_ahead where segment_no = $1', [segmentNo])
+export async function removeAhead(db: Queryable, { no, storedAt }: AheadSegment): Promise<void> {
+  await db.query('delete from segments_ahead where segment_no = $1 and stored_at = $2', [no, storedAt])
 }
 
 /**
@@ -275,13 +284,13 @@ export async function removeAhead(db: Queryable, segmentNo: number): Promise<voi
  */
 export async function useImported(
   client: Client,
-  segmentNo: number,
+  segment: AheadSegment,
   { first, columns, ingested }: { first: bigint; columns: Buffer; ingested: (number | null)[] },
 ): Promise<void> {
-  await refuseOthers(client, segmentNo, first - 1n)
+  await refuseOthers(client, segment.no, first - 1n)
   await lockSegments(client)
-  await client.query(USE_IMPORTED, [segmentNo, first - 1n, ...extent(ingested), columns])
-  await removeAhead(client, segmentNo)
+  await client.query(USE_IMPORTED, [segment.no, first - 1n, ...extent(ingested), columns])
+  await removeAhead(client, segment)
 }
 
 /** Articles up to this `seq` have a segment; 0: none has. */
@@ -396,7 +405,8 @@ const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
 const ADD_AHEAD = `
   insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
     first_published, last_published, first_ingested, last_ingested, undated, columns, digest)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  returning segment_no as no, stored_at as "storedAt"`
 
 // $1 number, $2 `seq` before its first article. One that a process of a former version has stored
 // has no digest. Index: the primary key of articles.
@@ -410,8 +420,8 @@ const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_a
 // $1 $2 range. Segments are ascending and without gaps.
 const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= $2'
 
-// $1 number
-const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 for update'
+// $1 number, $2 moment
+const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 and stored_at = $2 for update'
 
 // $1 number, $2 number before its first article, $3 $4 ingested, $5 columns
 const USE_IMPORTED = `

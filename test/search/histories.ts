@@ -15,9 +15,10 @@ export interface Meeting {
   /**
    * `hold` it for `ms`; `cut` the connection before it, or `lose` its answer; `kill` the writer
    * before it, or `murder` it when the server has run it; end the newest `thread`. `restart`
-   * Postgres, or `fail over` to a standby that lacks the last transactions.
+   * Postgres, or `fail over` to a standby that lacks the last transactions: those whose commits
+   * wait for it, or that were told after it fell `behind`.
    */
-  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'fail over'
+  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'behind' | 'fail over'
   ms: number
 }
 
@@ -62,13 +63,15 @@ export function histories(acts: Meeting['act'][], steps: number): fc.Arbitrary<S
   return fc.array(fc.array(actor, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: steps })
 }
 
-/** Importers beside others, of which one sees a failover. */
+/** Importers beside others, of which one sees a failover; perhaps to a standby that fell behind. */
 export function failovers(): fc.Arbitrary<Step[]> {
-  const failover = fc.record({ at: fc.integer({ min: 10, max: 60 }), ms: fc.nat(7) }, { noNullPrototype: true })
-  return fc.tuple(histories(['hold', 'lose'], 1), failover).map(([[step], { at, ms }]) => {
+  const fields = { at: fc.integer({ min: 10, max: 60 }), ms: fc.nat(7), behind: fc.oneof(fc.constant(0), fc.nat(40)) }
+  const failover = fc.record(fields, { noNullPrototype: true })
+  return fc.tuple(histories(['hold', 'lose'], 1), failover).map(([[step], { at, ms, behind }]) => {
     const [first, ...others] = step!
-    const importer: Actor = { ...first!, kind: 'import', meetings: [{ at, act: 'fail over', ms }] }
-    return [[importer, ...others]]
+    const meetings: Meeting[] = [{ at, act: 'fail over', ms }]
+    if (behind > 0) meetings.push({ at: Math.max(1, at - behind), act: 'behind', ms: 0 })
+    return [[{ ...first!, kind: 'import', meetings }, ...others]]
   })
 }
 

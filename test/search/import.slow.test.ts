@@ -175,7 +175,7 @@ t.test('articles whose commit was not heard of are not reported as known when th
 
 t.test('tasks of one thread at a time each get the segment of their own articles', async t => {
   const { pool, indexer } = await open(t)
-  const numbers = await Promise.all(
+  const built = await Promise.all(
     [3, 5, 7].map(count => {
       const sources = shortArticles(0, count).map((article, at) => ({
         ...{ seq: BigInt(at + 1), id: `${count}-${at}`, published: at, ingested: null, publisherNo: 1, authorNos: [] },
@@ -189,7 +189,7 @@ t.test('tasks of one thread at a time each get the segment of their own articles
     'select segment_no as no, last_seq::int as n from segments_ahead',
   )
   t.same(
-    numbers.map(no => rows.find(row => row.no === no)?.n),
+    built.map(({ no }) => rows.find(row => row.no === no)?.n),
     [3, 5, 7],
   )
 })

@@ -40,14 +40,16 @@ async function openWorld(cluster: Cluster, scale: number) {
   }
   const own = await enter()
   const pool = createPool(own.to(database.url), 'model', () => {}, { settings: SEARCH_SETTINGS })
-  const index = openTestIndex(pool)
+  const open = () => {
+    const index = openTestIndex(pool)
+    return { index, follower: createFollower(index) }
+  }
   const workers: Worker[] = []
   // Node itself dies when a thread is ended that still loads its modules.
   const onWorker = (worker: Worker) => void worker.once('message', () => workers.push(worker))
   process.on('worker', onWorker)
-  const follower = createFollower(index)
   return {
-    ...{ cluster, scale, database, doors, enter, pool, index, workers, follower },
+    ...{ cluster, scale, database, doors, enter, pool, workers, ...open() },
     /** Articles that were there after the step before. */
     before: [] as Known[],
     /** A process may have left a segment that nobody uses. */
@@ -56,9 +58,16 @@ async function openWorld(cluster: Cluster, scale: number) {
     restart: null as Promise<void> | null,
     /** The server changes in this step. */
     change: null as Promise<Ended[]> | null,
+    /** What was told in this step may be undone: no commit waited for the standby. */
+    forgets: false,
+    /** Whoever searches starts anew. */
+    async reopen() {
+      await this.index.close()
+      Object.assign(this, open())
+    },
     async close() {
       process.off('worker', onWorker)
-      await index.close()
+      await this.index.close()
       await pool.end()
       for (const door of doors) await door.close()
       // The server that had it may hang for good.
@@ -91,6 +100,10 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
         if (one.status === 'rejected') throw one.reason
         return one.value
       })
+      if (world.forgets) {
+        await world.reopen()
+        for (const one of ended) Object.assign(one, { told: null, isDone: false })
+      }
       await check(world, [...ended, ...more], page).catch((error: unknown) => {
         throw new Error(`after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`)
       })
@@ -145,20 +158,32 @@ async function meet(world: World, door: Door, { act, ms }: Meeting): Promise<Pas
     world.restart ??= world.cluster.restart()
     await world.restart
   }
-  if (act === 'fail over' && world.change === null) {
+  if ((act === 'behind' || act === 'fail over') && world.change === null) {
     const { cluster } = world
     cluster.standbys[0]!.pause()
     await cluster.current().query('select pg_terminate_backend(pid) from pg_stat_replication')
-    world.change = failOver(world, cluster, ms)
+    if (act === 'fail over') world.change = failOver(world, cluster, ms)
   }
   return act === 'cut' ? 'cut' : act === 'lose' ? 'lose' : 'pass'
 }
 
-/** Commits wait for the standby from now on, as far as a step fails over. */
-async function prepareChange({ cluster }: World, step: Step): Promise<void> {
-  if (!step.some(({ meetings }) => meetings.some(({ act }) => act === 'fail over'))) return
+/**
+ * Commits wait for the standby from now on, as far as a step fails over. Where it falls behind,
+ * they do not, and the next number of a segment is one that the new primary gives again.
+ */
+async function prepareChange(world: World, step: Step): Promise<void> {
+  const { cluster, database } = world
+  const acts = step.flatMap(({ meetings }) => meetings.map(({ act }) => act))
+  world.forgets = acts.includes('behind')
+  if (!acts.includes('fail over')) return
   if (cluster.standbys.length === 0) await cluster.follow()
   await setSynchronous(cluster, "'*'")
+  if (!world.forgets) return
+  for (const times of ['1', '(select log_cnt from segments_segment_no_seq)'])
+    await cluster
+      .current()
+      .query(`select nextval('segments_segment_no_seq') from generate_series(1, ${times})`, database.url)
+  await setSynchronous(cluster, "''")
 }
 
 async function setSynchronous(cluster: Cluster, names: string): Promise<void> {
@@ -175,23 +200,27 @@ const WAITING = "select from pg_stat_activity where wait_event = 'SyncRep'"
 
 /** Others write on the new primary before the writers of the step come back. */
 async function failOver(world: World, cluster: Cluster, ms: number): Promise<Ended[]> {
-  const late = performance.now() + 2_000
+  const late = performance.now() + (world.forgets ? 0 : 2_000)
   while (performance.now() < late && (await cluster.current().query(WAITING)).length === 0) await pause(10)
   for (const door of world.doors) door.shut()
   await cluster.failOver()
   const url = useCurrent(cluster)
-  const others: Actor = { ...NOTHING, keys: Array.from({ length: 2 + (ms % 7) }, (_, at) => 1_000_000 + at) }
+  const keys = Array.from({ length: 2 + (ms % 7) }, (_, at) => 1_000_000 + at)
+  const others: Actor = { ...OTHERS, kind: world.forgets ? 'import' : 'crawler', keys }
   const database = { url: inDatabase(url, new URL(world.database.url).pathname.slice(1)) }
   const pool = createPool(database.url, 'others', () => {})
   const ended: Ended = { actor: others, told: null, isDone: true }
-  await ACTS.crawler(pool, others, ended)
-  await pool.end()
+  const acting = ACTS[others.kind](pool, others, ended)
+  const isAhead = async () => (await pool.query("select from segments_ahead where kind = 'import'")).rowCount !== 0
+  await (world.forgets ? Promise.race([acting, until(isAhead, 20_000)]) : acting)
   for (const door of world.doors) door.open()
+  await acting
+  await pool.end()
   return [ended]
 }
 
-const NOTHING: Actor = {
-  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 0, meetings: [] },
+const OTHERS: Actor = {
+  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 500, meetings: [] },
 }
 
 /**
@@ -325,13 +354,19 @@ export async function startModel(t: Test) {
     const { SEED, REPLAY } = process.env
     const seed = Number(SEED ?? Date.now() % 1_000_000_000)
     test.comment(`seed ${seed}`)
-    const property = fc.asyncProperty(histories, steps => live(steps, cluster, scale))
+    let living = Promise.resolve()
+    const property = fc.asyncProperty(histories, steps => {
+      living = live(steps, cluster, scale)
+      return living
+    })
     const result = await fc.check(property, {
       ...{ seed, numRuns: runs + examples.length, examples: examples.map((one): [Step[]] => [one]) },
       ...(REPLAY === undefined ? {} : { path: REPLAY }),
       // Each attempt of shrinking takes seconds.
       interruptAfterTimeLimit: limit,
     })
+    // One that the limit interrupts ends before the servers do.
+    await living.catch(() => {})
     if (result.failed) test.fail(`${String(result.errorInstance)}\n${fc.defaultReportMessage(result)}`)
     else test.pass(`${result.numRuns} histories`)
   }
