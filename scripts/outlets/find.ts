@@ -3,6 +3,7 @@ import { getDomain } from 'tldts'
 import type { FeedFormat } from '../../services/crawler/feeds/parsing/feed.ts'
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { isOfNews, sitemapsOf } from '../../services/crawler/fetch/robots.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { counted } from '../../shared/log/printable.ts'
@@ -132,8 +133,9 @@ export async function findFeeds(
     }
   }
   await tryAll(links.feeds, () => found.length >= wanted)
-  const sitemaps = sitemapLines(await trial.robotsText(anchor), anchor)
-  await tryAll(sitemaps, () => found.length > 0)
+  const sitemaps = sitemapsOf(await trial.robotsText(anchor), anchor.href)
+  sitemaps.sort((a, b) => Number(isOfNews(b)) - Number(isOfNews(a)))
+  await tryAll([...new Set(sitemaps.map(({ href }) => href))].slice(0, MOST_NAMED), () => found.length > 0)
   const readable = known.some(({ ok }) => ok)
   if (!readable)
     await tryAll(
@@ -180,14 +182,3 @@ function feedLinks(html: string, base: string): string[] {
 }
 
 const FEED_TYPE = /^\s*application\/(rss\+xml|atom\+xml|feed\+json|rdf\+xml)/i
-
-/**
- * The sitemaps that a robots.txt names (RFC 9309 leaves the line open); those of news come first.
- */
-function sitemapLines(robots: string, base: URL): string[] {
-  const urls = [...robots.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)]
-    .map(([, address]) => readAddress(address ?? '', base.href)?.href)
-    .filter(url => url !== undefined)
-  const isNews = (url: string) => /news|nieuws|actu|article/i.test(url)
-  return [...new Set(urls)].sort((a, b) => Number(isNews(b)) - Number(isNews(a))).slice(0, MOST_NAMED)
-}

@@ -6,10 +6,10 @@ import {
   introducesItself,
   introduction,
 } from '../../services/crawler/fetch/connector.ts'
+import { followAll, freshTrack } from '../../services/crawler/fetch/polite-get.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
-import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 
@@ -38,7 +38,6 @@ export interface Answered {
 
 /** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
 const LONGEST_PAUSE = 30_000
-const MAX_REDIRECTS = 5
 
 export function openTrial(config: Config, signal: AbortSignal): Trial {
   const parser = openFeedParser()
@@ -64,10 +63,10 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
     }
     return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
   }
-  const askAllowed = async (url: URL): Promise<FetchedResponse> => {
+  const askAllowed: Ask = async (url, cookie) => {
     const { rules, crawlDelay } = await rulesOf(url)
     if (!isAllowed(rules, url)) throw new Error('robots.txt forbids it')
-    return ask(url, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
+    return ask(url, cookie, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
   }
   return {
     ...{ config, parser, signal },
@@ -87,7 +86,7 @@ const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 
 const whyNotAsked = ({ kind, message }: RequestFailure) =>
   NOT_ASKED.has(kind) ? message : `robots.txt does not answer, so nothing may be fetched: ${message}`
 
-type Ask = (url: URL, pause?: number) => Promise<FetchedResponse>
+type Ask = (url: URL, cookie: string, pause?: number) => Promise<FetchedResponse>
 
 /**
  * Requests of one host follow one another, with CRAWL_HOST_DELAY between them, or a longer pause.
@@ -98,7 +97,7 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
     config.CRAWL_TIMEOUT,
   )
   const ends = new Map<string, { turn: Promise<unknown>; at: number }>()
-  return (url, pause = 0) => {
+  return (url, cookie, pause = 0) => {
     const { host } = url
     const before = ends.get(host)
     const asking = (async () => {
@@ -106,12 +105,17 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
       const free = (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
       await sleep(Math.max(0, free - performance.now()), undefined, { signal })
       try {
-        return await request(url, { ...introduction(config), accept: '*/*' }, connect, {
-          timeout: config.CRAWL_TIMEOUT,
-          maxBytes: config.CRAWL_MAX_BYTES,
-          signal,
-          wanted: () => true,
-        })
+        return await request(
+          url,
+          { ...introduction(config), accept: '*/*', ...(cookie === '' ? {} : { cookie }) },
+          connect,
+          {
+            timeout: config.CRAWL_TIMEOUT,
+            maxBytes: config.CRAWL_MAX_BYTES,
+            signal,
+            wanted: () => true,
+          },
+        )
       } finally {
         const known = ends.get(host)
         if (known !== undefined) known.at = performance.now()
@@ -122,16 +126,15 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
   }
 }
 
+/** Follows redirects as the crawler does, cookies included. */
 async function follow(from: URL, ask: Ask): Promise<Answered> {
-  let url = from
+  const track = freshTrack()
   let permanent = true
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const answer = await ask(url)
-    const next =
-      answer.status >= 300 && answer.status < 400 ? readAddress(answer.headers.location ?? '', url.href) : null
-    if (next === null) return { answer, url, permanent }
-    permanent &&= answer.status === 301 || answer.status === 308
-    url = next
-  }
-  throw new Error(`redirected more than ${MAX_REDIRECTS} times`)
+  const fetched = await followAll(track, from, async url => {
+    const answer = await ask(url, track.cookies.headerFor(url))
+    if (answer.status >= 300 && answer.status < 400) permanent &&= answer.status === 301 || answer.status === 308
+    return { kind: 'answer', answer, url }
+  })
+  if (fetched.kind === 'answer') return { ...fetched, permanent }
+  throw new Error('detail' in fetched ? fetched.detail : fetched.kind)
 }

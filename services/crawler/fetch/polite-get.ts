@@ -9,8 +9,8 @@ import type { FetchedResponse } from './request.ts'
 import { NEVER_ASKED } from './request-failure.ts'
 import {
   isAllowed,
+  isOfNews,
   type KnownRobots,
-  newsSitemapOf,
   ROBOTS_LIMIT,
   type RobotsBlocked,
   type RobotsKnown,
@@ -18,6 +18,7 @@ import {
   recallRobots,
   rememberRobots,
   rememberUnreachable,
+  sitemapsOf,
 } from './robots.ts'
 
 /** The outcome of fetching an address, redirects followed. */
@@ -44,21 +45,25 @@ const OWN_PATIENCE = 5_000
  */
 const GUEST_PATIENCE = 15_000
 
+/** How far the redirects of one document have been followed. */
+interface Track {
+  refreshOf: RefreshOf
+  /** Addresses that have redirected us, each with the cookies that it got. */
+  passed: Set<string>
+  cookies: CookieJar
+}
+
 /** The state of fetching one document: its address, and those that it redirects to. */
-interface Way {
+interface Way extends Track {
   asking: Asking
   visit: Lease
   outletNo: number
   headers: Record<string, string>
   ownPatience: number
-  refreshOf: RefreshOf
   beginning: number | undefined
   /** Set for a robots.txt, which no robots.txt forbids: whether it is still to be read. */
   robotsNeeded: (() => Promise<boolean>) | null
-  /** Addresses that have redirected us, each with the cookies that it got. */
-  passed: Set<string>
   askedHosts: Set<string>
-  cookies: CookieJar
 }
 
 /** The address to which a document sends its reader on at once; null: it is meant to be read. */
@@ -90,27 +95,33 @@ export async function politeGet(
   outletNo: number,
   address: string,
   headers: Record<string, string>,
-  { ownPatience = OWN_PATIENCE, refreshOf = () => null, beginning, asked = null }: GetOptions = {},
+  { ownPatience = OWN_PATIENCE, refreshOf, beginning, asked = null }: GetOptions = {},
 ): Promise<Fetched> {
   const url = readTarget(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
-  const way = { asking, visit, outletNo, headers, ownPatience, refreshOf, beginning, robotsNeeded: null }
-  return followAll({ ...way, ...freshTrack(), askedHosts: new Set(asked === null ? [] : [asked]) }, url)
+  const own = { asking, visit, outletNo, headers, ownPatience, beginning, robotsNeeded: null }
+  const way = { ...own, ...freshTrack(refreshOf), askedHosts: new Set(asked === null ? [] : [asked]) }
+  return followAll(way, url, to => ask(way, to))
 }
 
-const freshTrack = () => ({ passed: new Set<string>(), cookies: createCookieJar() })
+export const freshTrack = (refreshOf: RefreshOf = () => null): Track => ({
+  refreshOf,
+  passed: new Set(),
+  cookies: createCookieJar(),
+})
 
-async function followAll(way: Way, start: URL): Promise<Fetched> {
+/** Asks for an address, then for each that an answer redirects to. */
+export async function followAll(track: Track, start: URL, ask: (url: URL) => Promise<Fetched>): Promise<Fetched> {
   let url = start
   for (;;) {
-    const fetched = await ask(way, url)
+    const fetched = await ask(url)
     if (fetched.kind !== 'answer') return fetched
     const { status, headers: answered, cookies } = fetched.answer
-    const location = REDIRECTS.has(status) ? answered.location : (way.refreshOf(fetched.answer, url) ?? undefined)
+    const location = REDIRECTS.has(status) ? answered.location : (track.refreshOf(fetched.answer, url) ?? undefined)
     if (location === undefined) return fetched
-    way.passed.add(stepOf(way, url))
-    way.cookies.set(url, cookies)
-    const next = follow(way, url, location)
+    track.passed.add(stepOf(track, url))
+    track.cookies.set(url, cookies)
+    const next = follow(track, url, location)
     // A document that sends its reader nowhere new is the answer itself.
     if (!(next instanceof URL)) return REDIRECTS.has(status) ? next : fetched
     url = next
@@ -170,7 +181,7 @@ async function robotsOf(
   }
   const headers = { accept: 'text/plain,*/*;q=0.5' }
   const own = { ...way, ...freshTrack(), askedHosts: new Set(way.askedHosts), headers, robotsNeeded }
-  const fetched = await followAll({ ...own, refreshOf: () => null }, new URL('/robots.txt', origin))
+  const fetched = await followAll(own, new URL('/robots.txt', origin), to => ask(own, to))
   const unreachable = (detail: string, atLeast = 0) => {
     const backOff = Math.min(config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
     return rememberUnreachable(pool, host, Math.max(atLeast, backOff), `robots.txt${detail}`)
@@ -188,7 +199,7 @@ async function robotsOf(
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
   const text = wholeLines(body).toString('utf8')
   const rules = readRobots(text, productToken(config.CRAWL_USER_AGENT))
-  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY, newsSitemapOf(text))
+  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY, sitemapsOf(text).find(isOfNews)?.href ?? null)
 }
 
 /** ms */
@@ -205,14 +216,14 @@ const wholeLines = (body: Buffer) =>
   body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
 /** A request of the way. The same address with another cookie is another one. */
-const stepOf = ({ cookies }: Way, url: URL) => `${url.href} ${cookies.headerFor(url)}`
+const stepOf = ({ cookies }: Track, url: URL) => `${url.href} ${cookies.headerFor(url)}`
 
 /** The address that a redirect leads to, or why we do not go there. */
-function follow(way: Way, from: URL, location: string): URL | Fetched {
-  const { passed, cookies } = way
+function follow(track: Track, from: URL, location: string): URL | Fetched {
+  const { passed, cookies } = track
   const next = readTarget(location, from.href)
   if (next === null) return notFollowed(`redirected to ${location.slice(0, 200)}`)
-  if (passed.has(stepOf(way, next))) {
+  if (passed.has(stepOf(track, next))) {
     const detail = `redirected in a circle at ${next.href.slice(0, 200)}`
     return cookies.isEmpty() ? notFollowed(detail) : { kind: 'cookies', url: next, detail }
   }

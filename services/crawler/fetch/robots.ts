@@ -78,14 +78,18 @@ export function readRobots(text: string, token: string): RobotsRules {
 
 const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
 
-/** The first sitemap for news of a robots.txt. The path tells: the host may be a newspaper's. */
-export function newsSitemapOf(text: string): string | null {
-  for (const [, written = ''] of text.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)) {
-    const url = readAddress(written)
-    if (url !== null && written.length <= ADDRESS_LIMIT && /news|nieuws|actu/i.test(url.pathname)) return url.href
-  }
-  return null
-}
+/**
+ * The sitemaps that a robots.txt names (RFC 9309 leaves the line open).
+ *
+ * @param base address of the file; without it, relative addresses are left out
+ */
+export const sitemapsOf = (text: string, base?: string): URL[] =>
+  [...text.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)]
+    .map(([, written = '']) => (written.length <= ADDRESS_LIMIT ? readAddress(written, base) : null))
+    .filter(url => url !== null)
+
+/** Whether a sitemap is one of news. The path tells: the host may be a newspaper's. */
+export const isOfNews = ({ pathname }: URL): boolean => /news|nieuws|actu/i.test(pathname)
 
 /**
  * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
