@@ -21,33 +21,20 @@ const SIGN_OF_LIFE = 20_000
  * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A
  * connection that failed is closed and not used again.
  */
-export async function transaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  // Without a listener, a connection lost between two statements would end the process.
-  const onError = (error: Error) => {
-    broken = error
-  }
-  client.on('error', onError)
-  try {
-    await client.query('begin')
-    const result = await work(client)
-    await client.query('commit')
-    return result
-  } catch (error) {
-    // Behind a query that is not answered, a rollback would wait just as long.
-    if (isUnanswered(error)) broken = error
-    else {
-      await client.query('rollback').catch((rollbackError: Error) => {
-        broken = rollbackError
-      })
+export const transaction = <T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(pool, async (client, breaks) => {
+    try {
+      await client.query('begin')
+      const result = await work(client)
+      await client.query('commit')
+      return result
+    } catch (error) {
+      // Behind a query that is not answered, a rollback would wait just as long.
+      if (isUnanswered(error)) breaks(error)
+      else await client.query('rollback').catch(breaks)
+      throw error
     }
-    throw error
-  } finally {
-    client.off('error', onError)
-    client.release(broken)
-  }
-}
+  })
 
 /**
  * Runs work with a session of its own, whose locks go with it: a transaction of minutes would keep
@@ -56,19 +43,34 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
  *
  * @param idle time without a statement after which Postgres ends the session
  */
-export async function withSession<T>(pool: Pool, idle: string, work: (session: Client) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let lost: Error | undefined
-  const onError = (error: Error) => {
-    lost = error
-  }
-  client.on('error', onError)
-  try {
+export const withSession = <T>(pool: Pool, idle: string, work: (session: Client) => Promise<T>): Promise<T> =>
+  withClient(pool, async (client, breaks) => {
+    breaks(true)
     await client.query(`set idle_session_timeout = '${idle}'`)
     return await work(client)
+  })
+
+/**
+ * Runs work with a connection of the pool, which is closed afterwards when it broke.
+ *
+ * @param work calls `breaks` with the reason for which nobody else may use the connection
+ */
+async function withClient<T>(
+  pool: Pool,
+  work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | true | undefined
+  const breaks = (why: Error | true) => {
+    broken = why
+  }
+  // Without a listener, a connection lost between two statements would end the process.
+  client.on('error', breaks)
+  try {
+    return await work(client, breaks)
   } finally {
-    client.off('error', onError)
-    client.release(lost ?? true)
+    client.off('error', breaks)
+    client.release(broken)
   }
 }
 

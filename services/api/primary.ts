@@ -19,8 +19,6 @@ const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
 /** ms after which a process counts as well: after its end it is started again at once. */
 const WELL = 20_000
-/** A process that has ended so often, each time before it was well, is not started any more. */
-const MOST_FAILURES = 20
 /** ms in which a successor must listen. */
 const SUCCESSION_TIMEOUT = 2 * WARM_TIMEOUT
 /** ms that a replaced process has for the requests in hand. */
@@ -56,8 +54,6 @@ interface Processes {
   all: Set<ApiProcess>
   /** Those that get connections, without those that are replaced. */
   serving: Set<ApiProcess>
-  /** Numbers of processes that are not started any more. */
-  given: Set<string>
   stopping: boolean
   replacing: boolean
 }
@@ -71,7 +67,7 @@ interface Processes {
 export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<Running> {
   // With `--inspect`, each process takes a free port.
   cluster.setupPrimary({ exec: MAIN, args: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], inspectPort: 0 })
-  const sets = { all: new Set<ApiProcess>(), serving: new Set<ApiProcess>(), given: new Set<string>() }
+  const sets = { all: new Set<ApiProcess>(), serving: new Set<ApiProcess>() }
   const processes: Processes = { count, config, log, ...sets, stopping: false, replacing: false }
   process.on('exit', () => {
     for (const one of processes.all) one.worker.process.kill('SIGKILL')
@@ -170,24 +166,16 @@ function lastConnectionOf({ process: child }: Worker): () => { close(): void } |
 
 /** Keeps a process running: what ends is started again, later and later while it keeps ending. */
 async function keep(processes: Processes, first: ApiProcess): Promise<void> {
-  const { serving, given, log } = processes
+  const { serving, log } = processes
   let rest = SHORTEST_PAUSE
-  let failures = 0
   for (let one = first; ; one = launch(processes, one.number)) {
     const listens = await one.listens
     if (listens) serving.add(one)
     const { code, how, age } = await one.ended
     if (processes.stopping || one.isReplaced) return
-    const isWell = listens && age > WELL
-    failures = isWell ? 0 : failures + 1
     // Nobody is left who would answer, and it has said why. Our own supervisor starts us again.
-    if (serving.size === 0 && (!listens || failures === MOST_FAILURES)) giveUp(log, code, how)
-    if (failures === MOST_FAILURES) {
-      given.add(one.number)
-      log.error({ process: one.number }, `a process ${how} ${failures} times in a row; it is not started any more`)
-      return
-    }
-    rest = isWell ? SHORTEST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
+    if (serving.size === 0 && !listens) giveUp(log, code, how)
+    rest = listens && age > WELL ? SHORTEST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
     log.error({ process: one.number, pause: rest }, `a process ${how}; it is started again`)
     await pause(rest, undefined, { ref: false })
     if (processes.stopping) return
@@ -259,12 +247,12 @@ async function ask(one: ApiProcess): Promise<ProcessReport | null> {
 }
 
 /** Whatever one of the processes misses is missing. */
-async function missingAmong({ serving, given }: Processes): Promise<Missing> {
+async function missingAmong({ serving }: Processes): Promise<Missing> {
   if (serving.size === 0) return { processes: 'none is running' }
   const all = await Promise.all(
     [...serving].map(async one => (await ask(one))?.missing ?? { [`process ${one.number}`]: 'does not answer' }),
   )
-  return Object.assign({}, ...[...given].map(number => ({ [`process ${number}`]: 'ended again and again' })), ...all)
+  return Object.assign({}, ...all)
 }
 
 /**
