@@ -11,8 +11,17 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/article.ts'
-import { countArchive, type Parts, readArchive, readFound, readSelection, SELECTION_OPTIONS } from './archive/export.ts'
-import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
+import {
+  countArchive,
+  createFormat,
+  FORMATS,
+  type FormatName,
+  type Parts,
+  readArchive,
+  readFound,
+  readSelection,
+  SELECTION_OPTIONS,
+} from './archive/export.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(

@@ -1,5 +1,6 @@
+import { isIP } from 'node:net'
 import { withFiles } from '../../shared/outlets/rights.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
 import { gunzipFile } from './fetch/compression.ts'
@@ -11,7 +12,6 @@ import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { WaitingPage } from './hosts/due.ts'
 import type { Lease } from './hosts/leases.ts'
-import { readOwnership } from './hosts/ownership.ts'
 import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -183,4 +183,39 @@ async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   } catch (error) {
     crawl.unheard.met(error)
   }
+}
+
+/** Whose host an address is on. `domain`: of the outlet that it belongs to. */
+type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; domain: string }
+
+/**
+ * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
+ * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
+ * is either's. Indexes: outlets_domain_key, outlets_hosts.
+ */
+export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
+  const { rows } = await db.query<{ ours: boolean; domain: string; length: number }>(
+    `select outlet_no = $2 as ours, domain, length(name) as length
+       from (select outlet_no, active, domain, domain as name from outlets where domain = any($1)
+             union all
+             select outlet_no, active, domain, host from outlets, unnest(hosts) as host
+              where hosts && $1 and host = any($1)) named (outlet_no, active, domain, name)
+      where active or outlet_no = $2
+      order by length(name) desc, outlet_no = $2 desc limit 1`,
+    [namesOf(url), outletNo],
+  )
+  const [nearest] = rows
+  if (nearest === undefined) return { of: 'nobody' }
+  return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
+}
+
+/**
+ * The names in a catalogue that cover a host: itself, with and without its port, and its domains.
+ */
+function namesOf({ host, hostname }: URL): string[] {
+  const names = [host, hostname]
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return names
+  for (let dot = hostname.indexOf('.'); dot >= 0; dot = hostname.indexOf('.', dot + 1))
+    names.push(hostname.slice(dot + 1))
+  return names
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PgBoss } from 'pg-boss'
+import { PgBoss } from 'pg-boss'
 import { ensurePartitions } from '../../search/indexing/writer.ts'
 import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -16,7 +16,6 @@ import { VectorFailure, type VectorStore } from '../../shared/vectors/store.ts'
 import { observeVectorNodes } from '../../status/fleet-metrics.ts'
 import { openWorker } from '../../status/watch.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
-import { startBoss } from './boss.ts'
 import { type EmbeddingCollections, openEmbeddingCollections, watchCollections } from './collections.ts'
 import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
@@ -304,4 +303,38 @@ export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): P
       log.warn({ err: sentenceOf(error) }, 'maintenance failed')
     }
   })
+}
+
+/** ms */
+const START_AGAIN = 1_000
+
+/** pg-boss, whose cron starts maintenance. `npm run migrate` alone creates its schema. */
+export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: 'perscope maintenance',
+    max: 2,
+    migrate: false,
+    createSchema: false,
+  })
+  boss.on('error', onError)
+  return boss
+}
+
+/**
+ * Creates a boss and starts it. Waits for a Postgres that does not answer, or that is starting.
+ */
+async function startBoss(databaseUrl: string, postgres: OutageLog): Promise<PgBoss> {
+  for (;;) {
+    const boss = createBoss(databaseUrl, postgres.met)
+    try {
+      await boss.start()
+      return boss
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {})
+      if (!isTransient(error)) throw error
+      postgres.met(error)
+      await pause(START_AGAIN)
+    }
+  }
 }

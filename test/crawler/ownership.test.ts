@@ -1,6 +1,6 @@
 import t from 'tap'
 import { syncOutlets } from '../../scripts/outlets/sync.ts'
-import { readOwnership } from '../../services/crawler/hosts/ownership.ts'
+import { readOwnership } from '../../services/crawler/page.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { html, outletOf, rss, startScene } from './crawl.ts'
 import { redirect, reply } from './site.ts'

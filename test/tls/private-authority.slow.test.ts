@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { createBoss } from '../../services/embedder/boss.ts'
+import { createBoss } from '../../services/embedder/embed.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
