@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import t from 'tap'
-import { read } from '../docs/checkout.ts'
+import { filesOf, read } from '../docs/checkout.ts'
 import { cyclesOf, readImports } from './imports.ts'
 
 const { files, imports } = readImports()
@@ -180,6 +180,12 @@ t.test('no folder imports itself by way of others', async t => {
   const nodeOf = (file: string) => (parents.has(dirname(file)) ? file : dirname(file))
   const values = imports.filter(({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from))
   t.same(cyclesOf(values.map(({ from, to }) => [nodeOf(from), nodeOf(to)])), [])
+})
+
+t.test('no two migrations have one number', async t => {
+  const numbers = filesOf().flatMap(file => /^infra\/migrations\/(\d{4})_\w+\.sql$/.exec(file)?.[1] ?? [])
+  t.ok(numbers.length > 14)
+  t.same(numbers, [...new Set(numbers)])
 })
 
 t.test('no file imports a command: its import would run it', async t => {
