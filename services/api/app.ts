@@ -24,6 +24,7 @@ import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerCoverage } from './explore/coverage.ts'
 import { answerLimits } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
+import { answerRelated } from './explore/related.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
@@ -31,15 +32,12 @@ import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
 import { type Answer, type Content, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
-import { readBody } from './http/body.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
-import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
+import { crossOrigin, securityHeaders } from './http/security.ts'
 import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
-import { explorerWith, webPages } from './pages/web.ts'
-import { CITE_FILE, CITE_PAGE, citing } from './searches/citing.ts'
-import { SEARCH_LIMITS } from './searches/description.ts'
+import { webPages } from './pages/web.ts'
 import { feedPages } from './searches/feeds.ts'
 import { searchPages } from './searches/kept.ts'
 import type { SemanticSearch } from './semantic/query.ts'
@@ -87,8 +85,6 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
-  const citations = citationsOf(tools)
-  app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
   // A feed's address brings its key.
@@ -107,31 +103,21 @@ export function createApp(parts: Parts): Express {
   const ownerParts = { pool, counts, ...identityOf(parts) }
   app.use(feedPages(ownerParts), searchPages(ownerParts))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
-  addExplored(app, operations, citations)
-  // GET and HEAD of these were answered above: the operations, and the open pages without a key.
-  const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
-  app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
-  app.all('/status', sayThatPagesAreOff)
-  app.all([FEED_PATH, CITE_PAGE], refuseMethod())
-  app.all('/metrics', sayWhereMetricsAre)
-  app.use(refusePath)
-  app.use(sendError(log))
-  return app
-}
-
-/** What is beside the contract, behind the key. */
-function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, citations: ReturnType<typeof citing>) {
   app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
   app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
   app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
-  app.route('/explore/citations').post(readBody(SEARCH_LIMITS.body), citations.make).all(refuseMethod('POST'))
-  app.route(CITE_FILE).get(citations.file).all(refuseMethod())
-  app.route('/explore/copies').get(operations.copies).all(refuseMethod())
-  app.route('/explore/counts').get(operations.counts).all(refuseMethod())
-  app.route('/explore/coverage').get(operations.coverage).all(refuseMethod())
-  app.route('/explore/matches').get(operations.matches).all(refuseMethod())
-  app.route('/explore/suggestions').get(operations.suggestions).all(refuseMethod())
+  for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
+    app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
+  // GET and HEAD of these were answered above: the operations, and the open pages without a key.
+  const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
+  app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
+  app.all('/status', sayThatPagesAreOff)
+  app.all(FEED_PATH, refuseMethod())
+  app.all('/metrics', sayWhereMetricsAre)
+  app.use(refusePath)
+  app.use(sendError(log))
+  return app
 }
 
 function newApp(config: Config): Express {
@@ -183,20 +169,11 @@ function operationsOf(tools: Tools) {
     copies: operate(tools, (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan)),
     // It searches as the page did, and tells whose articles were found.
     matches: operate(tools, (searches, query, plan) => answerMatches(pool, searches, cursorSecret, query, plan)),
+    related: operate(tools, (searches, query, plan) => answerRelated(pool, searches, query, plan)),
     // A page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }
 }
-
-const citationsOf = (tools: Tools) =>
-  citing({
-    ...tools,
-    ...identityOf(tools),
-    model: tools.config.EMBEDDINGS_MODEL,
-    page: explorerWith,
-    searchesOf: response => searchesOf(tools, response),
-    charge: response => chargeMonth(tools.admissions, response),
-  })
 
 /**
  * Pages for GET and HEAD. Any other method goes on to the key; the router itself would answer

@@ -20,8 +20,19 @@ export interface Model {
    * (docs/search-by-meaning.md).
    */
   near: number | null
+  /** How close articles on the same event are; null: not measured. */
+  same: SameEvent | null
   /** Basis of the bias that is removed from every vector (`bias.ts`); empty: none. */
   bias: Float64Array[]
+}
+
+/**
+ * The cosines from which two articles are likely about the same event: `of` a pair of languages, in
+ * alphabetical order; `pooled` for the pairs with less than 50 judged pairs of articles.
+ */
+export interface SameEvent {
+  pooled: number
+  of: Partial<Record<string, number>>
 }
 
 type Row = [dimensions: number, queryPrefix: string, passagePrefix: string, maxTokens: number]
@@ -58,15 +69,22 @@ const MODELS: Record<string, Row> = {
 
 const NEAR: Partial<Record<string, number>> = { 'intfloat/multilingual-e5-small': 0.45 }
 
+/** Set by `npm run bench -- semantic --related`. */
+const SAME: Partial<Record<string, SameEvent>> = {
+  'intfloat/multilingual-e5-small': { pooled: 0.58, of: { 'de-de': 0.55, 'en-en': 0.57 } },
+}
+
 const CHARACTERS_PER_TOKEN = 3
 
 /** The conventions of a model. A model that the table does not know gets no prefixes. */
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
-  if (!row)
-    return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, near: null, bias: [] }
+  if (!row) {
+    const unknown = { dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, near: null }
+    return { name, ...unknown, same: null, bias: [] }
+  }
   const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row
   const maxCharacters = maxTokens * CHARACTERS_PER_TOKEN
-  const near = NEAR[known] ?? null
-  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, near, bias: biasOf(known) }
+  const measured = { near: NEAR[known] ?? null, same: SAME[known] ?? null, bias: biasOf(known) }
+  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, ...measured }
 }

@@ -25,6 +25,18 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
     upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
     search: (collection, vector, coverage, limit) =>
       ask(server => findNearest(server, collection, { vector, coverage, limit })),
+    around: (collection, seq, coverage, limit, least) =>
+      ask(({ nearest }) =>
+        nearest(collection, {
+          ...{ query: Number(seq), limit, filter: coverageFilter(coverage), with_payload: false, with_vector: false },
+          // Days are few of all days, so the filter leaves a small part.
+          params: searchParameters(limit, { exact: false, part: true }),
+          ...(least === null ? {} : { score_threshold: least }),
+        }),
+      ).catch((error: unknown) => {
+        if (error instanceof VectorFailure && error.message.includes(NO_POINT)) return null
+        throw error
+      }),
     seqs: (collection, from, limit) => ask(server => readSeqs(server, collection, from, limit)),
     remove: (collection, seqs) =>
       ask(async ({ api, via }) => {
@@ -36,6 +48,9 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
       ask(async ({ api, via }) => void (await api.deleteCollection({ collection_name: collection }, via))),
   }
 }
+
+/** How Qdrant says, with 404, that the point which a question names is not there. */
+const NO_POINT = 'No point with id'
 
 /** Seconds that Qdrant waits for all nodes of its cluster. One that is away does not hold it up. */
 const CREATION = 5
@@ -170,11 +185,11 @@ function resultOf<T>(result: T | undefined): T {
 const isWhole = ({ countries }: Coverage) => countries.length === COUNTRIES.length
 
 function coverageFilter(coverage: Coverage) {
-  const { countries, since } = coverage
+  const { countries, since, until } = coverage
   return {
     must: [
       ...(isWhole(coverage) ? [] : [{ key: 'country', match: { any: countries } }]),
-      { key: 'covered_at', range: { gte: since } },
+      { key: 'covered_at', range: { gte: since, ...(until === undefined ? {} : { lte: until }) } },
     ],
   }
 }

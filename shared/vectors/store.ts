@@ -18,6 +18,8 @@ export interface Coverage {
   countries: Country[]
   /** Inclusive, ms since 1970. */
   since: number
+  /** The same; absent: up to now and beyond. */
+  until?: number
 }
 
 /** Collections of vectors. Everything throws `VectorFailure`. */
@@ -40,6 +42,19 @@ export interface VectorStore {
    * `limit`.
    */
   search(collection: string, vector: number[], coverage: Coverage, limit: number): Promise<NearArticle[]>
+  /**
+   * The articles nearest to one of the collection, best first, without itself.
+   *
+   * @param least cosine; those below are left out
+   * @returns null: the collection has no vector of it
+   */
+  around(
+    collection: string,
+    seq: bigint,
+    coverage: Coverage,
+    limit: number,
+    least: number | null,
+  ): Promise<NearArticle[] | null>
   /** The exact number of vectors; null: no such collection. */
   count(collection: string): Promise<number | null>
   /**

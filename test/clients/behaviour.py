@@ -28,6 +28,7 @@ def errors():
         raised(perscope.PlanError, lambda: client.search(country="LU"))
         away = raised(perscope.SemanticUnavailableError, lambda: client.search(q="trein", search="semantic"))
         assert away.retry_after == 30, away
+        assert raised(perscope.ApiError, lambda: client.related("a0")).code == "not_found"
         raised(perscope.PerscopeError, lambda: list(client.poll(search="semantic", q="trein")))
     with perscope.Client(URL, "psk_none", retries=5) as client:
         began = time.monotonic()

@@ -7,6 +7,7 @@ import { openApiDocument } from '../../services/api/contract/openapi.ts'
 import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
+import type { RELATED_SCHEMA } from '../../services/api/explore/related.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 
@@ -112,6 +113,8 @@ t.test('issue 21.6: the written types take the answers of the API', async t => {
     { id: 'x', first: 'y', agencies: [], copies: [{ article: ARTICLE, shared: 1 }], own_words: 0 },
   ]
   t.ok(told satisfies client.Copies[])
+  const related: FromSchema<typeof RELATED_SCHEMA>['data'] = [{ article: ARTICLE, days: -1 }]
+  t.ok(related satisfies client.Related[] | null)
 })
 
 t.test('issue 37.8: the declarations that are shipped are what the program exports', async t => {

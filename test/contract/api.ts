@@ -61,6 +61,9 @@ export const noSemanticSearch: SemanticSearch<ShownArticle> = {
   async candidates() {
     throw new SemanticUnavailable('No model is configured.')
   },
+  async around() {
+    throw new SemanticUnavailable('No vector store is configured.')
+  },
   missing: async () => ({ model: 'is not configured' }),
   close: async () => {},
 }

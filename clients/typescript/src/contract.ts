@@ -163,6 +163,13 @@ export interface Copies {
   own_words: number | null
 }
 
+/** An article on the same event, of `/explore/related`; it lies beside the contract. Fields may be added. */
+export interface Related {
+  article: Article
+  /** Whole days after the other one; negative: before it. */
+  days: number
+}
+
 /** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
 export interface Client {
   /** One page; `cursor` is the `next_cursor` of the page before. */
@@ -177,6 +184,11 @@ export interface Client {
   counts(query: CountsQuery): Promise<Counts>
   /** Which other articles have the text of those of a page, or of one. */
   copies(query: ArticlesParameters | { id: string }): Promise<Copies[]>
+  /**
+   * The articles that tell of the same event as one, those in other languages first; null: it has no
+   * vector yet.
+   */
+  related(id: string): Promise<Related[] | null>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
   /** The counters of the last answer that had some. */

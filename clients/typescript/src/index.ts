@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, Copies, Counts, Page } from './contract.ts'
+import type { Client, ClientOptions, Copies, Counts, Page, Related } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { poll } from './poll.ts'
 import { createTransport } from './transport.ts'
@@ -34,6 +34,7 @@ export function createClient(options: ClientOptions): Client {
       return (await transport.ask<Counts>('/explore/counts', query)).body
     },
     copies: async query => (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
+    related: async id => (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
     feed: async (query = {}) => (await transport.ask<string>('/v1/articles.rss', query)).body,
     limits: () => transport.limits(),
   }

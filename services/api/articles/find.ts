@@ -42,15 +42,6 @@ export interface PlannedRequest {
   historyStart: Date
 }
 
-/** What a plan lets its reader see. */
-export interface Coverage {
-  countries: Country[]
-  since: Date
-}
-
-/** Of `articles a`: $2 countries, $3 history start. */
-export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
-
 /**
  * Finds one page.
  * @param at where the sequence stands; null: at its beginning
@@ -76,7 +67,7 @@ async function findPage(
     const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
     const position = at?.kind === 'semantic' ? at : null
     const page = await semantic.search({ ...filter, ...asked }, position, permits).catch((error: unknown) => {
-      throw explain(error)
+      throw explainSemantic(error)
     })
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
@@ -121,7 +112,7 @@ async function countAll(
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
   const seqs = await semantic.candidates(asked, permits).catch((error: unknown) => {
-    throw explain(error)
+    throw explainSemantic(error)
   })
   return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
 }
@@ -170,7 +161,8 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
   }
 }
 
-function explain(error: unknown): unknown {
+/** What a search by meaning throws, as an answer. */
+export function explainSemantic(error: unknown): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {
       headers: { 'Retry-After': String(RETRY_UNAVAILABLE) },

@@ -1,6 +1,7 @@
+import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
+import type { Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { historyStart } from '../contract/request.ts'
@@ -49,6 +50,15 @@ export async function answerArticle(pool: Pool, searches: Searches, path: string
   } satisfies Answer
 }
 
+/** What a plan lets its reader see. */
+export interface Coverage {
+  countries: Country[]
+  since: Date
+}
+
+/** Of `articles a`: $2 countries, $3 history start. */
+export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
+
 // $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
 // seen yet, the primary key.
 const ONE = `
@@ -69,4 +79,4 @@ export async function findOne(pool: Pool, id: string, { countries, since }: Cove
   return rows[0]
 }
 
-const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })
+export const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })

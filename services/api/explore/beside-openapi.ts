@@ -11,11 +11,9 @@ import {
   SECURITY_SCHEMES,
   searchOperation,
 } from '../contract/openapi.ts'
-
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { ARTICLE_SCHEMA, ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
+import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
-
 import { SEARCH_LIMITS } from '../searches/description.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
@@ -23,6 +21,7 @@ import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
 import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
+import { RELATED_PARAMETERS, RELATED_SCHEMA } from './related.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
 /**
@@ -44,10 +43,9 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     tags: [
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Searches', description: 'Searches that a key keeps, with what hangs on them.' },
-      { name: 'Citations', description: 'Searches with an address that always shows the same articles.' },
       { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
     ],
-    paths: { ...EXPLORE_OPERATIONS, ...SEARCH_OPERATIONS, ...CITATION_OPERATIONS, ...FEED_OPERATIONS },
+    paths: { ...EXPLORE_OPERATIONS, ...SEARCH_OPERATIONS, ...FEED_OPERATIONS },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: headerObjects(),
@@ -60,6 +58,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Limits: LIMITS_SCHEMA,
           Matches: MATCHES_SCHEMA,
           Page: PAGE_SCHEMA,
+          Related: RELATED_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
           Error: {
             ...ERROR_SCHEMA,
@@ -70,8 +69,6 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           },
           ...FEED_SCHEMAS,
           ...SEARCH_SCHEMAS,
-          Citation: CITATION_SCHEMA,
-          CitedArticles: CITED_ARTICLES_SCHEMA,
         }),
         ...enumSchemas(),
       },
@@ -83,7 +80,7 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for articles, copies, counts or matches, or of a feed reader, costs one of the minute, and its answer one of the month. All
+A request for articles, copies, counts, matches or related articles, or of a feed reader, costs one of the minute, and its answer one of the month. All
 other requests cost one of the minute alone.
 `.trim()
 
@@ -127,6 +124,12 @@ const EXPLORE_OPERATIONS: Json = {
     summary: 'What the search has found in the articles of a page',
     description:
       'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
+  }),
+  '/explore/related': explored('relatedArticles', 'Related', parametersOf(RELATED_PARAMETERS, ['id']), {
+    summary: 'Which articles tell of the same event',
+    description:
+      'By meaning, within three days around the article, in any language. One of each group of copies, at most 10.',
+    mayBeMissing: true,
   }),
   '/explore/suggestions': explored(
     'suggestNames',
@@ -225,94 +228,6 @@ const FEED_SCHEMAS = {
       },
       title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: "By default the feed's own title." },
     },
-  },
-}
-
-const TIME = { type: 'string', format: 'date-time' }
-const CITATION_PROPERTIES = {
-  status: STATUS,
-  address: { type: 'string', description: '`/cite/` and the digest.' },
-  url: ADDRESS,
-  digest: { type: 'string', description: 'SHA-256 in hex of search, bounds and articles.' },
-  search: { type: 'string', description: 'A query string in its one spelling, without `per_page`.' },
-  count: { type: 'integer', minimum: 0, description: 'How many articles it has.' },
-  cited_at: TIME,
-  as_of: { ...TIME, description: 'Articles that were ingested later are not in it.' },
-  watermark: { type: 'integer', description: 'The number of the newest article that was searched.' },
-  reach: {
-    type: 'object',
-    required: ['countries', 'since'],
-    properties: { countries: { type: 'array', items: { type: 'string' } }, since: TIME },
-    description: 'Of the plan that cited it first.',
-  },
-  rules: { type: 'integer', description: 'Version of the rules of words.' },
-  ids_only: { type: 'boolean', description: 'A search by meaning: it cannot be recomputed.' },
-}
-const CITATION_SCHEMA = {
-  type: 'object',
-  required: Object.keys(CITATION_PROPERTIES),
-  properties: { ...CITATION_PROPERTIES, model: { type: 'string' }, bias: { type: 'string' } },
-}
-const CITED_ARTICLES_SCHEMA = {
-  type: 'object',
-  required: [...Object.keys(CITATION_PROPERTIES), 'outside', 'articles'],
-  properties: {
-    ...CITATION_SCHEMA.properties,
-    outside: { type: 'integer', minimum: 0, description: 'Articles that your plan does not cover, or were deleted.' },
-    articles: { type: 'array', items: ARTICLE_SCHEMA },
-  },
-}
-
-const CITATION_OPERATIONS: Json = {
-  '/explore/citations': {
-    post: operation('cite', {
-      summary: 'Cite a search',
-      description: 'The same search with the same result has the same address. At most 100,000 articles.',
-      ...{ tags: ['Citations'] },
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              ...{ type: 'object', required: ['search'], additionalProperties: false },
-              properties: { search: FEED_SCHEMAS.NewFeed.properties.search },
-            },
-          },
-        },
-      },
-      answers: {
-        200: { description: 'The citation, which existed.', content: json('Citation') },
-        201: { description: 'The citation.', content: json('Citation') },
-      },
-      errors: [
-        ...OF_THE_KEY,
-        ...(['quota_exceeded', 'country_not_included', 'history_not_included'] as const),
-        ...(['semantic_search_unavailable', 'too_many_citations'] as const),
-        ...(['body_too_slow', 'body_too_large', 'unsupported_body'] as const),
-      ],
-    }),
-  },
-  '/cite/{digest}.{format}': {
-    get: operation('citedArticles', {
-      summary: 'The articles of a citation',
-      description:
-        'Those that your plan covers, as JSON, CSV, BibTeX or RIS. `/cite/{digest}` is its page, for anybody.',
-      ...{ tags: ['Citations'] },
-      parameters: [
-        inPath('digest', { type: 'string', pattern: '^[0-9a-f]{64}$' }),
-        inPath('format', { type: 'string', enum: ['json', 'csv', 'bib', 'ris'] }),
-      ],
-      answers: {
-        200: {
-          description: 'The articles.',
-          content: {
-            ...json('CitedArticles'),
-            ...text(['text/csv', 'application/x-bibtex', 'application/x-research-info-systems']),
-          },
-        },
-      },
-      errors: [...OF_THE_KEY, 'quota_exceeded', 'not_found'],
-    }),
   },
 }
 

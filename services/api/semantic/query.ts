@@ -1,5 +1,7 @@
 import type { ArticleFilter, ArticleRow, KeptArticle } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
+import type { SameEvent } from '../../../shared/embeddings/models.ts'
+import type { NearArticle } from '../../../shared/vectors/store.ts'
 
 /** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */
 export interface SemanticQuery extends ArticleFilter {
@@ -42,6 +44,22 @@ export interface SemanticPage<A extends KeptArticle = ArticleRow> {
   total: number
   /** null on the page that ends the set. */
   next: SemanticPosition | null
+}
+
+/** An article whose neighbours are asked for, and what the plan covers. */
+export interface AroundQuery {
+  seq: bigint
+  /** ms since 1970 */
+  at: number
+  countries: Country[]
+  since: Date
+}
+
+export interface Around {
+  /** Best first. */
+  near: NearArticle[]
+  /** How close articles on the same event are, with the model of their vectors. */
+  same: SameEvent | null
 }
 
 /** The set that a cursor names is gone: 422 `errors.cursor: ["expired"]` (decision 28). */
@@ -87,6 +105,12 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * @throws SemanticUnavailable within two seconds, waits for permits included
    */
   candidates(question: SemanticQuestion, permits?: SearchPermits): Promise<bigint[]>
+  /**
+   * The articles nearest to one that has a vector, some days around it; null: it has none.
+   *
+   * @throws SemanticUnavailable within two seconds
+   */
+  around(query: AroundQuery): Promise<Around | null>
   /** For `/readyz`: which of `model` and `vectors` does not answer, and why; within a second. */
   missing(): Promise<Record<string, string>>
   close(): Promise<void>

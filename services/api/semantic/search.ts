@@ -80,6 +80,15 @@ export async function openSemanticSearch<A extends KeptArticle>(
         throw explain(error)
       }
     },
+    async around(query) {
+      try {
+        const found = await vectorSearch.around(query)
+        lastComplaint = ''
+        return found
+      } catch (error) {
+        throw explain(error)
+      }
+    },
     missing: () => vectorSearch.missing(),
     close: () => sets.close(),
   }

@@ -16,7 +16,9 @@ import { reasonOf } from '../../../shared/process/health.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
+import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.ts'
 import { type Coverage, type NearArticle, VectorFailure } from '../../../shared/vectors/store.ts'
+import type { Around, AroundQuery } from './query.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
@@ -68,16 +70,30 @@ export function openVectorSearch(config: Config, pool: Pool) {
         await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
         return []
       }
-      try {
-        return await search(serving, text, coverage, signal)
-      } catch (error) {
-        if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
-        // Another has taken its place, or it is lost and is being made again.
-        const now = await findServing(0)
-        if (now && now.collection.name !== serving.collection.name) return search(now, text, coverage, signal)
-        if (await isAnythingEmbedded(pool)) throw error
-        return []
+      const ask = (now: ServingCollection) => search(now, text, coverage, signal)
+      return orAnother(pool, findServing, serving, ask, [])
+    },
+
+    /**
+     * The articles nearest to one, some days around it, and how close they must be.
+     *
+     * @returns null: it has no vector
+     * @throws VectorFailure
+     */
+    async around({ seq, at, since, countries }: AroundQuery): Promise<Around | null> {
+      const signal = AbortSignal.timeout(BUDGET)
+      const serving = await findServing()
+      if (!serving) return null
+      const days = { countries, since: Math.max(since.getTime(), at - AROUND), until: at + AROUND }
+      const ask = async ({ collection, embeddings: { model } }: ServingCollection) => {
+        const near = await timed('vectors', () =>
+          twice(signal, () =>
+            within(signal, vectors.around(collection.name, seq, days, AROUND_LIMIT, leastOf(model.same))),
+          ),
+        )
+        return near && { near, same: model.same }
       }
+      return orAnother(pool, findServing, serving, ask, null)
     },
 
     async missing(): Promise<Record<string, string>> {
@@ -92,6 +108,30 @@ export function openVectorSearch(config: Config, pool: Pool) {
         ...(store.status === 'rejected' ? { vectors: reasonOf(store.reason) } : {}),
       }
     },
+  }
+}
+
+/**
+ * Asks the collection that serves. When it is missing, another has taken its place, or it is lost
+ * and is being made again.
+ *
+ * @param nothing the answer while nothing is embedded
+ */
+async function orAnother<T>(
+  pool: Pool,
+  findServing: FindServing,
+  serving: ServingCollection,
+  ask: (serving: ServingCollection) => Promise<T>,
+  nothing: T,
+): Promise<T> {
+  try {
+    return await ask(serving)
+  } catch (error) {
+    if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
+    const now = await findServing(0)
+    if (now && now.collection.name !== serving.collection.name) return ask(now)
+    if (await isAnythingEmbedded(pool)) throw error
+    return nothing
   }
 }
 

@@ -1,7 +1,7 @@
 """Client of the Perscope news search API. Start with `Client`, or `AsyncClient` for asyncio."""
 
 from ._async import AsyncClient
-from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Copies, Copy, Count, Counts, ErrorObject, Outlet, Page, Parts, Then
+from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Copies, Copy, Count, Counts, ErrorObject, Outlet, Page, Parts, Related, Then
 from ._errors import (
     ApiError,
     ForeignAnswerError,
@@ -24,5 +24,5 @@ __all__ = [
     "ApiError", "Article", "ArticlesParameters", "ArticlesQuery", "AsyncClient", "Author", "By", "Client", "Copies", "Copy", "Count",
     "Counts", "ErrorObject", "ForeignAnswerError", "InvalidRequestError", "KeyRefusedError", "Limits", "LockedError", "NoAnswerError",
     "Outlet", "Page", "Parts", "PerscopeError", "PlanError", "PollBatch", "PollState", "Quota", "QuotaError", "RateLimitError",
-    "SemanticUnavailableError", "Then", "to_frame",
+    "Related", "SemanticUnavailableError", "Then", "to_frame",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, Page, Then
+from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, Page, Related, Then
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import Answer
@@ -109,6 +109,11 @@ class AsyncClient(Base):
         """Which other articles have the text of those of a page, or of the article with this id."""
         copies: list[Copies] = (await self._ask("/explore/copies", {**query, "id": id})).body["data"]
         return copies
+
+    async def related(self, id: str) -> list[Related] | None:
+        """The articles on the same event as one, other languages first; None: it has no vector yet."""
+        related: list[Related] | None = (await self._ask("/explore/related", {"id": id})).body["data"]
+        return related
 
     async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
         """The RSS 2.0 text of a search."""

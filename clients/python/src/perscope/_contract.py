@@ -184,3 +184,11 @@ class Copies(TypedDict):
     copies: Optional[List[Copy]]
     own_words: Optional[int]
     """Words in no run of five words that one of `copies` has."""
+
+
+class Related(TypedDict):
+    """An article on the same event, of `/explore/related`. Fields may be added."""
+
+    article: Article
+    days: int
+    """Whole days after the other one; negative: before it."""

@@ -1,0 +1,97 @@
+import type { Country, Language } from '../articles/article.ts'
+import type { SameEvent } from '../embeddings/models.ts'
+import type { Queryable } from '../postgres/pool.ts'
+import type { NearArticle } from './store.ts'
+
+const DAY = 86_400_000
+/** ms between an article and those that are related to it, before or after. */
+export const AROUND = 3 * DAY
+
+/** Articles that the vector store is asked for: several of most groups are copies of each other. */
+export const AROUND_LIMIT = 300
+
+/** Most related articles. */
+export const MOST_RELATED = 10
+
+/** What decides which articles are related to one. */
+export interface Subject {
+  seq: bigint
+  /** ms since 1970 */
+  at: number
+  language: Language
+  outlet: string
+  /** The first of its copies (`shared/copies`); else its own number. */
+  group: bigint
+}
+
+/** A related article, and why it is one. */
+export interface Related {
+  seq: bigint
+  id: string
+  title: string
+  language: Language
+  /** Whole days after the other one; negative: before it. */
+  days: number
+  /** Cosine. */
+  similarity: number
+  /** The least cosine for the languages of both; null: not measured for the model. */
+  threshold: number | null
+}
+
+/** @returns null: not measured */
+export function thresholdOf(same: SameEvent | null, a: Language, b: Language): number | null {
+  return same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
+}
+
+/** The least of all pairs of languages. */
+export const leastOf = (same: SameEvent | null): number | null =>
+  same && Math.min(same.pooled, ...Object.values(same.of).map(Number))
+
+// $1 seqs, $2 countries, $3 the earliest time. Indexes: the primary keys.
+const SUBJECTS = `
+  select a.seq, a.id, t.title, a.language, p.outlet, coalesce(s.first_seq, a.seq) as group,
+         floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at
+    from articles a join article_texts t using (seq) join publishers p using (publisher_no)
+         left join copy_sketches s using (seq)
+   where a.seq = any ($1::bigint[]) and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
+
+type Row = Subject & Pick<Related, 'id' | 'title'>
+
+/** Those of some articles that are there and covered. */
+export async function readSubjects(
+  db: Queryable,
+  seqs: bigint[],
+  { countries, since }: { countries: Country[]; since: Date },
+): Promise<Row[]> {
+  const values = [seqs, countries, since]
+  return (await db.query<Row>({ name: 'related-subjects', text: SUBJECTS, values })).rows
+}
+
+/**
+ * Chooses the articles that tell of the same event as another: one of each group of copies, those
+ * of other languages first, then those of other outlets, then the closest.
+ */
+export function chooseRelated(subject: Subject, near: NearArticle[], rows: Row[], same: SameEvent | null): Related[] {
+  const scores = new Map(near.map(({ seq, score }) => [seq, score]))
+  const groups = new Set([subject.group])
+  return rows
+    .map(row => ({
+      ...row,
+      similarity: scores.get(row.seq)!,
+      threshold: thresholdOf(same, subject.language, row.language),
+    }))
+    .filter(({ similarity, threshold }) => threshold === null || similarity >= threshold)
+    .sort(
+      (a, b) =>
+        Number(a.language === subject.language) - Number(b.language === subject.language) ||
+        Number(a.outlet === subject.outlet) - Number(b.outlet === subject.outlet) ||
+        b.similarity - a.similarity ||
+        Number(a.seq - b.seq),
+    )
+    .filter(({ group }) => !groups.has(group) && groups.add(group))
+    .slice(0, MOST_RELATED)
+    .map(({ seq, id, title, language, at, similarity, threshold }) => {
+      const days = Math.trunc((at - subject.at) / DAY)
+      return { seq, id, title, language, days, similarity, threshold }
+    })
+}
