@@ -14,6 +14,7 @@ await runCommand(
       'search [--import] [--http [--requests N]] [--cold]',
       'mixed [--rate N] [--seconds N]',
       'growth [--words N]',
+      'semantic --related',
     ],
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
@@ -23,6 +24,7 @@ await runCommand(
       peers: { type: 'boolean', about: 'search: other engines on the same articles; those named, else all' },
       import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },
       seconds: { type: 'string', value: 'N', about: 'how long: mixed (default 3600)' },
+      related: { type: 'boolean', about: 'semantic: how close articles on the same event are, and nothing else' },
       rate: { type: 'string', value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
       cold: { type: 'boolean', about: 'search: a fresh process, the hardest queries, a rolling restart' },
@@ -41,6 +43,7 @@ await runCommand(
       ...{ rows: number('rows'), words: number('words'), seconds: number('seconds') },
       ...{ rate: number('rate'), requests: number('requests'), peers, signal },
       ...{ importing: options.import === true, http: options.http === true, cold: options.cold === true },
+      related: options.related === true,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
     else for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
@@ -73,5 +76,7 @@ export interface BenchOptions {
   importing: boolean
   http: boolean
   cold: boolean
+  /** `semantic`: how close articles on the same event are, and nothing else. */
+  related: boolean
   signal: AbortSignal
 }

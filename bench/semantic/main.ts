@@ -8,16 +8,19 @@ import { createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { benchFolder, withServers } from '../servers.ts'
 import { type AskPage, type Corpus, domainOf, idOf, notEmbedded, type Place, readCorpora } from './corpora.ts'
+import { measureRelated } from './related.ts'
 import { measureScale } from './scale.ts'
 
 const EMBED_TIMEOUT = 3_600_000
 
 /**
  * How well and how fast search by meaning finds, through the running API, on servers of its own:
- * parallel corpora and questions; with `--rows N`, instead of the corpora beside NTREX, recall and
- * speed among so many articles.
+ * parallel corpora and questions; with `--related` how close articles on the same event are; with
+ * `--rows N`, instead of the corpora beside NTREX, recall and speed among so many articles.
  */
-export async function run({ data, rows, signal }: BenchOptions): Promise<Figures> {
+export async function run(options: BenchOptions): Promise<Figures> {
+  const { data, rows, signal } = options
+  if (options.related) return measureRelated(options)
   const folder = benchFolder('bench-semantic')
   await rm(folder, { recursive: true, force: true })
   const measured = withServers('semantic', 'bench-semantic', signal, async ({ servers, server }) => {
