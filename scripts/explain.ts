@@ -3,13 +3,19 @@ import { type Explanation, explainPage, type FieldExplanation } from '../service
 import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
 import type { Template } from '../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../shared/articles/address.ts'
+import { COUNTRIES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
-import { describe, printableLine } from '../shared/log/printable.ts'
+import { modelNamed } from '../shared/embeddings/models.ts'
+import { counted, describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
+import { readCollections } from '../shared/vectors/registry.ts'
+import { AROUND, AROUND_LIMIT, chooseRelated, leastOf, type Related, readSubjects } from '../shared/vectors/related.ts'
+import { VectorFailure } from '../shared/vectors/store.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -17,6 +23,12 @@ import { columns } from './terminal/terminal.ts'
 const WIDTH = 90
 
 const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addressKey(word)])
+
+type ShownRelated = Omit<Related, 'seq'>
+
+const EVERYTHING = { countries: [...COUNTRIES], since: new Date(0) }
+/** ms that Qdrant has. */
+const PATIENCE = 3_000
 
 // $1 article's number.
 const ARTICLE = `
@@ -42,6 +54,7 @@ await runCommand(
     about: [
       'Says where the title, date, authors, text and language of an article come from. It reads the stored page as the',
       'normaliser does today, and prints the candidates of each field in order of rank, and why one won. Nothing is stored.',
+      'Articles on the same event follow: the days between them, how close they are, and from when on articles are shown.',
       'ID is that of an article, or page:N. It is looked for in the newest articles first; an old one takes longer.',
     ].join('\n'),
     usage: ['ID | URL [--fetch] [--json]'],
@@ -55,11 +68,13 @@ await runCommand(
     const { options, positionals, print } = context
     const [word, ...rest] = positionals
     if (word === undefined || rest.length > 0) throw new UsageError('Name one article or page, by its id or address.')
-    const found = await findPage(context.openPool({ max: 1, settings: BACKWARDS }), word)
+    const pool = context.openPool({ max: 1, settings: BACKWARDS })
+    const found = await findPage(pool, word)
+    const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
     if (found?.stored && found.id === null && options.fetch !== true) {
       if (options.json === true)
-        print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored }))
-      else print(importedInWords(found.stored))
+        print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored, related }))
+      else print([importedInWords(found.stored), '', relatedInWords(related)].join('\n'))
       return
     }
     const page = await pageToRead(context, word, found)
@@ -67,8 +82,11 @@ await runCommand(
     const stored = found?.stored ?? null
     const { url, fetchedAt } = page
     if (options.json === true)
-      print(JSON.stringify({ url, page: found?.id ?? null, fetchedAt, ...explanation, stored }))
-    else print(explanationInWords(page, explanation, stored))
+      print(JSON.stringify({ url, page: found?.id ?? null, fetchedAt, ...explanation, stored, related }))
+    else
+      print(
+        [explanationInWords(page, explanation, stored), ...(stored ? ['', relatedInWords(related)] : [])].join('\n'),
+      )
   },
 )
 
@@ -137,6 +155,42 @@ function explanationInWords(page: StoredPage, explanation: Explanation, stored: 
 function rightsInWords(seen: Signal[], at: Date): string {
   const signals = seen.map(signalInWords).join(', ')
   return printableLine(`Rights that its outlet states: ${signals}; seen at ${at.toISOString()}.`)
+}
+
+/** @returns why an article has none; null: it has no vector */
+async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownRelated[] | string | null> {
+  const seq = await seqOf(pool, { id })
+  const [subject] = seq === null ? [] : await readSubjects(pool, [seq], EVERYTHING)
+  const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
+  if (subject === undefined || serving === undefined) return null
+  const { same } = modelNamed(serving.model)
+  const days = { countries: [...COUNTRIES], since: subject.at - AROUND, until: subject.at + AROUND }
+  try {
+    const vectors = openVectorStore(config, PATIENCE)
+    const near = await vectors.around(serving.name, subject.seq, days, AROUND_LIMIT, leastOf(same))
+    if (near === null) return null
+    const rows = await readSubjects(
+      pool,
+      near.map(one => one.seq),
+      EVERYTHING,
+    )
+    return chooseRelated(subject, near, rows, same).map(({ seq: _, ...shown }) => shown)
+  } catch (error) {
+    if (error instanceof VectorFailure) return error.message
+    throw error
+  }
+}
+
+function relatedInWords(related: ShownRelated[] | string | null): string {
+  if (related === null) return 'related: not known, as it has no vector.'
+  if (typeof related === 'string') return `related: not known. ${printableLine(related)}`
+  if (related.length === 0) return 'related: none.'
+  const rows = related.map(({ id, title, language, days, similarity, threshold }) => [
+    ...['   ', days > 0 ? `+${counted(days, 'day')}` : counted(days, 'day')],
+    `${similarity.toFixed(3)} (shown from ${threshold ?? 'any'})`,
+    ...[language, printableLine(id), line(title)],
+  ])
+  return ['related: on the same event, by meaning.', columns(rows)].join('\n')
 }
 
 /** An article of an archive: no page was read, so nothing chose between candidates. */
