@@ -16,6 +16,10 @@ t.test('paragraphs of links and headings at the end are left out, unless nothing
   const linked = (words: number) => `<p><a href="/a">${'dijk '.repeat(words).trim()}</a> ${'d'.repeat(20)}</p>`
   const cases: [string, string][] = [
     [`${text}<p><a href="/b">De brug blijft dicht tot mei</a></p>`, 'De dijk wordt hoger, zegt de waterraad.'],
+    [
+      `${text}<h2>De brug</h2><p><a href="/b">De brug blijft dicht tot mei</a></p>`,
+      'De dijk wordt hoger, zegt de waterraad.',
+    ],
     [`${text}<h2>De brug</h2><h3>De trein</h3>`, 'De dijk wordt hoger, zegt de waterraad.'],
     ['<p><a href="/b">De brug blijft dicht tot mei</a></p>', 'De brug blijft dicht tot mei'],
     ['<h2>De dijk wordt hoger</h2>', 'De dijk wordt hoger'],

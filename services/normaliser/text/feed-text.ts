@@ -32,11 +32,12 @@ export function* feedTexts(entry: FeedEntry | null): Generator<Candidate<string>
 function paragraphsOf(html: string): string[] {
   const { root } = parsePage(html)
   const blocks = blocksOf(root, { without: prunedIn(root) })
-  // A heading without text below it belonged to a list of links.
   const kept = blocks.filter(block => !isChaffLine(block.text, linkShare(block)))
-  while (kept.length > 1 && isHeading(kept[kept.length - 1]!)) kept.pop()
   const own = kept.filter(block => linkShare(block) <= 0.8)
-  return (own.length > 0 ? own : kept).map(block => block.text)
+  const shown = own.length > 0 ? own : kept
+  // A heading without text below it belonged to a list of links.
+  while (shown.length > 1 && isHeading(shown[shown.length - 1]!)) shown.pop()
+  return shown.map(block => block.text)
 }
 
 /** "The post … appeared first on …", as publishing software writes it in each language. */
