@@ -30,7 +30,7 @@ for (const name of ['plain', 'with a space', "it's", '$(exit 1)`exit 1`"']) {
   })
 }
 
-t.test('issue 21.1: one address opens the explorer signed in, on a terminal alone', async t => {
+t.test('one address opens the explorer signed in, on a terminal alone', async t => {
   t.equal(explorerAddress(base, { kind: 'itself', key: 'psk_a-b' }), `${base}/#key=psk_a-b`)
   t.equal(explorerAddress(base, { kind: 'file', path: '/data/api.key' }), `${base}/`)
 })

@@ -20,7 +20,7 @@ const article = {
   relevance: 0.5,
 }
 
-t.test('issue 21.4: CSV quotes what it must, and holds no formula', async t => {
+t.test('CSV quotes what it must, and holds no formula', async t => {
   t.equal(
     csvLine(article, COLUMNS),
     'a1,"\'=HYPERLINK(""http://evil.example"")",https://dagkoerier.example/1,"Een ""citaat"", en\neen regel",,,Ann; Bo,nl,NL,De Dagkoerier,,0.5\r\n',
@@ -28,7 +28,7 @@ t.test('issue 21.4: CSV quotes what it must, and holds no formula', async t => {
   t.equal(csvHead(COLUMNS).split(',').length, 12)
 })
 
-t.test('issue 21.4: a spreadsheet that begins cells at semicolons finds no formula either', async t => {
+t.test('a spreadsheet that begins cells at semicolons finds no formula either', async t => {
   const titleOf = (title: string) => csvLine({ title }, ['title']).slice(0, -2)
   for (const [title, written] of [
     ['Weer;=cmd|calc', "Weer;'=cmd|calc"],

@@ -17,7 +17,7 @@ const get = async (path: string) => {
 const raw = async (bytes: string) =>
   (await sendRaw(`http://127.0.0.1:${server.port}`, Buffer.from(bytes, 'latin1'))).text
 
-t.test('issue 18.1: however often it is asked, the dependencies are looked at once a second', async t => {
+t.test('however often it is asked, the dependencies are looked at once a second', async t => {
   const began = performance.now()
   const answers = await Promise.all(Array.from({ length: 50 }, () => get('/readyz')))
   // A slow machine takes longer than a second.
@@ -30,7 +30,7 @@ t.test('issue 18.1: however often it is asked, the dependencies are looked at on
   t.match((await get('/metrics')).text, /perscope_ready/)
 })
 
-t.test('issue 34.14: loopback answers under its own names alone, whatever leads a browser here', async t => {
+t.test('loopback answers under its own names alone, whatever leads a browser here', async t => {
   const asked = async (host: string) =>
     (await raw(`GET /metrics HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).slice(9, 12)
   for (const own of ['localhost', `127.0.0.1:${server.port}`, '[::1]:1'])
@@ -39,7 +39,7 @@ t.test('issue 34.14: loopback answers under its own names alone, whatever leads 
     t.equal(await asked(`Host: ${other}\r\n`), '421', other)
 })
 
-t.test('issue 18.1: what is malformed or too slow ends its connection', async t => {
+t.test('what is malformed or too slow ends its connection', async t => {
   for (const bytes of [
     'GET foo HTTP/1.1\r\n\r\n',
     'hello\r\n\r\n',

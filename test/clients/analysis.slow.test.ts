@@ -19,7 +19,7 @@ const tools = await installPython('cycler')
 const skip = typeof tools === 'string' ? tools : false
 if (typeof tools !== 'string') await tools.remove()
 
-t.test('issue 37.10: an archive is imported, searched, made a table and drawn', { skip }, async t => {
+t.test('an archive is imported, searched, made a table and drawn', { skip }, async t => {
   const api = await startTestApi(t)
   const { secret } = await api.issue()
   // A checkout with a DATA_DIR of its own.

@@ -74,7 +74,7 @@ t.test('what is broken off is asked again, what stays silent ends', async t => {
   t.equal(stopped, stopping.reason, 'a signal ends it with its own reason')
 })
 
-t.test('issue 46.4: whatever else answers, the error is a PerscopeError with its own sentence', async t => {
+t.test('whatever else answers, the error is a PerscopeError with its own sentence', async t => {
   const foreign = await openForeign()
   t.teardown(() => foreign.close())
   for (const [fate, kind, sentence] of FOREIGN_ANSWERS) {

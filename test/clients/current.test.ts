@@ -56,7 +56,7 @@ function pythonFields(name: string): Map<string, Field> {
   )
 }
 
-t.test('issue 21.6: the types of both clients are what the OpenAPI document says', async t => {
+t.test('the types of both clients are what the OpenAPI document says', async t => {
   const written = JSON.stringify(openApiDocument('Perscope'))
   const enums: Record<string, Schema> = JSON.parse(written).components.schemas
   t.match(enums, { Language: { enum: LANGUAGES }, Country: { enum: COUNTRIES } })
@@ -99,7 +99,7 @@ function compare(t: Test, name: string, fields: Map<string, Field>, { properties
   }
 }
 
-t.test('issue 21.6: the written types take the answers of the API', async t => {
+t.test('the written types take the answers of the API', async t => {
   // The compiler holds this: what the API sends is what a client gets.
   const page: PageEnvelope = { status: 'ok', total_results: 1, next_cursor: null, articles: [ARTICLE] }
   const counts: FromSchema<typeof COUNTS_SCHEMA> = {
@@ -117,21 +117,21 @@ t.test('issue 21.6: the written types take the answers of the API', async t => {
   t.ok(related satisfies client.Related[] | null)
 })
 
-t.test('issue 37.8: the declarations that are shipped are what the program exports', async t => {
+t.test('the declarations that are shipped are what the program exports', async t => {
   // The compiler holds this, in both directions.
   const shipped: (written: typeof client) => typeof declared = written => written
   const written: (shipped: typeof declared) => typeof client = shipped => shipped
   t.ok([shipped, written])
 })
 
-t.test('issue 37.8: both packages have one version', async t => {
+t.test('both packages have one version', async t => {
   const { version } = JSON.parse(source('typescript/package.json'))
   t.match(source('python/pyproject.toml'), `\nversion = "${version}"\n`)
   for (const path of ['typescript/README.md', 'python/README.md', '../docs/analysis.md', '../docs/explore.md'])
     for (const [, named] of source(path).matchAll(/perscope-(\d[\w.]*\d)\b/g)) t.equal(named, version, path)
 })
 
-t.test('issue 21.6: the READMEs have examples of every operation', async t => {
+t.test('the READMEs have examples of every operation', async t => {
   for (const [name, fence] of [
     ['typescript', 'ts'],
     ['python', 'python'],

@@ -32,7 +32,7 @@ const skip = await run('npm', npm, { timeout: 240_000 }).then(
   error => `${PACKAGES.join(', ')} cannot be installed here: ${String(error).split('\n')[0]}`,
 )
 
-t.test('issue 21.9: openapi-python-client', { skip: typeof tools === 'string' && tools }, async t => {
+t.test('openapi-python-client', { skip: typeof tools === 'string' && tools }, async t => {
   if (typeof tools === 'string') return
   const from = ['generate', '--path', 'openapi.json', '--output-path', 'generated', '--meta', 'none']
   const { stdout: said } = await run(tools.program('openapi-python-client'), from, { cwd: folder })
@@ -72,7 +72,7 @@ if (text?.split('<item>').length !== 3) throw new Error(text)
 console.log('held')
 `
 
-t.test('issue 21.9: openapi-typescript', { skip }, async t => {
+t.test('openapi-typescript', { skip }, async t => {
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const bin = (name: string) => join(project, 'node_modules/.bin', name)
   await run(bin('openapi-typescript'), [join(folder, 'openapi.json'), '-o', 'generated.ts'], { cwd: project })

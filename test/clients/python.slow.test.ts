@@ -33,7 +33,7 @@ const programs = [...examplesOf('python', 'python'), ...codesOf(api.base, 'Pytho
 const examples = programs.map((code, index) => ({ file: `example_${index}.py`, code }))
 for (const { file, code } of examples) await writeFile(join(folder, file), code)
 
-t.test('issue 37.8: it installs from the running API, without PyPI', { skip }, async t => {
+t.test('it installs from the running API, without PyPI', { skip }, async t => {
   await pip('--no-index', '--no-deps', '--target', 'alone', wheel)
   const program =
     'import perscope; print(perscope.__file__, perscope.Client(*__import__("sys").argv[1:]).search()["status"])'
@@ -45,7 +45,7 @@ t.test('issue 37.8: it installs from the running API, without PyPI', { skip }, a
   t.match((await run(python, ['-m', 'pip', 'check'])).stdout, /No broken requirements/, 'it names what it needs')
 })
 
-t.test('issues 21.6 and 37.9: printed programs pass a strict type checker', { skip }, async t => {
+t.test('printed programs pass a strict type checker', { skip }, async t => {
   const [analysis = ''] = blocksOf('docs/analysis.md', 'python')
   await writeFile(join(folder, 'analysis.py'), analysis)
   const files = [...examples.map(({ file }) => file), 'analysis.py']
@@ -53,11 +53,11 @@ t.test('issues 21.6 and 37.9: printed programs pass a strict type checker', { sk
   t.match(stdout, /^Success/)
 })
 
-t.test('issue 21.6: the examples of its README and of the explorer run', { skip }, t =>
+t.test('the examples of its README and of the explorer run', { skip }, t =>
   runExamples(t, api, examples, async file => (await run(python, [file], { cwd: folder, env })).stdout),
 )
 
-t.test('issue 21.6: waits, errors, polls and added fields, on a road that breaks', { skip }, async t => {
+t.test('waits, errors, polls and added fields, on a road that breaks', { skip }, async t => {
   const road = await openRoad(api.base)
   t.teardown(() => road.close())
   const narrow = await api.issue({ rate: 3 })

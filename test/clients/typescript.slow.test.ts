@@ -34,7 +34,7 @@ const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }
 const programs = [...examplesOf('typescript', 'ts'), ...codesOf(api.base, 'TypeScript')]
 const examples = programs.map((code, index) => ({ file: `example-${index}.mts`, code }))
 
-t.test('issues 21.6 and 37.8: it installs from the running API, without a registry and dependencies', async t => {
+t.test('it installs from the running API, without a registry and dependencies', async t => {
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true }))
   const closed = { npm_config_registry: 'http://127.0.0.1:9', npm_config_audit: 'false' }
   const steps = installationOf('typescript', api.base, secret)
@@ -44,7 +44,7 @@ t.test('issues 21.6 and 37.8: it installs from the running API, without a regist
   for (const { file, code } of examples) await writeFile(join(project, file), code)
 })
 
-t.test('issue 21.6: the examples of its README and of the explorer compile, strictly', async t => {
+t.test('the examples of its README and of the explorer compile, strictly', async t => {
   const options = {
     ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noEmit: true },
     ...{ module: 'nodenext', target: 'es2022', lib: ['es2022'], skipLibCheck: false },
@@ -55,11 +55,11 @@ t.test('issue 21.6: the examples of its README and of the explorer compile, stri
   t.equal(stdout, '')
 })
 
-t.test('issue 21.6: the examples of its README and of the explorer run', t =>
+t.test('the examples of its README and of the explorer run', t =>
   runExamples(t, api, examples, async file => (await run(process.execPath, [file], { cwd: project, env })).stdout),
 )
 
-t.test('issue 21.6: it works in a browser', { skip: !browserPath && 'no chromium on this machine' }, async t => {
+t.test('it works in a browser', { skip: !browserPath && 'no chromium on this machine' }, async t => {
   if (browserPath === undefined) return
   const browser = await launch(t)
   const page = await browser.newPage()

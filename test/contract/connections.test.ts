@@ -15,7 +15,7 @@ const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\
 /** Longest that anything here may take, in ms, on a busy machine. */
 const SOON = 10_000
 
-t.test('issue 18.1: a CONNECT has its answer, and its connection ends though the peer holds it', async t => {
+t.test('a CONNECT has its answer, and its connection ends though the peer holds it', async t => {
   t.match((await sendRaw(api.base, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).text, /^HTTP\/1\.1 401 .*missing_token/s)
   const { text, ms } = await sendRaw(api.base, `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
   t.match(text, /^HTTP\/1\.1 404 /)
@@ -29,7 +29,7 @@ t.test('issue 18.1: a CONNECT has its answer, and its connection ends though the
   t.ok(behind.ms < SOON)
 })
 
-t.test('issue 18.1: what is right before what is wrong is answered first', async t => {
+t.test('what is right before what is wrong is answered first', async t => {
   const { text } = await sendRaw(
     api.base,
     `${request('/v1/articles', key)}${request('/healthz')}hello\r\n\r\n${request('/healthz')}`,
@@ -43,7 +43,7 @@ t.test('issue 18.1: what is right before what is wrong is answered first', async
   t.equal(answers[1]?.body, '{"status":"ok"}')
 })
 
-t.test('issue 18.1: a broken body takes nothing from the answer, and is none of its own', async t => {
+t.test('a broken body takes nothing from the answer, and is none of its own', async t => {
   const { text } = await sendRaw(
     api.base,
     `POST /v1/articles HTTP/1.1\r\nHost: x\r\n${key}Transfer-Encoding: chunked\r\n\r\nno chunk\r\n`,
@@ -54,7 +54,7 @@ t.test('issue 18.1: a broken body takes nothing from the answer, and is none of 
   )
 })
 
-t.test('issue 18.1: thousands of requests in one packet are not begun all at once', async t => {
+t.test('thousands of requests in one packet are not begun all at once', async t => {
   const { text, ms } = await sendRaw(api.base, request('/v1/articles?per_page=1', key).repeat(500))
   const answers = answersIn(text)
   t.equal(answers.filter(({ status }) => status === 200).length, HTTP_LIMITS.unanswered)
@@ -63,7 +63,7 @@ t.test('issue 18.1: thousands of requests in one packet are not begun all at onc
   t.ok(ms < SOON)
 })
 
-t.test('issue 18.1: no header is dropped in silence', async t => {
+t.test('no header is dropped in silence', async t => {
   const many = (count: number) => 'X: y\r\n'.repeat(count)
   const taken = await sendRaw(
     api.base,
@@ -74,14 +74,14 @@ t.test('issue 18.1: no header is dropped in silence', async t => {
   t.match(refused.text, /^HTTP\/1\.1 431 [\s\S]*"status":"error"/)
 })
 
-t.test('issue 18.1: nobody is asked for a body', async t => {
+t.test('nobody is asked for a body', async t => {
   for (const headers of ['100-continue\r\nContent-Length: 1000000000', '200-maybe\r\nConnection: close']) {
     const { text } = await sendRaw(api.base, request('/v1/articles', `${key}Expect: ${headers}\r\n`))
     t.match(text, /^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n/, headers)
   }
 })
 
-t.test('issue 18.1: a body of any size is not kept', async t => {
+t.test('a body of any size is not kept', async t => {
   const before = process.memoryUsage().rss
   const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -104,7 +104,7 @@ t.test('issue 18.1: a body of any size is not kept', async t => {
   t.ok(process.memoryUsage().rss - before < 200 * 1_048_576, 'memory stays')
 })
 
-t.test('issue 18.1: a connection ends after many requests, announced with the last answer', async t => {
+t.test('a connection ends after many requests, announced with the last answer', async t => {
   const server = createHttpServer((_request, response) => void response.end('x'))
   const port = await listen(server)
   t.teardown(() => server.close())
@@ -124,7 +124,7 @@ t.test('issue 18.1: a connection ends after many requests, announced with the la
   t.equal(answersIn(text).length, HTTP_LIMITS.requestsPerConnection)
 })
 
-t.test('issue 18.1: who does not take an answer in its time is cut off', async t => {
+t.test('who does not take an answer in its time is cut off', async t => {
   const taken = Promise.withResolvers<boolean>()
   const listener = (_request: IncomingMessage, response: ServerResponse) => {
     response.once('close', () => taken.resolve(response.writableFinished))
@@ -142,7 +142,7 @@ t.test('issue 18.1: who does not take an answer in its time is cut off', async t
   socket.destroy()
 })
 
-t.test('issue 18.1: neither one address nor idle connections can shut others out', async t => {
+t.test('neither one address nor idle connections can shut others out', async t => {
   const server = createHttpServer((_request, response) => void response.end('x'), {
     connections: 8,
     connectionsPerAddress: 4,
@@ -198,7 +198,7 @@ t.test('half-open connections of four addresses keep nobody out, nor those of on
   t.equal(answered.filter(socket => !socket.destroyed).length, 12, 'those that were answered stay')
 })
 
-t.test('issue 34: who leaves is known to have left by the requests that wait behind others, too', async t => {
+t.test('who leaves is known to have left by the requests that wait behind others, too', async t => {
   const begun: ServerResponse[] = []
   const both = Promise.withResolvers<void>()
   const server = createHttpServer((_request, response) => {

@@ -25,7 +25,7 @@ if (browserPath === undefined) {
     [1280, 'light'],
     [1280, 'dark'],
   ] as const) {
-    t.test(`issue 21.9: at ${width} pixels, ${colorScheme}, the operations come before the guide`, async t => {
+    t.test(`at ${width} pixels, ${colorScheme}, the operations come before the guide`, async t => {
       const { page, heard, close } = await open({ viewport: { width, height: 844 }, colorScheme })
       await page.waitForSelector('#beyond .opblock')
       const top = (selector: string) =>
@@ -37,7 +37,7 @@ if (browserPath === undefined) {
       t.equal(/rgb\(2\d\d/.test(background), colorScheme === 'light')
       t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
       t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
-      t.strictSame(await axe(page), [], 'issue 37: axe finds nothing as it opens')
+      t.strictSame(await axe(page), [], 'axe finds nothing as it opens')
       await page.evaluate(
         `document.querySelectorAll('.steps summary, .opblock-summary-control').forEach(one => one.click())`,
       )
@@ -48,7 +48,7 @@ if (browserPath === undefined) {
     })
   }
 
-  t.test('issue 21.8: the first screen works without scripts', async t => {
+  t.test('the first screen works without scripts', async t => {
     const { page, close } = await open({ javaScriptEnabled: false })
     for (const language of ['curl', 'TypeScript', 'Python']) {
       await page.locator('summary', { hasText: language }).click()
@@ -57,7 +57,7 @@ if (browserPath === undefined) {
     await close()
   })
 
-  t.test('issue 21.9: the form sends no default that the search refuses', async t => {
+  t.test('the form sends no default that the search refuses', async t => {
     const { page, close } = await open({})
     await page.locator('#contract .btn.authorize').click()
     await page.locator('.auth-container input').fill(secret)

@@ -20,7 +20,7 @@ await api.index([
 ])
 const document = (await api.ask(null, '/v1/openapi.json')).json
 
-t.test('issue 4.1: the OpenAPI documents of both kinds of operations are 3.1 and linted clean', async t => {
+t.test('the OpenAPI documents of both kinds of operations are 3.1 and linted clean', async t => {
   t.equal(document.openapi, '3.1.0')
   const { json: explore } = await api.ask(null, '/explore/openapi.json')
   const folder = t.testdir()
@@ -36,7 +36,7 @@ t.test('issue 4.1: the OpenAPI documents of both kinds of operations are 3.1 and
   t.equal(stdout.match(/"problems": \[\]/g)?.length, 2, stdout)
 })
 
-t.test('issue 4.1: it has both operations, every parameter with its bounds, every code', async t => {
+t.test('it has both operations, every parameter with its bounds, every code', async t => {
   const { parameters, schemas } = document.components
   t.strictSame(Object.keys(document.paths), ['/v1/articles', '/v1/articles.rss'])
   t.equal(parameters.q.schema.maxLength, 191)
@@ -74,7 +74,7 @@ t.test('decision 40: it shows each list of stop words whole', async t => {
   }
 })
 
-t.test('issue 4.1: its patterns mean the same to readers that know no Unicode classes', async t => {
+t.test('its patterns mean the same to readers that know no Unicode classes', async t => {
   const examples: Record<string, string> = {
     cursor: 'AWY3_-',
     published_after: '2026-11-20',
@@ -177,27 +177,24 @@ t.test('decision 7: errors are as the document says, with the status that it nam
   }
 })
 
-t.test(
-  'issue 4.1: the reference page and all it needs come from here, under a policy that allows nothing else',
-  async t => {
-    const page = await api.ask(null, '/docs')
-    t.match(page.headers.get('content-type'), /^text\/html/)
-    const policy = page.headers.get('content-security-policy') ?? ''
-    t.match(policy, /default-src 'none'/)
-    t.notMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/)
-    t.equal(page.headers.get('x-content-type-options'), 'nosniff')
-    t.equal(page.headers.get('referrer-policy'), 'no-referrer')
-    t.match(page.text, /<title>Nieuws API<\/title>/)
-    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
-      .map(match => match[1] ?? '')
-      .filter(to => !/^(data:|#)/.test(to) && !to.endsWith('docs/changes'))
-    t.ok(files.length >= 4)
-    for (const file of files) {
-      t.notMatch(file, /^(https?:)?\/\//)
-      t.equal((await api.ask(null, `/${file}`)).status, 200, file)
-    }
-  },
-)
+t.test('the reference page and all it needs come from here, under a policy that allows nothing else', async t => {
+  const page = await api.ask(null, '/docs')
+  t.match(page.headers.get('content-type'), /^text\/html/)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  t.match(policy, /default-src 'none'/)
+  t.notMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/)
+  t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+  t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  t.match(page.text, /<title>Nieuws API<\/title>/)
+  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map(match => match[1] ?? '')
+    .filter(to => !/^(data:|#)/.test(to) && !to.endsWith('docs/changes'))
+  t.ok(files.length >= 4)
+  for (const file of files) {
+    t.notMatch(file, /^(https?:)?\/\//)
+    t.equal((await api.ask(null, `/${file}`)).status, 200, file)
+  }
+})
 
 t.test('/bot says in five languages who crawls and how to refuse it', async t => {
   const { status, headers, text } = await api.ask(null, '/bot')

@@ -301,7 +301,7 @@ t.test('decision 42: words are found by stems in each language; places in the te
   }
 })
 
-t.test('issue 37.3: places of phrases, stop words, titles alone, and what a plan does not have', async t => {
+t.test('places of phrases, stop words, titles alone, and what a plan does not have', async t => {
   const ask = async (query: string, key = secret) => (await api.ask(key, `/explore/matches?${query}`)).json
   t.same((await ask('q=%22bus+staat%22&search=boolean&search_in=title_body&outlet=stammen')).data, [
     { id: (await api.ask(secret, '/v1/articles?q=bussen')).json.articles[0].id, words: [], places: 1, first: 0.1 },
@@ -357,7 +357,7 @@ t.test('each bucket of a time is the sum of its parts, as the pages of the same 
     t.match((await counts(wrong)).json.errors?.then, [String], wrong)
 })
 
-t.test('issue 48.6: copies of a page or an article are those of the plan, in order of ingestion', async t => {
+t.test('copies of a page or an article are those of the plan, in order of ingestion', async t => {
   const list = (name: string, from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `${name}${from + n}`).join(' ')
   const wire = list('brug', 0, 100)

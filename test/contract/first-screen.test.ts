@@ -33,7 +33,7 @@ const samples = sampleArticles().map(({ title, paragraphs, language, publishedAt
 }))
 await api.index(samples)
 
-t.test('issue 21.8: the first request finds sample articles', async t => {
+t.test('the first request finds sample articles', async t => {
   const command = shown('example-request')
   t.ok(command.includes(EXAMPLE_SEARCH))
   const { stdout } = await run('sh', ['-c', `${command} --silent`], { env })
@@ -53,29 +53,25 @@ t.test('the first search of the README finds sample articles', async t => {
 const needs = ['curl', 'jq']
 const missing = (await Promise.all(needs.map(has))).indexOf(false)
 const skip = missing < 0 ? false : `no ${needs[missing]} on this machine`
-t.test(
-  'issue 21.8: the poll with curl as it is shown prints each article once, over several runs',
-  { skip },
-  async t => {
-    const folder = t.testdir({ 'poll.sh': shown('example-curl') })
-    const poll = async () => {
-      const { stdout } = await run('sh', ['poll.sh'], { cwd: folder, env })
-      return stdout.split('\n').filter(line => line !== '')
-    }
-    const first = await poll()
-    t.strictSame(
-      first.map(line => line.split('\t')[1]).sort(),
-      (await api.pool.query<{ id: string }>('select id from articles')).rows.map(row => row.id).sort(),
-    )
-    t.strictSame(first, [...first].sort(), 'oldest first')
-    t.strictSame(await poll(), [], 'nothing is new')
-    await api.index([{ title: 'Nieuw' }, { title: 'Tegelijk', publishedAt: null }])
-    t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), ['Nieuw', 'Tegelijk'])
-    t.strictSame(await poll(), [])
-  },
-)
+t.test('the poll with curl as it is shown prints each article once, over several runs', { skip }, async t => {
+  const folder = t.testdir({ 'poll.sh': shown('example-curl') })
+  const poll = async () => {
+    const { stdout } = await run('sh', ['poll.sh'], { cwd: folder, env })
+    return stdout.split('\n').filter(line => line !== '')
+  }
+  const first = await poll()
+  t.strictSame(
+    first.map(line => line.split('\t')[1]).sort(),
+    (await api.pool.query<{ id: string }>('select id from articles')).rows.map(row => row.id).sort(),
+  )
+  t.strictSame(first, [...first].sort(), 'oldest first')
+  t.strictSame(await poll(), [], 'nothing is new')
+  await api.index([{ title: 'Nieuw' }, { title: 'Tegelijk', publishedAt: null }])
+  t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), ['Nieuw', 'Tegelijk'])
+  t.strictSame(await poll(), [])
+})
 
-t.test('issue 37.8: the polls in TypeScript and Python are those of the READMEs, which are run', async t => {
+t.test('the polls in TypeScript and Python are those of the READMEs, which are run', async t => {
   for (const [client, fence] of [
     ['typescript', 'ts'],
     ['python', 'python'],

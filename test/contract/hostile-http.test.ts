@@ -11,7 +11,7 @@ const raw = (bytes: string, patience?: number) => sendRaw(api.base, bytes, patie
 
 const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}`
 
-t.test('issue 4.6: the longest request that can be right is taken', async t => {
+t.test('the longest request that can be right is taken', async t => {
   const long = (unit: string) => encodeURIComponent(unit.repeat(191))
   const query = `q=${long('😀').slice(0, -12)}a&outlet=${long('語')}&author=${long('😀')}&cursor=${'a'.repeat(255)}`
   const { status, json } = await api.ask(secret, `/v1/articles?${query}`)
@@ -111,7 +111,7 @@ t.test('decision 7: every form of address that HTTP knows is answered as any oth
   }
 })
 
-t.test('issue 4.6: no answer tells a stack, a query or a host', async t => {
+t.test('no answer tells a stack, a query or a host', async t => {
   await api.pool.query('alter table ingest_clock rename to clock_away')
   const { status, json, text, headers } = await api.ask(secret, '/v1/articles')
   await api.pool.query('alter table clock_away rename to ingest_clock')

@@ -28,7 +28,7 @@ async function holdSets(): Promise<() => Promise<void>> {
   return release
 }
 
-t.test('issue 18.11: slow searches of one key leave connections for all others', async t => {
+t.test('slow searches of one key leave connections for all others', async t => {
   await world.fleet.start('api')
   const base = world.fleet.base()
   const [slow, other] = [await issue(null), await issue(null)]
@@ -54,7 +54,7 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
   t.strictSame([...new Set((await Promise.all(searches)).map(({ status }) => status))], [200], 'none was refused')
 })
 
-t.test('issue 22.9: questions that wait for the model hold up no other search of their key', async t => {
+t.test('questions that wait for the model hold up no other search of their key', async t => {
   const base = world.fleet.base()
   const { secret } = await issue(null)
   t.equal((await ask(`${base}/v1/articles?q=water`, secret)).status, 200)
@@ -85,7 +85,7 @@ for (const [what, lock, path] of [
   ['whose month is busy', 'select from quota_months where key_id = $1 for update', '/v1/articles'],
   ['that asks for much coverage', 'lock table outlet_days in access exclusive mode', '/explore/coverage'],
 ] as const) {
-  t.test(`issue 18.11: a key ${what} leaves connections for all others`, async t => {
+  t.test(`a key ${what} leaves connections for all others`, async t => {
     const base = world.fleet.base()
     const [busy, other] = [await issue(1_000), await issue(1_000)]
     for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
@@ -100,7 +100,7 @@ for (const [what, lock, path] of [
   })
 }
 
-t.test('issue 18.11: who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
+t.test('who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
   const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })
   const base = `http://127.0.0.1:${portOf(member.log())}`
   const { secret } = await issue(100)

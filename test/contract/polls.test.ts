@@ -37,7 +37,7 @@ async function poll(path: string, init: RequestInit, status: number) {
 
 const tagOf = async (path: string) => (await api.ask(secret, path)).headers.get('etag') ?? ''
 
-t.test('issue 22.2: a poll with nothing new takes one statement', async t => {
+t.test('a poll with nothing new takes one statement', async t => {
   const tag = await tagOf('/v1/articles?q=brug')
   const feedTag = await tagOf('/v1/articles.rss')
   await api.ask(secret, EMPTY)
@@ -57,7 +57,7 @@ t.test('issue 22.2: a poll with nothing new takes one statement', async t => {
   }
 })
 
-t.test('issue 22.1: requests of one key that come together share statements', async t => {
+t.test('requests of one key that come together share statements', async t => {
   const { admit } = await statementsOf(() => Promise.all(Array.from({ length: 40 }, () => api.ask(secret, EMPTY))))
   t.ok(admit !== undefined && admit < 40, `${admit} statements for 40 requests`)
 })

@@ -36,7 +36,7 @@ interface ChangedDocument {
   paths: Record<string, { get: { parameters: { $ref?: string }[] } }>
 }
 
-t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
+t.test('schemathesis finds nothing', { skip, timeout }, async t => {
   if (typeof tools === 'string') return
   t.teardown(tools.remove)
   const world = await createWorld(t, { AUTH_LOCK_FAILURES: '1000000' })

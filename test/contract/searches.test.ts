@@ -149,7 +149,7 @@ t.test('bodies are held to the rules of feeds', async t => {
   t.equal((await kept(secret)).length, 1)
 })
 
-t.test('issue 49.8: limits cost one of the minute, and are told when the month is used up', async t => {
+t.test('limits cost one of the minute, and are told when the month is used up', async t => {
   const { secret, key } = await api.issue({ countries: ['BE'], rate: 3, quota: 1 })
   await api.ask(secret, '/v1/articles')
   const { status, json, headers } = await ask(secret, 'GET', 'limits')

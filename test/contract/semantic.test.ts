@@ -101,7 +101,7 @@ t.test('counts of a semantic search are those of its pages', async t => {
   }
 })
 
-t.test('issue 35.8: counts of a search by meaning say how much has a vector so far', async t => {
+t.test('counts of a search by meaning say how much has a vector so far', async t => {
   const counts = async () =>
     (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=kaas&by=country`, secret)).json
   t.same((await counts()).meaning, { found: 30, of: 30, waiting_from: null, near: null })

@@ -28,7 +28,7 @@ function flood(count: number): Promise<{ status: number }>[] {
   })
 }
 
-t.test('issue 34.9: a flood without keys and with wrong ones takes nothing from those who have one', async t => {
+t.test('a flood without keys and with wrong ones takes nothing from those who have one', async t => {
   const known = async () => [
     (await ask(`${base}/v1/articles`, secret)).status,
     (await ask(`${base}/feeds/${token}.rss`, null)).status,
@@ -49,7 +49,7 @@ t.test('issue 34.9: a flood without keys and with wrong ones takes nothing from 
 })
 
 for (const lock of ['lock table search_feeds in access exclusive mode', 'select from search_feeds for update']) {
-  t.test(`issue 34.9: whoever floods the server with one known token takes nothing from others: ${lock}`, async t => {
+  t.test(`whoever floods the server with one known token takes nothing from others: ${lock}`, async t => {
     const counted = async () => (await pool.query('select requests::int from search_feeds')).rows[0].requests
     const before = await counted()
     const release = await holdLock(pool, lock)
@@ -62,7 +62,7 @@ for (const lock of ['lock table search_feeds in access exclusive mode', 'select 
   })
 }
 
-t.test('issue 34.9: a flood leaves a short log', async t => {
+t.test('a flood leaves a short log', async t => {
   const before = api.log().length
   const start = Date.now()
   for (let wave = 0; wave < 10; wave++) await Promise.all(flood(200))

@@ -26,7 +26,7 @@ function numbersIn(text: string): number[] {
   )
 }
 
-t.test('issue 19.7: the page has every decision once, in order', async t => {
+t.test('the page has every decision once, in order', async t => {
   const numbers = [...page.matchAll(/^### Decision (\d+): /gm)].map(match => Number(match[1]))
   t.strictSame(
     numbers,
@@ -35,7 +35,7 @@ t.test('issue 19.7: the page has every decision once, in order', async t => {
   t.ok(numbers.length >= 40)
 })
 
-t.test('issue 4.7: every test that docs/contract.md names for a decision names that decision', async t => {
+t.test('every test that docs/contract.md names for a decision names that decision', async t => {
   for (const [number, text] of decisions) {
     if (/^Not built yet: /m.test(text)) continue
     const files = [...text.slice(text.lastIndexOf('Held by')).matchAll(/`([^`]+\.test\.ts)`/g)].map(
@@ -47,7 +47,7 @@ t.test('issue 4.7: every test that docs/contract.md names for a decision names t
   }
 })
 
-t.test('issue 19.7: every decision that the code names is on the page', async t => {
+t.test('every decision that the code names is on the page', async t => {
   const files = await Promise.all(sourceFiles().map(async file => ({ file, numbers: numbersIn(await read(file)) })))
   t.ok(files.some(({ numbers }) => numbers.length > 0))
   for (const { file, numbers } of files)

@@ -69,7 +69,7 @@ if (browserPath === undefined) {
     await close()
   })
 
-  t.test('issue 21.7: the keyboard alone suffices, and figures that come take no focus away', async t => {
+  t.test('the keyboard alone suffices, and figures that come take no focus away', async t => {
     const { page, close } = await open('/status')
     await page.locator('.outlet-table').waitFor()
     await page.getByText('These figures as a table').focus()

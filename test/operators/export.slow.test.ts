@@ -28,7 +28,7 @@ const articlesOf = (text: string): { title: string; snippet: string | null; body
   text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
 const titles = async (...args: string[]) => articlesOf((await exported(...args)).text).map(({ title }) => title)
 
-t.test('issue 21.9: export selects by language, country, outlet, dates and query', async t => {
+t.test('export selects by language, country, outlet, dates and query', async t => {
   t.equal((await titles()).length, 4)
   t.strictSame(await titles('--language', 'fr'), ['Sans texte', 'Le "train", à l’heure'], 'oldest first')
   t.strictSame(await titles('--country', 'BE', '--language', 'nl'), ['Zonder datum'])
@@ -57,7 +57,7 @@ t.test('a manifest says what was exported, and nothing else is said', async t =>
   })
 })
 
-t.test('issue 21.9: CSV quotes what needs it', async t => {
+t.test('CSV quotes what needs it', async t => {
   const { text } = await exported('--format', 'csv', '--body', '--language', 'fr')
   const [head, ...lines] = text.split('\r\n')
   t.equal(head, 'id,title,url,snippet,body,published_at,ingested_at,authors,language,country,outlet_name,outlet_domain')
@@ -69,7 +69,7 @@ t.test('issue 21.9: CSV quotes what needs it', async t => {
   t.match((await exported('--format', 'csv', '--country', 'LU')).text, /^id,title,[^\n]*\r\n$/, 'the head alone')
 })
 
-t.test('issue 21.9: Parquet reads as it was written', async t => {
+t.test('Parquet reads as it was written', async t => {
   for (const args of [[], ['--language', 'fr'], ['--country', 'LU'], ['--body']]) {
     const { bytes } = await exported('--format', 'parquet', ...args)
     const rows = await parquetReadObjects({

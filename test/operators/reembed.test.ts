@@ -18,7 +18,7 @@ async function reembed(...options: string[]): Promise<string> {
   return (await runScript('reembed', options, env)).err
 }
 
-t.test('issue 21.9: reembed --dry-run says what is not embedded yet', async t => {
+t.test('reembed --dry-run says what is not embedded yet', async t => {
   t.equal(
     await reembed('--all', '--dry-run'),
     'Would embed 2 articles with intfloat/multilingual-e5-small.\n' +

@@ -29,7 +29,7 @@ t.test('the key opens them as a Bearer token and as a password, and is refused e
   t.equal((await api.ask(secret, '/status')).json.code, 'invalid_token', 'nor does a client’s key open them')
 })
 
-t.test('issue 34.12: wrong keys lock the address, what no person guesses locks nobody out', async t => {
+t.test('wrong keys lock the address, what no person guesses locks nobody out', async t => {
   const other = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
   const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }
   const junk = ['Basic ?', 'Digest x', 'Bearer a b']

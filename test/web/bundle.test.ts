@@ -12,7 +12,7 @@ const askForPage = (headers: Record<string, string> = {}) => api.ask(null, '/', 
 /** Paths of the files that a text names. */
 const filesIn = (text: string) => [...text.matchAll(/\/explore\/assets\/[\w.-]+/g)].map(([path]) => path)
 
-t.test('issue 21.1: the page and its files are open to anyone, the page is asked for anew, files are kept', async t => {
+t.test('the page and its files are open to anyone, the page is asked for anew, files are kept', async t => {
   const page = await askForPage()
   t.equal(page.status, 200)
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -40,7 +40,7 @@ t.test('decision 5: a program that asks for / gets the error of the contract', a
   }
 })
 
-t.test('issue 21.7: the policy lets in no inline script or style, and nothing from elsewhere', async t => {
+t.test('the policy lets in no inline script or style, and nothing from elsewhere', async t => {
   const { headers, text } = await askForPage()
   const policy = headers.get('content-security-policy') ?? ''
   t.match(policy, /default-src 'none'/)
@@ -51,7 +51,7 @@ t.test('issue 21.7: the policy lets in no inline script or style, and nothing fr
   t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
 })
 
-t.test('issue 21.7: the first view is below 100 kB compressed', async t => {
+t.test('the first view is below 100 kB compressed', async t => {
   const { pages, assets } = await bundlePages()
   const html = String(await pages.explorer.body('identity'))
   const first = new Set(filesIn(html))

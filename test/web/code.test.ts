@@ -12,7 +12,7 @@ await api.index(Array.from({ length: 130 }, (_, index) => ({ title: `${TITLE} ${
 
 const search = { ...NEW_SEARCH, q: `"d'arc & zoon" huis`, mode: 'boolean' as const, outlet: 'De Dagkoerier' }
 
-t.test('issue 21.4: the search as curl runs as it is copied', async t => {
+t.test('the search as curl runs as it is copied', async t => {
   const env = { PATH: process.env.PATH, PERSCOPE_KEY: secret }
   const { stdout } = await promisify(execFile)('sh', ['-c', codeOf(search, api.base, 'curl')], { env })
   const page = JSON.parse(stdout)
@@ -20,7 +20,7 @@ t.test('issue 21.4: the search as curl runs as it is copied', async t => {
   t.equal(page.articles.length, 25)
 })
 
-t.test('issue 37.8: programs in TypeScript and Python name the package, and have no key', async t => {
+t.test('programs in TypeScript and Python name the package, and have no key', async t => {
   for (const language of ['TypeScript', 'Python'] as const) {
     const code = codeOf(search, api.base, language)
     t.match(code, /env(?:iron\["|\.)PERSCOPE_KEY/, 'it comes from the environment')

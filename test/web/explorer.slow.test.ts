@@ -27,7 +27,7 @@ if (browserPath === undefined) {
   const total = (page: Page) => page.locator('.total')
   const shown = (page: Page, text: RegExp) => total(page).filter({ hasText: text }).waitFor()
 
-  t.test('issue 21.7: from the printed address to a subscribed feed', async t => {
+  t.test('from the printed address to a subscribed feed', async t => {
     const { page, complaints, asked } = await open(t, `/#key=${secret}`, {
       viewport: { width: 1280, height: 860 },
     })
@@ -88,7 +88,7 @@ if (browserPath === undefined) {
     t.strictSame(complaints, [])
   })
 
-  t.test('issue 21.1: the address is the search: shared with another, who brings a key', async t => {
+  t.test('the address is the search: shared with another, who brings a key', async t => {
     const path = '/?q=trein+-staking&search=boolean&search_in=title_body&country=NL&order=asc'
     const { page, complaints } = await open(t, path)
     t.strictSame(await axe(page), [], 'without a key')
@@ -106,7 +106,7 @@ if (browserPath === undefined) {
     t.strictSame(complaints, [])
   })
 
-  t.test('issue 21.7: the keyboard alone suffices', async t => {
+  t.test('the keyboard alone suffices', async t => {
     const { page } = await open(t, `/#key=${secret}`)
     await cards(page).first().waitFor()
     await page.keyboard.press('/')
@@ -137,7 +137,7 @@ if (browserPath === undefined) {
     t.pass('a row of the table narrows the search')
   })
 
-  t.test('issue 34.16: a key is tried before its form closes, and none becomes an address', async t => {
+  t.test('a key is tried before its form closes, and none becomes an address', async t => {
     const { page, asked, complaints } = await open(t, '/?q=water')
     await page.getByLabel('Your key').fill('psk_wrongwrongwrongwrong')
     await page.keyboard.press('Enter')
@@ -172,7 +172,7 @@ if (browserPath === undefined) {
     )
   })
 
-  t.test('issue 34.14: a link with another key replaces none in silence', async t => {
+  t.test('a link with another key replaces none in silence', async t => {
     const { page } = await open(t, `/#key=${secret}`)
     await cards(page).first().waitFor()
     const kept = () => page.evaluate('sessionStorage.getItem("perscope.key")')
@@ -187,7 +187,7 @@ if (browserPath === undefined) {
     }
   })
 
-  t.test('issue 37.2: every filter that is on is a chip that takes it away', async t => {
+  t.test('every filter that is on is a chip that takes it away', async t => {
     const { page } = await open(
       t,
       `/?country=NL,BE&language=nl&outlet=dag&search_in=title&published_after=2020-01-01#key=${secret}`,
@@ -204,7 +204,7 @@ if (browserPath === undefined) {
     t.equal(await chips.count(), 0)
   })
 
-  t.test('issue 37.3: forms are marked, and a hit in the text alone says so', async t => {
+  t.test('forms are marked, and a hit in the text alone says so', async t => {
     await api.index([
       { title: 'Bussen rijden niet', body: 'Niets anders.' },
       {
@@ -219,7 +219,7 @@ if (browserPath === undefined) {
     t.match(await page.title(), /^tweebaansbus – /)
   })
 
-  t.test('issue 21.1: what arrives meanwhile is counted, and shown when it is wanted', async t => {
+  t.test('what arrives meanwhile is counted, and shown when it is wanted', async t => {
     const { page, complaints, asked } = await open(t, `/?q=schaatsbaan&search_in=title#key=${secret}`)
     await page.getByText('No article matches.').waitFor()
     await page.getByRole('button', { name: 'Search titles and texts' }).waitFor()
@@ -244,7 +244,7 @@ if (browserPath === undefined) {
     t.same(complaints, [])
   })
 
-  t.test('issue 36.4: gaps are striped, and a day says how much of it is here, in each language', async t => {
+  t.test('gaps are striped, and a day says how much of it is here, in each language', async t => {
     const outlet = { name: 'De Gatenkrant', domain: 'gatenkrant.example' }
     const on = (day: string, n: number) =>
       Array.from({ length: n }, (_, at) => ({
@@ -300,7 +300,7 @@ if (browserPath === undefined) {
     t.strictSame(complaints, [])
   })
 
-  t.test('issue 21.4: a download walks all pages, waits for the minute of the plan, and is whole', async t => {
+  t.test('a download walks all pages, waits for the minute of the plan, and is whole', async t => {
     await api.index(Array.from({ length: 730 }, (_, index) => ({ title: `Dossier ${index}, "vervolg"` })))
     const limited = await api.issue({ rate: 12 })
     const { page } = await open(t, `/?q=dossier&search_in=title#key=${limited.secret}`)

@@ -25,7 +25,7 @@ if (browserPath === undefined) {
     lb: 'E Schlëssel mécht d’Sich op',
     en: 'A key opens the search',
   }
-  t.test('issue 21.7: the page speaks the language of the browser, and fits 360 pixels in each', async t => {
+  t.test('the page speaks the language of the browser, and fits 360 pixels in each', async t => {
     for (const language of LANGUAGES) {
       const locale = language === 'lb' ? 'lb-LU' : language
       const { page, complaints, close } = await open(t, '/', { locale, viewport: small })
@@ -82,7 +82,7 @@ if (browserPath === undefined) {
     [1280, 900, 'dark'],
     [3840, 2160, 'light'],
   ] as const) {
-    t.test(`issue 21.7: it fits ${width} pixels, ${colorScheme}, with everything open`, async t => {
+    t.test(`it fits ${width} pixels, ${colorScheme}, with everything open`, async t => {
       const options = { viewport: { width, height }, colorScheme }
       const { page, complaints } = await open(t, `/?q=water&search_in=title_body#key=${secret}`, options)
       await page.locator('article.card').first().waitFor()
@@ -100,7 +100,7 @@ if (browserPath === undefined) {
     })
   }
 
-  t.test('issue 21.7: failures are said in words, with what to do', async t => {
+  t.test('failures are said in words, with what to do', async t => {
     const gone = await api.issue()
     const { page } = await open(t, `/#key=${gone.secret}`)
     const card = page.locator('article.card').first()
@@ -141,7 +141,7 @@ if (browserPath === undefined) {
     await page.getByLabel('Your key').waitFor()
   })
 
-  t.test('issue 37.4: an empty system says how to fill it, and no headings stand over nothing', async t => {
+  t.test('an empty system says how to fill it, and no headings stand over nothing', async t => {
     const other = await startTestApi(t)
     const { secret: key } = await other.issue()
     const { page, complaints } = await opener(browser, other.base)(t, `/#key=${key}`)
@@ -165,7 +165,7 @@ if (browserPath === undefined) {
     t.strictSame(complaints, [])
   })
 
-  t.test('issue 21.7: when the minute is used up the page waits, and goes on by itself', async t => {
+  t.test('when the minute is used up the page waits, and goes on by itself', async t => {
     const { secret: slow, key } = await api.issue({ rate: 1 })
     const { page } = await open(t, '/')
     await page.clock.install()

@@ -4,7 +4,7 @@ import { createPermits, NoPermit } from './permits.ts'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room', async t => {
+t.test('a wait has an end, a line too, and who leaves it makes room', async t => {
   const permits = createPermits({ atOnce: 1, waiting: 1, patience: 20 })
   const held = Promise.withResolvers<void>()
   const first = permits.take('a', () => held.promise)
@@ -33,7 +33,7 @@ t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room
   )
 })
 
-t.test('issue 18.11: whatever fails, leaves or waits too long, no permit is lost and none is given twice', async () => {
+t.test('whatever fails, leaves or waits too long, no permit is lost and none is given twice', async () => {
   const step = fc.record({
     name: fc.constantFrom('a', 'b'),
     takes: fc.nat(3),

@@ -11,7 +11,7 @@ const shown = ({ relevance, ...row }: ListedRow): Listed => ({
 
 const digest = (articles: Listed[]) => digestOf(articles, article => article.pieces.json)
 
-t.test('issue 22: a joined page is what JSON.stringify writes, byte for byte', async t => {
+t.test('a joined page is what JSON.stringify writes, byte for byte', async t => {
   const page = fc.record({
     total: fc.nat(10_000),
     estimate: fc.boolean(),
@@ -38,7 +38,7 @@ t.test('issue 22: a joined page is what JSON.stringify writes, byte for byte', a
   )
 })
 
-t.test('issue 22: the digest of a page tells apart whatever its bytes tell apart', async t => {
+t.test('the digest of a page tells apart whatever its bytes tell apart', async t => {
   fc.assert(
     fc.property(LISTED_ROW, LISTED_ROW, (a, b) => {
       const body = (articles: Listed[]) => pageBody({ total: 1, estimate: false, nextCursor: 'null' }, articles)

@@ -57,7 +57,7 @@ t.test('decision 11: no query string throws', async t => {
   )
 })
 
-t.test('issue 18.1: thousands of parameters are not read, and that is said', async t => {
+t.test('thousands of parameters are not read, and that is said', async t => {
   const written = readQueryString('a=1&'.repeat(5_000))
   t.equal(written.length, 257)
   t.match(written.at(-1), { name: 'a', unreadable: /256 parameters/ })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createCompressor, encodingFor } from './answer.ts'
 
-t.test('issue 22: no more is kept than the limit lets in, the latest last', async t => {
+t.test('no more is kept than the limit lets in, the latest last', async t => {
   const compressor = createCompressor(10_000)
   const body = () => Buffer.from(randomBytes(3_000).toString('base64'))
   const keys = Array.from({ length: 20 }, (_, i) => `${i}`)

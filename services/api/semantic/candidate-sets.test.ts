@@ -16,7 +16,7 @@ t.test('relevance is the cosine clamped to 0–1, rounded half up to four decima
     t.equal(relevanceOf(score), relevance, String(score))
 })
 
-t.test('issue 34.3: a question that waits behind others of its key is given up with them (decision 29)', async t => {
+t.test('a question that waits behind others of its key is given up with them (decision 29)', async t => {
   const ends: number[] = []
   const start = performance.now()
   const nearest = createNearest({

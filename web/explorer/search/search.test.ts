@@ -4,7 +4,7 @@ import { addressOf, NEW_SEARCH, readSearch, writeSearch } from './search.ts'
 
 const read = (address: string) => readSearch(new URL(address, 'http://x').searchParams)
 
-t.test('issue 21.1: an address and its search are the same', async t => {
+t.test('an address and its search are the same', async t => {
   for (const address of [
     '/',
     '/?q=brussel+metro&search_in=title_body',
@@ -16,7 +16,7 @@ t.test('issue 21.1: an address and its search are the same', async t => {
   t.same(read('/'), NEW_SEARCH)
 })
 
-t.test('issue 37.1: a fresh page, a reload and a shared link look in the same place', async t => {
+t.test('a fresh page, a reload and a shared link look in the same place', async t => {
   for (const search of [NEW_SEARCH, { ...NEW_SEARCH, countries: ['NL' as const] }, { ...NEW_SEARCH, q: 'brug' }]) {
     t.equal(read(addressOf(search)).searchIn, 'title_body', addressOf(search))
     const titles = { ...search, searchIn: 'title' as const }
@@ -25,7 +25,7 @@ t.test('issue 37.1: a fresh page, a reload and a shared link look in the same pl
   t.equal(read('/?q=brug').searchIn, 'title_body', 'an address that somebody typed')
 })
 
-t.test('issue 21.1: what an address holds besides is left out', async t => {
+t.test('what an address holds besides is left out', async t => {
   const search = read('/?q=x&search=magic&country=XX,NL&key=psk_secret&has_author=maybe&cursor=abc')
   t.equal(addressOf(search), '/?q=x&search_in=title_body&country=NL')
   for (const inherited of ['constructor', '__proto__', 'toString']) {
@@ -34,7 +34,7 @@ t.test('issue 21.1: what an address holds besides is left out', async t => {
   t.equal(writeSearch({ ...NEW_SEARCH, q: 'x', mode: 'semantic' }).has('search_in'), false, 'refused there')
 })
 
-t.test('issue 21.1: a query is shown as the engine reads it', async t => {
+t.test('a query is shown as the engine reads it', async t => {
   t.strictSame(readQuery({ q: 'Brussel, métro!', mode: 'keyword' }), {
     kind: 'any',
     excluded: [],
@@ -50,7 +50,7 @@ t.test('issue 21.1: a query is shown as the engine reads it', async t => {
   t.same(readQuery({ q: '  ', mode: 'keyword' }), { kind: 'everything' })
 })
 
-t.test('issue 21.1: what cannot be read is said before anything is sent', async t => {
+t.test('what cannot be read is said before anything is sent', async t => {
   for (const [q, mode, problem] of [
     ['!?', 'keyword', 'nothing'],
     ['"brussel', 'boolean', 'openQuote'],
@@ -65,7 +65,7 @@ t.test('issue 21.1: what cannot be read is said before anything is sent', async 
   t.equal(readQuery({ q: '😀'.repeat(95) + 'a'.repeat(96), mode: 'keyword' }).kind, 'any', 'code points are counted')
 })
 
-t.test('issue 21.9: what looks like an operator and is none is named', async t => {
+t.test('what looks like an operator and is none is named', async t => {
   const hintsOf = (q: string, mode: 'keyword' | 'boolean') => {
     const reading = readQuery({ q, mode })
     return 'hints' in reading ? reading.hints.map(hint => ('word' in hint ? hint.word : hint.kind)) : []
