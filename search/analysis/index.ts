@@ -10,6 +10,12 @@ export { hashOf, pairHash } from './hashes.ts'
 export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
+/**
+ * Version of the rules of words: how texts and queries become words, and which of them match. Raise
+ * it when a search finds other articles than before: what was cited then cannot be recomputed.
+ */
+export const WORD_RULES = 1
+
 /*
  * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list
  * from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`. After an

@@ -32,12 +32,15 @@ import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
 import { type Answer, type Content, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
+import { readBody } from './http/body.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
-import { crossOrigin, securityHeaders } from './http/security.ts'
+import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
 import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
-import { webPages } from './pages/web.ts'
+import { explorerWith, webPages } from './pages/web.ts'
+import { CITE_FILE, CITE_PAGE, citing } from './searches/citing.ts'
+import { SEARCH_LIMITS } from './searches/description.ts'
 import { feedPages } from './searches/feeds.ts'
 import { searchPages } from './searches/kept.ts'
 import type { SemanticSearch } from './semantic/query.ts'
@@ -85,6 +88,8 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
+  const citations = citationsOf(tools)
+  app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
   // A feed's address brings its key.
@@ -103,21 +108,28 @@ export function createApp(parts: Parts): Express {
   const ownerParts = { pool, counts, ...identityOf(parts) }
   app.use(feedPages(ownerParts), searchPages(ownerParts))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
-  app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
-  app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
-  app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
-  app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
-  for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
-    app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
+  addExplored(app, operations, citations)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
   const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
   app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
   app.all('/status', sayThatPagesAreOff)
-  app.all(FEED_PATH, refuseMethod())
+  app.all([FEED_PATH, CITE_PAGE], refuseMethod())
   app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)
   app.use(sendError(log))
   return app
+}
+
+/** What is beside the contract, behind the key. */
+function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, citations: ReturnType<typeof citing>) {
+  app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
+  app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
+  app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
+  app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
+  app.route('/explore/citations').post(readBody(SEARCH_LIMITS.body), citations.make).all(refuseMethod('POST'))
+  app.route(CITE_FILE).get(citations.file).all(refuseMethod())
+  for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
+    app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
 }
 
 function newApp(config: Config): Express {
@@ -174,6 +186,16 @@ function operationsOf(tools: Tools) {
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }
 }
+
+const citationsOf = (tools: Tools) =>
+  citing({
+    ...tools,
+    ...identityOf(tools),
+    model: tools.config.EMBEDDINGS_MODEL,
+    page: explorerWith,
+    searchesOf: response => searchesOf(tools, response),
+    charge: response => chargeMonth(tools.admissions, response),
+  })
 
 /**
  * Pages for GET and HEAD. Any other method goes on to the key; the router itself would answer

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
@@ -51,4 +52,10 @@ export function biasOf(model: string): Float64Array[] {
   if (!existsSync(file)) return []
   const measured: { means: number[][] } = JSON.parse(readFileSync(file, 'utf8'))
   return basisOf(measured.means)
+}
+
+/** The version of a model's bias: of the SHA-256 of its file; empty without a measurement. */
+export function biasVersion(model: string): string {
+  const file = biasFile(model)
+  return existsSync(file) ? hash('sha256', readFileSync(file), 'hex').slice(0, 12) : ''
 }

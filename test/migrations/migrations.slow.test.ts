@@ -61,6 +61,7 @@ const TO_FIRST_SCHEMA = `
   alter table article_rights drop column article_seq;
   drop table copy_sketches, copies_due, copies_state;
   alter table search_feeds drop column search_id; drop table kept_searches;
+  drop table citations;
   delete from migrations where number > ${FIRST_SCHEMA}`
 
 t.test('a database of the first schema, with articles and segments, is brought up and works', async t => {

@@ -42,6 +42,15 @@ export interface PlannedRequest {
   historyStart: Date
 }
 
+/** What a plan lets its reader see. */
+export interface Coverage {
+  countries: Country[]
+  since: Date
+}
+
+/** Of `articles a`: $2 countries, $3 history start. */
+export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
+
 /**
  * Finds one page.
  * @param at where the sequence stands; null: at its beginning

@@ -97,6 +97,11 @@ const BESIDE_ERRORS = {
     when: 'The key keeps as many searches as it may keep.',
     message: 'This key keeps as many searches as it may; remove one first.',
   },
+  too_many_citations: {
+    status: 409,
+    when: 'The key has made as many citations as it may make.',
+    message: 'This key has made as many citations as it may make.',
+  },
   body_too_slow: {
     status: 408,
     when: 'The body took too long to arrive.',

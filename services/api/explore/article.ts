@@ -1,7 +1,6 @@
-import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Searches } from '../articles/find.ts'
+import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { historyStart } from '../contract/request.ts'
@@ -49,15 +48,6 @@ export async function answerArticle(pool: Pool, searches: Searches, path: string
     ...{ search: 'keyword', searchMs: 0, isEmpty: false },
   } satisfies Answer
 }
-
-/** What a plan lets its reader see. */
-export interface Coverage {
-  countries: Country[]
-  since: Date
-}
-
-/** Of `articles a`: $2 countries, $3 history start. */
-export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
 
 // $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
 // seen yet, the primary key.

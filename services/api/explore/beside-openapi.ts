@@ -11,9 +11,11 @@ import {
   SECURITY_SCHEMES,
   searchOperation,
 } from '../contract/openapi.ts'
+
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
+import { ARTICLE_SCHEMA, ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
+
 import { SEARCH_LIMITS } from '../searches/description.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
@@ -43,9 +45,10 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     tags: [
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Searches', description: 'Searches that a key keeps, with what hangs on them.' },
+      { name: 'Citations', description: 'Searches with an address that always shows the same articles.' },
       { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
     ],
-    paths: { ...EXPLORE_OPERATIONS, ...SEARCH_OPERATIONS, ...FEED_OPERATIONS },
+    paths: { ...EXPLORE_OPERATIONS, ...SEARCH_OPERATIONS, ...CITATION_OPERATIONS, ...FEED_OPERATIONS },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: headerObjects(),
@@ -69,6 +72,8 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           },
           ...FEED_SCHEMAS,
           ...SEARCH_SCHEMAS,
+          Citation: CITATION_SCHEMA,
+          CitedArticles: CITED_ARTICLES_SCHEMA,
         }),
         ...enumSchemas(),
       },
@@ -228,6 +233,94 @@ const FEED_SCHEMAS = {
       },
       title: { type: 'string', maxLength: SEARCH_LIMITS.name, description: "By default the feed's own title." },
     },
+  },
+}
+
+const TIME = { type: 'string', format: 'date-time' }
+const CITATION_PROPERTIES = {
+  status: STATUS,
+  address: { type: 'string', description: '`/cite/` and the digest.' },
+  url: ADDRESS,
+  digest: { type: 'string', description: 'SHA-256 in hex of search, bounds and articles.' },
+  search: { type: 'string', description: 'A query string in its one spelling, without `per_page`.' },
+  count: { type: 'integer', minimum: 0, description: 'How many articles it has.' },
+  cited_at: TIME,
+  as_of: { ...TIME, description: 'Articles that were ingested later are not in it.' },
+  watermark: { type: 'integer', description: 'The number of the newest article that was searched.' },
+  reach: {
+    type: 'object',
+    required: ['countries', 'since'],
+    properties: { countries: { type: 'array', items: { type: 'string' } }, since: TIME },
+    description: 'Of the plan that cited it first.',
+  },
+  rules: { type: 'integer', description: 'Version of the rules of words.' },
+  ids_only: { type: 'boolean', description: 'A search by meaning: it cannot be recomputed.' },
+}
+const CITATION_SCHEMA = {
+  type: 'object',
+  required: Object.keys(CITATION_PROPERTIES),
+  properties: { ...CITATION_PROPERTIES, model: { type: 'string' }, bias: { type: 'string' } },
+}
+const CITED_ARTICLES_SCHEMA = {
+  type: 'object',
+  required: [...Object.keys(CITATION_PROPERTIES), 'outside', 'articles'],
+  properties: {
+    ...CITATION_SCHEMA.properties,
+    outside: { type: 'integer', minimum: 0, description: 'Articles that your plan does not cover, or were deleted.' },
+    articles: { type: 'array', items: ARTICLE_SCHEMA },
+  },
+}
+
+const CITATION_OPERATIONS: Json = {
+  '/explore/citations': {
+    post: operation('cite', {
+      summary: 'Cite a search',
+      description: 'The same search with the same result has the same address. At most 100,000 articles.',
+      ...{ tags: ['Citations'] },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              ...{ type: 'object', required: ['search'], additionalProperties: false },
+              properties: { search: FEED_SCHEMAS.NewFeed.properties.search },
+            },
+          },
+        },
+      },
+      answers: {
+        200: { description: 'The citation, which existed.', content: json('Citation') },
+        201: { description: 'The citation.', content: json('Citation') },
+      },
+      errors: [
+        ...OF_THE_KEY,
+        ...(['quota_exceeded', 'country_not_included', 'history_not_included'] as const),
+        ...(['semantic_search_unavailable', 'too_many_citations'] as const),
+        ...(['body_too_slow', 'body_too_large', 'unsupported_body'] as const),
+      ],
+    }),
+  },
+  '/cite/{digest}.{format}': {
+    get: operation('citedArticles', {
+      summary: 'The articles of a citation',
+      description:
+        'Those that your plan covers, as JSON, CSV, BibTeX or RIS. `/cite/{digest}` is its page, for anybody.',
+      ...{ tags: ['Citations'] },
+      parameters: [
+        inPath('digest', { type: 'string', pattern: '^[0-9a-f]{64}$' }),
+        inPath('format', { type: 'string', enum: ['json', 'csv', 'bib', 'ris'] }),
+      ],
+      answers: {
+        200: {
+          description: 'The articles.',
+          content: {
+            ...json('CitedArticles'),
+            ...text(['text/csv', 'application/x-bibtex', 'application/x-research-info-systems']),
+          },
+        },
+      },
+      errors: [...OF_THE_KEY, 'quota_exceeded', 'not_found'],
+    }),
   },
 }
 

@@ -3,7 +3,7 @@ import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../.
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
-import type { Searches } from '../articles/find.ts'
+import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
@@ -11,7 +11,7 @@ import { createProblems, createValuesReader, readQueryString } from '../contract
 import { historyStart, readSearch } from '../contract/request.ts'
 import { ARTICLE_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
-import { type Asked, COVERED, type Coverage, findOne } from './article.ts'
+import { type Asked, findOne } from './article.ts'
 
 const ID = {
   id: {

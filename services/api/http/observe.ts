@@ -15,12 +15,15 @@ const errors = counter('api_errors_total', 'Errors sent, by code: limits that we
 const OPERATIONS: Record<string, string> = {
   '/v1/articles': 'articles',
   '/v1/articles.rss': 'feed',
+  '/explore/citations': 'citations',
   '/explore/copies': 'copies',
   '/explore/counts': 'counts',
   '/explore/matches': 'matches',
   '/explore/related': 'related',
   '/explore/suggestions': 'suggestions',
 }
+
+const operationOf = (path: string) => OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
 
 /** ms. A request that takes as long tells what it waited for. */
 const SLOW = 250
@@ -42,7 +45,7 @@ export function observe(log: Logger): RequestHandler {
       const { errorCode, search, searchFeed } = response.locals
       const ms = performance.now() - start
       const status = statusOf(response)
-      const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
+      const operation = searchFeed ? 'feed' : operationOf(request.path)
       seconds.observe({ operation, search: search ?? 'none', status: `${status}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
       if (isAnybodys(response) && !isWritten()) return

@@ -70,8 +70,8 @@ export function crossOrigin(origins: string[]): RequestHandler[] {
   const [feeds, searches] = [changing('POST', 'DELETE'), changing('POST', 'PUT', 'PATCH', 'DELETE')]
   return [
     cors<Request>(({ path }, done) => {
-      const changed = /^\/explore\/(feeds|searches)(\/|$)/.exec(path)?.[1]
-      done(null, changed === 'feeds' ? feeds : changed === 'searches' ? searches : reading)
+      const changed = /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
+      done(null, changed === undefined ? reading : changed === 'searches' ? searches : feeds)
     }),
     (request, response, next) => {
       const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined

@@ -3,8 +3,7 @@ import type { Language } from '../../../shared/articles/article.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
-import { makeFile, sendFile, type WebFile } from './files.ts'
-import { escapeHtml } from './reference.ts'
+import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
 export const BOT_PATH = '/bot'
 
@@ -166,7 +165,9 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
 export const WELL_KNOWN_PATHS = ['/robots.txt', '/.well-known/security.txt', '/favicon.ico']
 
 /** Pages for people; the rest are answers to keys, and feeds whose addresses are secret. */
-const ROBOTS = ['User-agent: *', 'Allow: /$', 'Allow: /docs', 'Allow: /bot', 'Disallow: /', ''].join('\n')
+const ROBOTS = ['User-agent: *', 'Allow: /$', 'Allow: /docs', 'Allow: /bot', 'Allow: /cite/', 'Disallow: /', ''].join(
+  '\n',
+)
 
 /** The sign of the pages (web/parts/page.html). */
 const ICON =

@@ -61,3 +61,5 @@ export async function sendFile(
   if (coding !== 'identity') response.set('Content-Encoding', coding)
   response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
 }
+
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

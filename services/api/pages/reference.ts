@@ -7,7 +7,7 @@ import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/guide.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/beside-openapi.ts'
 import { pageSecurity } from '../http/security.ts'
-import { makeFile, sendFile, type WebFile } from './files.ts'
+import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 import { webBundle } from './web.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
@@ -116,5 +116,3 @@ async function pollOf(client: 'typescript' | 'python'): Promise<string> {
   const readme = await readFile(join(import.meta.dirname, '../../../clients', client, 'README.md'), 'utf8')
   return /^## Poll$[\s\S]*?^```\w+\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? ''
 }
-
-export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

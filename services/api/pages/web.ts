@@ -5,7 +5,7 @@ import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
 import { ARTICLE_PAGE } from '../explore/article.ts'
 import { pageSecurity } from '../http/security.ts'
-import { makeFile, sendFile, type WebFile } from './files.ts'
+import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
 /** Where browsers find the bundled files. Their names hold a digest of what is in them. */
 const ASSETS_PATH = '/explore/assets/'
@@ -49,6 +49,19 @@ export function webPages(): Router {
     else await sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
   })
   return router
+}
+
+/** The explorer's page with some data in it, and with texts for readers without scripts. */
+export async function explorerWith(told: { data: Record<string, object>; lines: string[] } | null): Promise<string> {
+  const { pages } = await webBundle()
+  const html = (await pages.explorer.body('identity')).toString()
+  const blocks = Object.entries(told?.data ?? {}).map(
+    ([type, value]) => `<script type="${type}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>`,
+  )
+  const plain = (told?.lines ?? []).map(line => `<pre>${escapeHtml(line)}</pre>`)
+  return html
+    .replace('</head>', () => `${blocks.join('')}</head>`)
+    .replace('</noscript>', () => `${plain.join('')}</noscript>`)
 }
 
 /** Leaves the router unless the client prefers HTML. A client that takes anything does not. */

@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises'
+import { WORD_RULES } from '../search/analysis/index.ts'
+import { openArchive } from '../search/archive/archive.ts'
+import {
+  INDEX_STATE,
+  type IndexState,
+  openIndexOf,
+  type Position,
+  SEARCH_SETTINGS,
+  type SearchIndex,
+} from '../search/index.ts'
+import { filterOf } from '../services/api/articles/find.ts'
+import { SHOWN_ARTICLES, type ShownArticle } from '../services/api/articles/shown-article.ts'
+import { readSearch } from '../services/api/contract/request.ts'
+import {
+  CITED_PAGE,
+  citationDigest,
+  collectCited,
+  headOf,
+  lineOf,
+  markOf,
+  objectOf,
+} from '../services/api/searches/citation.ts'
+import { COUNTRIES, type Country } from '../shared/articles/article.ts'
+import { archiveSettingsOf } from '../shared/config/archive.ts'
+import { type Citation, findCitation, readCited } from '../shared/plans/citations.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+
+/** Lines that are printed of what differs. */
+const MOST_TOLD = 20
+
+await runCommand(
+  {
+    name: 'cite',
+    about: [
+      'Recomputes a citation (docs/citations.md): its search up to its watermark, and its digest. ADDRESS is /cite/…, and',
+      'FILE.csv what its page gives; a file is compared on any system that imported an export. Exit code: 0 equal, 1 it says',
+      'which articles differ, 2 it cannot be recomputed.',
+    ].join('\n'),
+    usage: ['verify ADDRESS', 'verify FILE.csv'],
+    needs: ['DATABASE_URL'],
+  },
+  async ({ config, openPool, positionals, print }) => {
+    const [verb, subject, ...more] = positionals
+    if (verb !== 'verify' || subject === undefined || more.length > 0) {
+      throw new UsageError('Write: cite verify ADDRESS, or cite verify FILE.csv.')
+    }
+    const digest = /(?:^|\/)([0-9a-f]{64})$/.exec(subject)?.[1]
+    if (digest === undefined && !subject.endsWith('.csv')) {
+      throw new UsageError(`"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`)
+    }
+    const found: Findings = { differences: [], obstacles: [], notes: [] }
+    try {
+      const file = digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
+      const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true, settings: SEARCH_SETTINGS })
+      const index = openIndexOf(pool, SHOWN_ARTICLES, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })
+      await verify({ pool, index }, digest ?? file?.digest ?? '', file, found).finally(() => index.close())
+    } catch (error) {
+      found.obstacles.push(sentenceOf(error))
+    }
+    return tell(found, print)
+  },
+)
+
+interface Findings {
+  /** What differs, a line each. */
+  differences: string[]
+  /** Why it cannot be recomputed. */
+  obstacles: string[]
+  notes: string[]
+}
+
+function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
+  const [code, verdict] =
+    differences.length > 0 ? [1, 'differs'] : obstacles.length > 0 ? [2, 'cannot be recomputed'] : [0, 'equal']
+  for (const line of [verdict, ...obstacles, ...differences.slice(0, MOST_TOLD), ...notes]) print(line)
+  if (differences.length > MOST_TOLD) print(`and ${differences.length - MOST_TOLD} more`)
+  return code
+}
+
+/** What was cited: of the database, or of a file. */
+interface Cited {
+  search: string
+  rules: number
+  countries: Country[]
+  since: Date
+  /** null: numbers are others here. Articles after `asOf` do not count then. */
+  watermark: bigint | null
+  asOf: string
+  /** By id. */
+  lines: Map<string, string>
+}
+
+/** @throws when it is no file of a citation */
+function readCitedFile(text: string, { differences, obstacles }: Findings): Cited & { digest: string } {
+  const [names = [], ...rows] = recordsOf(text)
+  const [address = '', asOf = '', outside = '', rules = '', ...head] = names.at(-1)?.split(' ') ?? []
+  const columns = ['id', 'ingested_at', 'published_at', 'h'].map(name => names.indexOf(name))
+  if (!/^\/cite\/[0-9a-f]{64}$/.test(address) || head.length !== 4 || columns.includes(-1)) {
+    throw new Error('The file is no CSV of a citation: its head is missing.')
+  }
+  const lines = rows.map(row => {
+    const [id = '', ...others] = columns.map(column => row[column] ?? '')
+    return [id.replace(/(^|;)'/g, '$1'), ...others].join('\t')
+  })
+  const digest = address.slice('/cite/'.length)
+  if (outside !== '0') obstacles.push(`The file lacks ${outside} articles, which the plan that read it does not cover.`)
+  else if (citationDigest(head, lines) !== digest) differences.push('The articles of the file have another digest.')
+  const [, search = '', countries = '', since = ''] = head
+  return {
+    ...{ digest, asOf, search, rules: Number(rules), watermark: null, lines: byId(lines) },
+    countries: COUNTRIES.filter(one => countries.split(',').includes(one)),
+    since: new Date(since || 0),
+  }
+}
+
+/** The records of CSV (RFC 4180). */
+function recordsOf(text: string): string[][] {
+  const records: string[][] = [[]]
+  for (const [, cell = '', end] of text.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|$)/g)) {
+    records.at(-1)!.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)
+    if (end !== ',') records.push([])
+  }
+  return records.filter(record => record.length > 1)
+}
+
+function idOf(line: string): string {
+  return line.slice(0, line.indexOf('\t'))
+}
+
+function byId(lines: string[]): Map<string, string> {
+  return new Map(lines.map(line => [idOf(line), line]))
+}
+
+interface Parts {
+  pool: Pool
+  index: SearchIndex<ShownArticle>
+}
+
+async function verify(parts: Parts, digest: string, file: Cited | null, found: Findings): Promise<void> {
+  const { differences, obstacles, notes } = found
+  const citation = await findCitation(parts.pool, digest)
+  const cited = citation === null ? file : await readKept(parts, citation, differences)
+  if (cited === null) {
+    obstacles.push('This database has no such citation; name the CSV of its page.')
+    return
+  }
+  for (const [id, line] of file?.lines ?? []) {
+    if (cited.lines.get(id) !== line) differences.push(`${id}: the file says something else than the database`)
+  }
+  const { question } = readSearch(cited.search, 'feed')
+  if (question.search === 'semantic') {
+    notes.push('ids only: a search by meaning cannot be recomputed')
+    compare(cited.lines, await readIds(parts, [...cited.lines.keys()]), differences)
+  } else if (cited.rules === WORD_RULES) {
+    compare(cited.lines, await searchAgain(parts, cited), differences)
+  } else {
+    obstacles.push(`It was cited by version ${cited.rules} of the rules of words; this is version ${WORD_RULES}.`)
+  }
+}
+
+/** The lines that the articles of a citation have now, by id. */
+async function readKept({ pool, index }: Parts, citation: Citation, differences: string[]): Promise<Cited> {
+  const lines: string[] = []
+  for await (const numbers of readCited(pool, citation)) {
+    const articles = await index.articles(numbers.map(({ seq }) => seq))
+    const now = new Map(articles.map(one => [one.seq, lineOf(objectOf(one))]))
+    for (const { seq, mark } of numbers) {
+      const line = now.get(seq)
+      if (line === undefined) differences.push(`the article with number ${seq} is gone`)
+      else if (markOf(line) !== mark) differences.push(`${idOf(line)} was cited with other fields`)
+      lines.push(...(line === undefined ? [] : [line]))
+    }
+  }
+  const { search, rules, countries, since, watermark, asOf } = citation
+  const head = headOf(readSearch(search, 'feed'), citation)
+  if (differences.length === 0 && citationDigest(head, lines) !== citation.digest) {
+    differences.push('The articles have another digest.')
+  }
+  return { search, rules, countries, since, watermark, asOf: asOf.toISOString(), lines: byId(lines) }
+}
+
+/** The lines of what the search finds now. */
+async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<string, string>> {
+  const { search, countries, since, watermark, asOf } = cited
+  const request = readSearch(search, 'feed')
+  const { question, order } = request
+  if (question.search === 'semantic') throw new Error('A search by meaning is not recomputed.')
+  const filter = filterOf({ request, countries: request.countries ?? countries, historyStart: since })
+  const { match, searchIn, sort } = question
+  const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+  const state = { ...rows[0]!, ...(watermark === null ? {} : { lastSeq: watermark }) }
+  const query = { ...filter, match, searchIn, sort, order, perPage: CITED_PAGE }
+  const found = await collectCited((at: Position | null) => index.search(query, at, at === null ? { state } : {}))
+  const lines = found.map(({ line }) => line)
+  const isCounted = (line: string) => cited.lines.has(idOf(line)) || (line.split('\t')[1] ?? '') <= asOf
+  return byId(watermark === null ? lines.filter(isCounted) : lines)
+}
+
+async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<string, string>> {
+  // No index: few citations are by meaning, and this reads the narrow table once.
+  const { rows } = await pool.query<{ seq: bigint }>('select seq from articles where id = any ($1::text[])', [ids])
+  return byId((await index.articles(rows.map(({ seq }) => seq))).map(one => lineOf(objectOf(one))))
+}
+
+function compare(cited: Map<string, string>, now: Map<string, string>, differences: string[]): void {
+  for (const [id, line] of cited) {
+    const other = now.get(id)
+    if (other === undefined) differences.push(`${id} was cited, and is not found now`)
+    else if (other !== line) differences.push(`${id} was cited with other fields`)
+  }
+  for (const id of now.keys()) if (!cited.has(id)) differences.push(`${id} is found now, and was not cited`)
+}

@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { CitedNumber } from '../../../shared/plans/citations.ts'
+import type { Coverage } from '../articles/find.ts'
+import type { Listed, ShownArticle } from '../articles/shown-article.ts'
+import { LIMITS } from '../contract/parameters.ts'
+import { type ArticlesRequest, searchOf } from '../contract/request.ts'
+import type { ArticleObject } from '../contract/resources.ts'
+
+/*
+ * What a citation is, to the byte (docs/citations.md). Nothing here depends on a key, a number or
+ * what a plan shows.
+ */
+
+export const MOST_CITED = 100_000
+
+/** The search as it stands in a citation: in its one spelling, without paging. */
+export const citedSearch = (request: ArticlesRequest): string =>
+  searchOf({ ...request, perPage: LIMITS.perPage.default })
+
+/** The lines before those of the articles. */
+export const headOf = (request: ArticlesRequest, { countries, since }: Coverage): string[] => [
+  'perscope-citation/1',
+  citedSearch(request),
+  request.countries === null ? countries.join(',') : '',
+  request.publishedAfter === null ? since.toISOString() : '',
+]
+
+/** The hash of what is said of an article, without what may be withdrawn. */
+export function articleHash({ title, outlet, language, country, authors }: ArticleObject): string {
+  const said = [title, outlet.name, outlet.domain, language, country, authors.map(({ name }) => name)]
+  return hash('sha256', JSON.stringify(said), 'hex')
+}
+
+export const lineOf = (article: ArticleObject): string =>
+  [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join('\t')
+
+/** The digest of a citation; ids are ASCII, and no id has a tab. */
+export const citationDigest = (head: readonly string[], lines: readonly string[]): string =>
+  hash('sha256', [...head, ...lines.toSorted()].map(line => `${line}\n`).join(''), 'hex')
+
+export const markOf = (line: string): number => hash('sha256', line, 'buffer').readInt32BE()
+
+/** The object of the contract, as a kept article has it. */
+export const objectOf = ({ pieces }: ShownArticle): ArticleObject => JSON.parse(pieces.json.bytes.toString())
+
+/** Articles of one page of the search that is cited. */
+export const CITED_PAGE = 500
+
+/** An article that was found, with its line. */
+export interface CitedLine extends CitedNumber {
+  line: string
+}
+
+/**
+ * All articles of a search, page by page, in the order of their numbers.
+ *
+ * @param page finds the page at a place; null: the first one
+ * @returns one more than `MOST_CITED` at least: there are too many
+ */
+export async function collectCited<At>(
+  page: (at: At | null) => Promise<{ rows: Listed[]; next: At | null }>,
+): Promise<CitedLine[]> {
+  const found: CitedLine[] = []
+  for (let at: At | null = null, isFirst = true; isFirst || (at !== null && found.length <= MOST_CITED); ) {
+    const { rows, next }: { rows: Listed[]; next: At | null } = await page(at)
+    for (const row of rows) {
+      const line = lineOf(objectOf(row))
+      found.push({ seq: row.seq, line, mark: markOf(line) })
+    }
+    ;[at, isFirst] = [next, false]
+    await turn()
+  }
+  return found.sort((a, b) => (a.seq < b.seq ? -1 : 1))
+}

@@ -1,0 +1,383 @@
+import { once } from 'node:events'
+import type { Request, RequestHandler, Response } from 'express'
+import { LRUCache } from 'lru-cache'
+import { WORD_RULES } from '../../../search/analysis/index.ts'
+import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
+import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
+import { biasVersion } from '../../../shared/embeddings/bias.ts'
+import {
+  type Citation,
+  findCitation,
+  keepCitation,
+  type NewCitation,
+  readCited,
+  TooManyCitations,
+} from '../../../shared/plans/citations.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
+import { lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
+import {
+  COVERED,
+  type Coverage,
+  countArticles,
+  findArticles,
+  type PlannedRequest,
+  type Searches,
+} from '../articles/find.ts'
+import type { ShownArticle } from '../articles/shown-article.ts'
+import type { Cursor } from '../contract/cursor.ts'
+import { ApiError } from '../contract/errors.ts'
+import { checkPlan, historyStart, readSearch } from '../contract/request.ts'
+import type { ArticleObject } from '../contract/resources.ts'
+import { sendOnce } from '../http/answer.ts'
+import { readMembers, refuseParameters } from '../http/body.ts'
+import {
+  articleHash,
+  CITED_PAGE,
+  citationDigest,
+  citedSearch,
+  collectCited,
+  headOf,
+  MOST_CITED,
+  objectOf,
+} from './citation.ts'
+import { needed, readDescribed } from './description.ts'
+
+/** The page of a citation, and the files of its articles. */
+export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/
+export const CITE_FILE = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
+
+/** What a page holds beside the program that shows it. */
+export interface Told {
+  /** By media type. */
+  data: Record<string, object>
+  /** For readers without scripts. */
+  lines: string[]
+}
+
+/** What the handlers work with. */
+interface CitingParts {
+  pool: Pool
+  /** For pages, which anybody opens. */
+  strangers: Permits
+  publicUrl: string
+  serviceName: string
+  model: string
+  searchesOf(response: Response): Searches
+  /** The explorer's page, with what is told there; null: nothing. */
+  page(told: Told | null): Promise<string>
+  /** Takes one of the month. */
+  charge(response: Response): Promise<void>
+}
+
+/** Citations that a process keeps: they never change. */
+const KEPT = 1_000
+
+/** The handlers of citations: to make one, its page, and its articles. */
+export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
+  const kept = new LRUCache<string, Citation>({ max: KEPT })
+  const find = async (path: string): Promise<Citation | null> => {
+    const digest = path.slice('/cite/'.length).slice(0, 64)
+    const citation = kept.get(digest) ?? (await findCitation(parts.pool, digest))
+    if (citation !== null) kept.set(digest, citation)
+    return citation
+  }
+  return {
+    async make(request, response) {
+      response.set('Cache-Control', 'no-store').vary('Authorization')
+      refuseParameters(request, NO_PARAMETERS)
+      const { search } = readMembers(request, ['search'])
+      checkQuota(response)
+      const { key } = accessOf(response)
+      const { made, articles } = await cite(parts, parts.searchesOf(response), search, key.plan)
+      const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
+        throw error instanceof TooManyCitations ? new ApiError('too_many_citations', { message: error.message }) : error
+      })
+      // The key was revoked in this very moment.
+      if (done === null) throw new ApiError('invalid_token')
+      await parts.charge(response)
+      response.status(done.isNew ? 201 : 200).location(addressOf(done.citation))
+      response.json({ status: 'ok', ...citationObject(done.citation, parts.publicUrl) })
+    },
+    async page(request, response, next) {
+      refuseParameters(request, NO_PARAMETERS)
+      const address = lockAddress(request.ip, request.socket.remoteAddress)
+      const citation = await parts.strangers.take(`cite ${address}`, () => find(request.path)).catch(refuseStranger)
+      const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
+      response.vary('Accept').set('Cache-Control', 'no-cache')
+      if (citation === null && !isForPeople) return next(noCitation())
+      if (citation === null) response.status(404)
+      await sendOnce(
+        request,
+        response,
+        'text/html; charset=utf-8',
+        await parts.page(citation === null ? null : toldOf(citation, parts)),
+      )
+    },
+    async file(request, response) {
+      refuseParameters(request, NO_PARAMETERS)
+      checkQuota(response)
+      const citation = await find(request.path)
+      if (citation === null) throw noCitation()
+      await sendArticles(parts, citation, request, response)
+    },
+  }
+}
+
+const noCitation = () => new ApiError('not_found', { message: 'There is no citation at this address.' })
+
+const NO_PARAMETERS = 'A citation takes no parameters.'
+
+const addressOf = ({ digest }: Pick<Citation, 'digest'>) => `/cite/${digest}`
+
+/** A citation as everybody may see it. */
+function citationObject(citation: Citation, publicUrl: string) {
+  const address = addressOf(citation)
+  const { digest, search, articles: count, countries, model, bias } = citation
+  return {
+    address,
+    url: `${publicUrl}${address}`,
+    digest,
+    search,
+    count,
+    cited_at: citation.citedAt.toISOString(),
+    as_of: citation.asOf.toISOString(),
+    watermark: Number(citation.watermark),
+    reach: { countries, since: citation.since.toISOString() },
+    rules: citation.rules,
+    ids_only: model !== null,
+    ...(model === null ? {} : { model, bias }),
+  }
+}
+
+/**
+ * Finds all that a search has now, over one snapshot.
+ *
+ * @throws ApiError
+ */
+async function cite(parts: CitingParts, searches: Searches, search: string | undefined, plan: Plan) {
+  const { pool, model, serviceName } = parts
+  const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
+  const since = historyStart(plan.history, new Date())
+  const countries = checkPlan(request, plan, since)
+  const { rows } = await pool.query<IndexState & { asOf: Date }>(
+    `select ${INDEX_STATE.columns}, last_at as "asOf" from ${INDEX_STATE.tables}`,
+  )
+  const { asOf, ...state } = rows[0]!
+  const frozen = { ...searches, state }
+  const planned = { request: { ...request, perPage: CITED_PAGE }, plan, countries, historyStart: since }
+  const byMeaning = request.question.search === 'semantic'
+  if (!byMeaning) await refuseMany(frozen, planned)
+  const articles = await collectCited((at: Cursor['at'] | null) => findArticles(frozen, planned, at))
+  const coverage: Coverage = { countries: plan.countries, since }
+  const made: NewCitation = {
+    digest: citationDigest(
+      headOf(request, coverage),
+      articles.map(({ line }) => line),
+    ),
+    search: citedSearch(request),
+    ...coverage,
+    watermark: state.lastSeq,
+    asOf,
+    rules: WORD_RULES,
+    model: byMeaning ? model : null,
+    bias: byMeaning ? biasVersion(model) : null,
+  }
+  return { made, articles }
+}
+
+async function refuseMany(searches: Searches, planned: PlannedRequest): Promise<void> {
+  const { counts } = await countArticles(searches, planned, { by: 'country' })
+  if (counts.total <= MOST_CITED) return
+  const sentence = `It finds ${counts.total} articles, and a citation has at most ${MOST_CITED}; narrow the search.`
+  throw new ApiError('invalid_request', { errors: { search: [sentence] } })
+}
+
+const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
+type Format = (typeof FORMATS)[number]
+
+const TYPES: Record<Format, string> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  bib: 'application/x-bibtex; charset=utf-8',
+  ris: 'application/x-research-info-systems; charset=utf-8',
+}
+
+// $1 digest, $2 countries, $3 history start. Index: the primary keys.
+const COUNT_COVERED = `
+  select count(*)::int as n from articles a
+   where a.seq in (select unnest(seqs) from citations where digest = decode($1, 'hex')) and ${COVERED}`
+
+/** Writes the articles that the plan of the reader covers, some at a time. */
+async function sendArticles(parts: CitingParts, citation: Citation, request: Request, response: Response) {
+  const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
+  const { index, withPermit } = parts.searchesOf(response)
+  const { countries, history } = accessOf(response).key.plan
+  const since = historyStart(history, new Date())
+  const values = [citation.digest, countries, since]
+  const { rows } = await withPermit(() => parts.pool.query<{ n: number }>(COUNT_COVERED, values))
+  const { head, of, between, end } = writerOf(format, citation, citation.articles - rows[0]!.n, parts.publicUrl)
+  await parts.charge(response)
+  response.vary('Authorization').set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
+  if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
+  if (request.method === 'HEAD') return void response.end()
+  response.write(head)
+  let isFirst = true
+  for await (const numbers of readCited(parts.pool, citation)) {
+    const all = await withPermit(() => index.articles(numbers.map(({ seq }) => seq)))
+    const shown = all
+      .filter(({ time }) => time !== null && time >= since.getTime())
+      .map(one => ({ one, object: objectOf(one) }))
+      .filter(({ object }) => countries.includes(object.country))
+    if (shown.length === 0) continue
+    const part = shown.map(({ one, object }) => of(object, one)).join(between)
+    const isTaken = response.write(isFirst ? part : between + part)
+    isFirst = false
+    if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (response.destroyed) return
+  }
+  response.end(end)
+}
+
+interface Writer {
+  head: string
+  of(article: ArticleObject, kept: ShownArticle): string
+  between: string
+  end: string
+}
+
+function writerOf(format: Format, citation: Citation, outside: number, publicUrl: string): Writer {
+  const object = { status: 'ok', ...citationObject(citation, publicUrl), outside }
+  switch (format) {
+    case 'json': {
+      const head = `${JSON.stringify(object).slice(0, -1)},"articles":[`
+      return { head, of: (_article, { pieces }) => pieces.json.bytes.toString(), between: ',', end: ']}' }
+    }
+    case 'csv':
+      return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: '' }
+    case 'bib':
+      return { head: '', of: bibtexOf, between: '\n', end: '' }
+    case 'ris':
+      return { head: '', of: risOf, between: '', end: '' }
+  }
+}
+
+const HASHED = ['id', 'ingested_at', 'published_at'] as const
+const SHOWN = ['title', 'url', 'snippet', 'authors', 'language', 'country', 'outlet_name', 'outlet_domain'] as const
+
+/** The last column's name holds what the digest has beside the articles; no part has a blank. */
+function csvHeadOf(citation: Citation, outside: number): string {
+  const request = readSearch(citation.search, 'feed')
+  const beside = [addressOf(citation), citation.asOf.toISOString(), outside, citation.rules]
+  const last = [...beside, ...headOf(request, citation)].join(' ')
+  return `${csvHead(HASHED).trimEnd()},h,${csvHead(SHOWN).trimEnd()},"${last}"\r\n`
+}
+
+/** An id gets an apostrophe where CSV gives one, and before one: so taking it away gives the id. */
+function csvRecord(article: ArticleObject): string {
+  const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
+  const cells = (columns: typeof HASHED | typeof SHOWN) => csvLine({ ...article, id }, columns).trimEnd()
+  return `${cells(HASHED)},${articleHash(article)},${cells(SHOWN)},\r\n`
+}
+
+/** A text of one line. */
+const inLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+
+const TEX: Record<string, string> = { '\\': '\\textbackslash{}', '~': '\\textasciitilde{}', '^': '\\textasciicircum{}' }
+const tex = (text: string) => inLine(text).replace(/[\\{}$&#%_~^]/g, sign => TEX[sign] ?? `\\${sign}`)
+
+/** An entry of BibTeX; fields that are empty are left out. */
+function bibtex(key: string, fields: [name: string, value: string][]): string {
+  const written = fields.filter(([, value]) => value !== '').map(([name, value]) => `  ${name} = {${value}},\n`)
+  return `@misc{${key.replace(/[^\w.:-]/g, '-')},\n${written.join('')}}\n`
+}
+
+/** A record of RIS; tags that are empty are left out. */
+const ris = (type: string, tags: [tag: string, value: string][]): string =>
+  [['TY', type], ...tags.filter(([, value]) => value !== ''), ['ER', '']]
+    .map(([tag, value]) => `${tag}  - ${inLine(value ?? '')}\r\n`)
+    .join('')
+
+const outletOf = ({ outlet }: ArticleObject) => outlet.name ?? outlet.domain ?? ''
+
+function bibtexOf(article: ArticleObject): string {
+  const day = article.published_at?.slice(0, 10) ?? ''
+  return bibtex(article.id, [
+    ['title', `{${tex(article.title)}}`],
+    ['author', article.authors.map(({ name }) => `{${tex(name)}}`).join(' and ')],
+    ['howpublished', tex(outletOf(article))],
+    ['year', day.slice(0, 4)],
+    ['date', day],
+    ['url', tex(article.url)],
+    ['language', article.language],
+  ])
+}
+
+function risOf(article: ArticleObject): string {
+  const day = article.published_at?.slice(0, 10) ?? ''
+  return ris('NEWS', [
+    ['ID', article.id],
+    ['TI', article.title],
+    ...article.authors.map(({ name }): [string, string] => ['AU', name]),
+    ['JO', outletOf(article)],
+    ['PY', day.slice(0, 4)],
+    ['DA', day.replaceAll('-', '/')],
+    ['LA', article.language],
+    ['UR', article.url],
+  ])
+}
+
+/** How to cite it, for people and for their programs. */
+function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
+  const object = citationObject(citation, publicUrl)
+  const { url, digest, search, count, cited_at } = object
+  const name = `${count} articles of the search "${search}"`
+  const day = cited_at.slice(0, 10)
+  const note = `Cited ${cited_at}. SHA-256 ${digest}`
+  return {
+    ...object,
+    name,
+    line: `${serviceName} (${day.slice(0, 4)}): ${name}. ${note}. ${url}`,
+    bibtex: bibtex(`perscope-${digest.slice(0, 12)}`, [
+      ['title', `{${tex(name)}}`],
+      ['author', `{${tex(serviceName)}}`],
+      ['year', day.slice(0, 4)],
+      ['date', day],
+      ['url', url],
+      ['note', note],
+    ]),
+    ris: ris('DATA', [
+      ['TI', name],
+      ['AU', serviceName],
+      ['PY', day.slice(0, 4)],
+      ['DA', day.replaceAll('-', '/')],
+      ['N1', note],
+      ['UR', url],
+    ]),
+  }
+}
+
+/** What stands in the page of a citation: data for programs and for the page, and texts. */
+function toldOf(citation: Citation, parts: CitingParts): Told {
+  const texts = textsOf(citation, parts)
+  const { url, name, line, digest, cited_at } = texts
+  const dataset = {
+    '@context': 'https://schema.org',
+    '@type': 'Dataset',
+    '@id': url,
+    ...{ url, name, identifier: [url, `sha256:${digest}`], description: line, citation: line },
+    ...{ dateCreated: cited_at, version: digest, isAccessibleForFree: false },
+    publisher: { '@type': 'Organization', name: parts.serviceName },
+    distribution: (['json', 'csv'] as const).map(format => ({
+      '@type': 'DataDownload',
+      contentUrl: `${url}.${format}`,
+      encodingFormat: TYPES[format].split(';')[0],
+    })),
+  }
+  return {
+    data: { 'application/ld+json': dataset, 'application/json': texts },
+    lines: [name, line, texts.bibtex, texts.ris],
+  }
+}
