@@ -24,8 +24,10 @@ import {
   createPartitionRoom,
   enteredAt,
   findWritten,
+  HOLDS_CLOCK,
   type IdentifiedArticle,
   insertNumbered,
+  minding,
   prepareBatch,
   storableNames,
   takeNumbers,
@@ -63,8 +65,8 @@ const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 /** Articles with one stamp: a client that polls from a time on reads at most so many again. */
 const PER_STAMP = 100
 
-/** ms */
-const HOLDS_CLOCK = 60_000
+/** How often its time passes before a segment is tried again: a machine may have been busy. */
+const RESTS = 10
 
 /** Attempts with other claims, before articles are written as crawled ones. */
 const ATTEMPTS = 5
@@ -124,7 +126,7 @@ export function openImporter(parts: ImportParts): Importer {
 type PatientParts = ImportParts & Required<Pick<ImportParts, 'patiently'>>
 
 function createSegmentWriter(parts: PatientParts) {
-  const { pool, written } = parts
+  const { pool, written, holdsClock = HOLDS_CLOCK } = parts
   const build = (articles: NewArticle[], claims: Claim[] | null) =>
     parts.patiently(async () => {
       // Anew each time: its own articles may fill a partition.
@@ -132,24 +134,25 @@ function createSegmentWriter(parts: PatientParts) {
       return buildSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
   const singly = (articles: NewArticle[]) => writeSingly(parts, articles)
-  let isSlow = false
+  let slowUntil = 0
+  const isSlow = () => performance.now() < slowUntil
   return {
     build: (articles: NewArticle[]) => build(articles, null),
     singly,
     /** Postgres writes so slowly that others would wait too long for the clock. */
-    isSlow: () => isSlow,
+    isSlow,
     /**
      * Uses a segment; builds another one where other processes have written some of the articles.
      */
     async use(built: Built): Promise<void> {
-      for (let attempt = 1; built.ahead !== null && !isSlow && attempt <= ATTEMPTS; attempt++) {
+      for (let attempt = 1; built.ahead !== null && !isSlow() && attempt <= ATTEMPTS; attempt++) {
         written({ indexed: 0, known: built.known })
         const claims = await useSegment(parts, built, built.ahead)
         if (claims === null) {
           written({ indexed: built.articles.length, known: 0 })
           return
         }
-        isSlow = claims === 'too slow'
+        if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
         // Those that were known are counted.
         built = claims === 'too slow' ? { ...built, known: 0 } : await build(built.inputs, claims)
       }
@@ -230,9 +233,10 @@ async function useSegment(
   let tried: WrittenRow[] = []
   const attempt = async () => {
     await indexer.imported.cover()
-    await transaction(pool, async client => {
+    const using = transaction(pool, async client => {
       tried = await useWithin(client, built, segment, { embedAt: new Date(Date.now() + embedDelay), holdsClock })
-    }).catch(async error => {
+    })
+    await minding(pool, using, holdsClock).catch(async error => {
       if (error.code === TIMED_OUT) throw new TooSlow()
       const isKnown = error instanceof OtherClaims && tried.length > 0
       if (!isKnown || (await findWritten(pool, tried)).size < tried.length) throw error

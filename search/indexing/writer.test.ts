@@ -1,15 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { transaction } from '../../shared/postgres/pool.ts'
+import { createPool, transaction } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../../test/database.ts'
 import { until } from '../../test/fleet.ts'
 import { newArticle } from '../../test/search/short-articles.ts'
+import { openDoor } from '../../test/standbys/door.ts'
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from './article.ts'
 import { openArticleWriter, takeNumbers } from './writer.ts'
 
-const { pool } = await createTestPool(t)
+const { database, pool } = await createTestPool(t)
 
 const article = (address: string, more: Partial<NewArticle> = {}): NewArticle =>
   newArticle(0, {
@@ -144,4 +145,36 @@ t.test('an import may wait for the clock for long, and holds it for a bounded ti
   )
   t.same(await rows('select last_seq from ingest_clock'), [before])
   await pool.query('update ingest_clock set last_seq = last_seq - 1')
+})
+
+t.test('who waits for the clock ends a process that was stopped between two messages of a statement', async t => {
+  const limit = 2_000
+  const going = Promise.withResolvers<'pass'>()
+  let isStopped = false
+  const door = await openDoor(
+    () => new URL(database.url),
+    () => (isStopped ? going.promise : 'pass'),
+  )
+  const own = createPool(door.to(database.url), 'stopped', () => {}, { max: 1, statementTimeout: 0 })
+  const stopped = transaction(own, async client => {
+    await takeNumbers(client, 1, 1, limit)
+    await client.query('set local transaction_timeout = 0') // as before Postgres 17
+    isStopped = true
+    await client.query('select $1::int', [1])
+  })
+  stopped.catch(() => {}) // awaited below
+  await until(() => isStopped, 30_000)
+  const [before] = await rows('select last_seq from ingest_clock')
+  const writer = openArticleWriter({
+    pool,
+    indexer: openIndexer(pool, SEGMENT_THREAD),
+    embedDelay: 0,
+    holdsClock: limit,
+  })
+  const [written] = await writer.write([newArticle(900)])
+  t.match(written, { outcome: 'indexed', seq: before.last_seq + 1n })
+  going.resolve('pass')
+  await t.rejects(stopped, /terminat/)
+  await own.end()
+  await door.close()
 })

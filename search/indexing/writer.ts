@@ -20,6 +20,8 @@ interface WriterParts {
   indexer: Indexer
   /** ms until the articles are to be embedded. */
   embedDelay: number
+  /** ms for which another process may be stopped with the clock. Tests make it short. */
+  holdsClock?: number
 }
 
 export function openArticleWriter(parts: WriterParts): ArticleWriter {
@@ -105,13 +107,33 @@ export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<
   return { articles, prepared }
 }
 
+/** ms for which the clock may be held. The work of an import's transaction takes a few seconds. */
+export const HOLDS_CLOCK = 60_000
+
+/**
+ * Does work that may wait for the clock. Meanwhile it looks for a process that was stopped between
+ * two messages of a statement while it held the clock: no limit of a server before 17 runs there.
+ *
+ * @param limit ms for which it may be stopped
+ */
+export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK): Promise<T> {
+  const looking = setInterval(() => void pool.query(END_STOPPED, [limit]).catch(() => {}), limit / 2)
+  return await work.finally(() => clearInterval(looking))
+}
+
+// $1 ms. Who waits for the clock has locked its table, too, and waits for something else.
+const END_STOPPED = `
+  select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+  where relation = 'ingest_clock'::regclass and mode = 'RowExclusiveLock' and state = 'active'
+    and wait_event = 'ClientRead' and state_change < clock_timestamp() - $1::int * interval '1 ms'`
+
 /**
  * Two writers that claim each other's ids in opposite order can deadlock; one of them tries again.
  */
 const ATTEMPTS = 3
 
 async function insertBatch(
-  { pool, embedDelay }: WriterParts,
+  { pool, embedDelay, holdsClock }: WriterParts,
   { articles, prepared }: Batch,
   { within, numbered }: WriteOptions,
 ): Promise<Indexed[]> {
@@ -133,7 +155,7 @@ async function insertBatch(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transaction(pool, insert)
+      return await minding(pool, transaction(pool, insert), holdsClock)
     } catch (error) {
       const deadlocked = error instanceof Error && 'code' in error && error.code === '40P01'
       if (!deadlocked || attempt === ATTEMPTS) throw error
@@ -260,7 +282,8 @@ export interface TakenNumbers {
  * can make articles visible. So a process that is stopped must lose the lock. The server ends a
  * transaction that waits for its next message, but not between the two messages of a statement that
  * it does not know. `insertNumbered` is therefore known to it before, and servers from 17 on limit
- * the time from here on. Waiting for others who hold the clock does not count.
+ * the time from here on; before, who waits ends it (`minding`). Waiting for others who hold the
+ * clock does not count.
  *
  * @param limit ms to hold it
  */

@@ -258,7 +258,7 @@ t.test(
 )
 
 t.test(
-  'an import whose rows take longer than it may hold the clock writes them, and all that follow, singly',
+  'an import whose rows take longer than it may hold the clock writes them singly, and tries a segment again later',
   async t => {
     const { pool, writer, indexer } = await open(t)
     await pool.query(
@@ -280,6 +280,14 @@ t.test(
     await importer.flush()
     t.ok(performance.now() - start < 30_000)
     t.same(counts, { indexed: 499, known: 1 })
+    await pool.query('drop trigger dawdle on article_words')
+    await setTimeout(10_000)
+    await importer.add(shortArticles(500, 250))
+    await importer.flush()
+    t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
+      { last: 500 },
+      { last: 750 },
+    ])
     t.same(await faultsOf(pool), [])
   },
 )
