@@ -10,6 +10,8 @@ import { accessOf, chargeMonth, checkKey, checkQuota, limitRate, withPermitOf } 
 import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
 import { createCountPermits, createQuestionPermits, createSearchPermits, type Permits } from './access/permits.ts'
+import { agentDoor } from './agents/door.ts'
+import type { Answers } from './agents/tools.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
@@ -22,7 +24,7 @@ import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle } from './explore/article.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerCoverage } from './explore/coverage.ts'
-import { answerLimits } from './explore/limits.ts'
+import { answerLimits, limitsOf } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
 import { answerRelated } from './explore/related.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
@@ -31,7 +33,16 @@ import { FEED_PATH } from './feeds/feed-address.ts'
 import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
-import { type Answer, type Content, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
+import {
+  type Answer,
+  type Content,
+  createSender,
+  notesOf,
+  refuseMethod,
+  refusePath,
+  sendError,
+  wholeContent,
+} from './http/answer.ts'
 import { readBody } from './http/body.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
@@ -116,7 +127,7 @@ export function createApp(parts: Parts): Express {
   app.all([FEED_PATH, CITE_PAGE], refuseMethod())
   app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)
-  app.use(sendError(log))
+  app.use(sendError(tools.note))
   return app
 }
 
@@ -130,6 +141,7 @@ function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, 
   app.route(CITE_FILE).get(citations.file).all(refuseMethod())
   for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
     app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
+  app.route('/mcp').post(operations.agents).all(refuseMethod('POST'))
 }
 
 function newApp(config: Config): Express {
@@ -147,11 +159,26 @@ const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
   ...{ serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL },
 })
 
+/** The answers that both programs and agents get. */
+function answersOf({ cursorSecret, pool, index, config }: Tools) {
+  const groupsOfTexts = openTextGroups(pool)
+  const meaningOf = createMeaning(pool, index, modelNamed(config.EMBEDDINGS_MODEL).near)
+  return {
+    articles: (searches, query, plan) => answerArticles(searches, cursorSecret, readSearch, query, plan),
+    counts: (searches, query, plan) => answerCounts(searches, meaningOf, groupsOfTexts, query, plan),
+    copies: (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan),
+    // The timeline of a search, which has been paid for. Its statement takes as long as a search.
+    coverage: ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan)),
+    related: (searches, query, plan) => answerRelated(pool, searches, query, plan),
+    limits: async (_searches, query, _plan, response) =>
+      wholeContent('application/json', JSON.stringify(limitsOf({ originalUrl: `?${query}` }, response))),
+  } satisfies Answers
+}
+
 function operationsOf(tools: Tools) {
   const { cursorSecret, pool } = tools
+  const answers = answersOf(tools)
   const standing = createStandingAnswers()
-  const groupsOfTexts = openTextGroups(pool)
-  const meaningOf = createMeaning(pool, tools.index, modelNamed(tools.config.EMBEDDINGS_MODEL).near)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {
@@ -174,14 +201,17 @@ function operationsOf(tools: Tools) {
     searchFeed: operate(tools, (searches, _query, plan, request, response) =>
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
+    agents: agentDoor({
+      ...{ ...tools, answers, searchesOf: response => searchesOf(tools, response) },
+      charge: response => charge(tools.admissions, response),
+    }),
     article: operate(tools, (searches, query, plan, { path }) => answerArticle(pool, searches, path, query, plan)),
-    counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, groupsOfTexts, query, plan)),
-    // The timeline of a search, which has been paid for. Its statement takes as long as a search.
-    coverage: tell(tools, ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan))),
-    copies: operate(tools, (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan)),
+    counts: operate(tools, answers.counts),
+    coverage: tell(tools, answers.coverage),
+    copies: operate(tools, answers.copies),
     // It searches as the page did, and tells whose articles were found.
     matches: operate(tools, (searches, query, plan) => answerMatches(pool, searches, cursorSecret, query, plan)),
-    related: operate(tools, (searches, query, plan) => answerRelated(pool, searches, query, plan)),
+    related: operate(tools, answers.related),
     // A page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
   }
@@ -244,6 +274,7 @@ const toolsOf = (parts: Parts, admissions: Admissions) => ({
   permits: createSearchPermits(parts.config),
   questionPermits: createQuestionPermits(parts.config),
   send: createSender(COMPRESSED_MEMORY),
+  note: notesOf(parts.log),
 })
 
 type Tools = ReturnType<typeof toolsOf>
@@ -268,12 +299,14 @@ function operate(tools: Tools, answer: Operation): RequestHandler {
     const found = await answer(searchesOf(tools, response), rawQuery, plan, request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
-    await send(request, response, found, async () => {
-      const start = performance.now()
-      await chargeMonth(admissions, response)
-      noteAccess(response, start)
-    })
+    await send(request, response, found, () => charge(admissions, response))
   }
+}
+
+async function charge(admissions: Admissions, response: Response): Promise<void> {
+  const start = performance.now()
+  await chargeMonth(admissions, response)
+  noteAccess(response, start)
 }
 
 /** What a request searches with: permits of its key. */

@@ -215,6 +215,10 @@ t.test('what programs ask every site for is open, and so are the changes and the
   }
   const robots = await text('/robots.txt', /^text\/plain/)
   for (const line of ['User-agent: *', 'Allow: /docs', 'Disallow: /']) t.ok(robots.split('\n').includes(line), line)
+  const models = await text('/llms.txt', /^text\/plain/)
+  for (const [, path] of models.matchAll(/\]\((.*?)\)/g))
+    t.equal((await api.ask(null, `${path}`)).status, 200, path ?? '')
+  t.match(await text('/docs/agents.md', /^text\/markdown/), '/mcp')
   const security = await text('/.well-known/security.txt', /^text\/plain; charset=utf-8$/)
   t.match(security, /^Contact: https:\/\/news\.example\/bot$/m, 'RFC 9116 §2.5.3')
   t.match(security, /^Canonical: https:\/\/news\.example\/\.well-known\/security\.txt$/m)

@@ -149,6 +149,8 @@ declare global {
       indexState?: IndexState
       /** Which feed is asked for, once its token is known. */
       searchFeed?: { id: string; title: string; search: string; format: 'rss' | 'atom' | 'json' }
+      /** Which tool an agent has called. */
+      tool?: string
       /** For logs and metrics. */
       errorCode?: string
       search?: string

@@ -112,6 +112,11 @@ const BESIDE_ERRORS = {
     when: 'The body has more bytes than a body may have.',
     message: 'The body of this request is too large.',
   },
+  origin_not_allowed: {
+    status: 403,
+    when: '`/mcp` was asked by a web page of another origin, or by a name that is not that of `PUBLIC_URL`.',
+    message: 'This server is not asked by this name, or from this page; its operator sets PUBLIC_URL and CORS_ORIGINS.',
+  },
   unsupported_body: {
     status: 415,
     when: 'The body is no JSON by its `Content-Type`, or is compressed.',

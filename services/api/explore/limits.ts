@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { accessOf } from '../access/access.ts'
 import { historyStart } from '../contract/request.ts'
 import { refuseParameters } from '../http/body.ts'
@@ -54,11 +54,16 @@ export const LIMITS_SCHEMA = {
  * nothing of the month, and answers when nothing is left of it.
  */
 export const answerLimits: RequestHandler = (request, response) => {
-  refuseParameters(request, 'This operation takes no parameters.')
+  response.set('Cache-Control', 'no-store').vary('Authorization').json(limitsOf(request, response))
+}
+
+/** @throws ApiError */
+export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response) {
+  refuseParameters(asked, 'This operation takes no parameters.')
   const { key, month } = accessOf(response)
   const { countries, history, rate, quota } = key.plan
-  const remaining = request.rateLimit?.remaining ?? 0
-  const reset = Math.ceil((request.rateLimit?.resetTime?.getTime() ?? Date.now()) / 1_000)
+  const { remaining = 0, resetTime = new Date() } = response.req.rateLimit ?? {}
+  const reset = Math.ceil(resetTime.getTime() / 1_000)
   const data = {
     plan: {
       countries,
@@ -75,5 +80,5 @@ export const answerLimits: RequestHandler = (request, response) => {
             ...{ reset: month.reset, period: month.period },
           },
   }
-  response.set('Cache-Control', 'no-store').vary('Authorization').json({ status: 'ok', data })
+  return { status: 'ok', data }
 }

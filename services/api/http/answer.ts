@@ -139,10 +139,10 @@ function errorOf(thrown: unknown): ApiError {
   return new ApiError('internal_error', { cause: thrown })
 }
 
-/** Sends an error as the contract's object. */
-export function sendError(log: Logger): ErrorRequestHandler {
+/** Reads whatever was thrown as an error of the contract, and notes it for logs and figures. */
+export function notesOf(log: Logger): (thrown: unknown, response: Response) => ApiError {
   const isWritten = boundLines(log)
-  return (thrown: unknown, _request, response, _next) => {
+  return (thrown, response) => {
     const error = errorOf(thrown)
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
@@ -152,6 +152,14 @@ export function sendError(log: Logger): ErrorRequestHandler {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
     }
+    return error
+  }
+}
+
+/** Sends an error as the contract's object. */
+export function sendError(note: ReturnType<typeof notesOf>): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const error = note(thrown, response)
     if (response.headersSent) {
       response.destroy()
       return

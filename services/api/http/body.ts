@@ -127,7 +127,7 @@ const tooLarge = (most: number) =>
   })
 
 /** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
-export function refuseParameters(request: Request, sentence: string): void {
+export function refuseParameters(request: Pick<Request, 'originalUrl'>, sentence: string): void {
   const problems = createProblems()
   for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
   if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })

@@ -21,6 +21,7 @@ const OPERATIONS: Record<string, string> = {
   '/explore/matches': 'matches',
   '/explore/related': 'related',
   '/explore/suggestions': 'suggestions',
+  '/mcp': 'mcp',
 }
 
 const operationOf = (path: string) => OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
@@ -93,7 +94,7 @@ export function boundLines(log: Logger): () => boolean {
 
 /** The fields of a line, in the order in which they are written; undefined ones are left out. */
 function lineOf(request: Request, response: Response, status: number, ms: number) {
-  const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
+  const { requestId, access, searchFeed, tool, errorCode, search, searchMs, accessMs } = response.locals
   return {
     request: requestId,
     method: request.method,
@@ -102,6 +103,7 @@ function lineOf(request: Request, response: Response, status: number, ms: number
     ms: rounded(ms),
     key: access?.key.id,
     feed: searchFeed?.id,
+    tool,
     search,
     searchMs: searchMs && rounded(searchMs),
     accessMs: accessMs && rounded(accessMs),

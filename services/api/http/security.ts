@@ -65,12 +65,12 @@ export function crossOrigin(origins: string[]): RequestHandler[] {
   const changing = (...methods: string[]) => ({
     ...reading,
     methods: [...reading.methods, ...methods],
-    allowedHeaders: [...reading.allowedHeaders, 'Content-Type'],
+    allowedHeaders: [...reading.allowedHeaders, 'Content-Type', 'MCP-Protocol-Version'],
   })
   const [feeds, searches] = [changing('POST', 'DELETE'), changing('POST', 'PUT', 'PATCH', 'DELETE')]
   return [
     cors<Request>(({ path }, done) => {
-      const changed = /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
+      const changed = path === '/mcp' ? 'mcp' : /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
       done(null, changed === undefined ? reading : changed === 'searches' ? searches : feeds)
     }),
     (request, response, next) => {

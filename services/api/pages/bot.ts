@@ -161,38 +161,49 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links}</nav>${sections.join('')}</body></html>`
 }
 
-/** Addresses that browsers and programs ask every site for. */
-export const WELL_KNOWN_PATHS = ['/robots.txt', '/.well-known/security.txt', '/favicon.ico']
-
 /** Pages for people; the rest are answers to keys, and feeds whose addresses are secret. */
-const ROBOTS = ['User-agent: *', 'Allow: /$', 'Allow: /docs', 'Allow: /bot', 'Allow: /cite/', 'Disallow: /', ''].join(
-  '\n',
-)
+const ROBOTS = [
+  'User-agent: *',
+  'Allow: /$',
+  'Allow: /docs',
+  'Allow: /bot',
+  'Allow: /cite/',
+  'Allow: /llms.txt',
+  'Disallow: /',
+  '',
+]
+
+/** For language models (llmstxt.org). It names no host: the server may have several. */
+const LLMS = `# Perscope
+
+> A news search for the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English. It needs a key.
+
+- [For agents](/docs/agents.md): six read-only tools by the Model Context Protocol, at \`POST /mcp\`
+- [Reference](/docs) of the HTTP API, and [its OpenAPI document](/v1/openapi.json)
+- [Beyond the contract](/explore/openapi.json): counts, copies, coverage
+`
 
 /** The sign of the pages (web/parts/page.html). */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#115e67"/><path d="M9 26V6h8a6.5 6.5 0 0 1 0 13h-4" fill="none" stroke="#fff" stroke-width="3.4"/></svg>'
 
-/** `/robots.txt`, `/.well-known/security.txt`, `/favicon.ico`, without a key. */
+const TEXT = 'text/plain; charset=utf-8'
+const FILES: Readonly<Record<string, WebFile>> = {
+  '/robots.txt': makeFile(TEXT, ROBOTS.join('\n')),
+  '/llms.txt': makeFile(TEXT, LLMS),
+  '/favicon.ico': makeFile('image/svg+xml', ICON),
+}
+
+/** Addresses that browsers and programs ask every site for. */
+export const WELL_KNOWN_PATHS = [...Object.keys(FILES), '/.well-known/security.txt']
+
+/** These files, without a key. */
 export function wellKnownPages(config: Config, publicUrl: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  const send = (make: () => WebFile): RequestHandler => {
-    return (request, response) => sendFile(request, response, make(), 'public, max-age=86400')
-  }
-  const robots = makeFile('text/plain; charset=utf-8', ROBOTS)
-  const icon = makeFile('image/svg+xml', ICON)
-  router.get(
-    '/robots.txt',
-    send(() => robots),
-  )
-  router.get(
-    '/.well-known/security.txt',
-    send(() => makeFile('text/plain; charset=utf-8', securityText(config, publicUrl, new Date()))),
-  )
-  router.get(
-    '/favicon.ico',
-    send(() => icon),
-  )
+  router.get(WELL_KNOWN_PATHS, (request, response) => {
+    const file = FILES[request.path] ?? makeFile(TEXT, securityText(config, publicUrl, new Date()))
+    return sendFile(request, response, file, 'public, max-age=86400')
+  })
   return router
 }
 

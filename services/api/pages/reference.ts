@@ -22,6 +22,7 @@ const ASSETS: Readonly<Record<string, Make>> = {
     makeFile('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': page,
   '/docs/changes': changes,
+  '/docs/agents.md': () => file('text/markdown; charset=utf-8', join(import.meta.dirname, '../../../docs/agents.md')),
   '/docs/page.css': async () => (await webBundle()).docsStyle,
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
   '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),

@@ -1,0 +1,177 @@
+import { isIP } from 'node:net'
+import type { Response as Answered, RequestHandler } from 'express'
+import type { Config } from '../../../shared/config/config.ts'
+import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { accessOf, checkQuota } from '../access/access.ts'
+import type { Searches } from '../articles/find.ts'
+import { ApiError } from '../contract/errors.ts'
+import { sendOnce } from '../http/answer.ts'
+import { readBody } from '../http/body.ts'
+import { DATA_NOTE, plain } from './text.ts'
+import { type Answers, listedTools, queryOf, TOOLS, type Tool } from './tools.ts'
+
+/** Bytes of a message; the longest arguments take a third. */
+const MOST_BYTES = 32_768
+
+const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
+
+/** An error code of JSON-RPC 2.0. */
+const INVALID_PARAMS = -32_602
+
+type Message = Record<string, unknown>
+
+/** What the door works with. */
+export interface DoorParts {
+  answers: Answers
+  searchesOf(response: Answered): Searches
+  /** Takes one request of the month. */
+  charge(response: Answered): Promise<void>
+  /** Reads whatever was thrown, and notes it. */
+  note(thrown: unknown, response: Answered): ApiError
+  config: Pick<Config, 'SERVICE_NAME' | 'CORS_ORIGINS'>
+  publicUrl: string
+}
+
+/**
+ * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. It stands
+ * behind the key and its minute. It keeps nothing between requests, so any process answers any.
+ */
+export function agentDoor(parts: DoorParts): RequestHandler[] {
+  return [
+    guard(parts),
+    readBody(MOST_BYTES),
+    async (request, response) => {
+      response.set('Cache-Control', 'no-store')
+      const message = parse(request.body)
+      const answer = isRecord(message)
+        ? await answerMessage(parts, message, request.get('mcp-protocol-version'), response)
+        : Response.json(NO_MESSAGE, { status: 400 })
+      if (answer.status >= 400) response.locals.errorCode = 'invalid_request'
+      response.status(answer.status)
+      const text = await answer.text()
+      if (text === '') response.end()
+      else await sendOnce(request, response, 'application/json; charset=utf-8', text)
+    },
+  ]
+}
+
+function parse(body: unknown): unknown {
+  if (!Buffer.isBuffer(body)) return null
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return null
+  }
+}
+
+/** In the words of the protocol: an invalid request (JSON-RPC 2.0). */
+const NO_MESSAGE = {
+  ...{ jsonrpc: '2.0', id: null },
+  error: { code: -32_600, message: 'Send one message of JSON-RPC, in UTF-8; batches are not served.' },
+}
+
+/** Has a server of the SDK, made for this message alone, answer it. */
+async function answerMessage(parts: DoorParts, message: Message, version: string | undefined, response: Answered) {
+  const { Server, Transport, schemas } = await loadSdk()
+  const info = { name: 'perscope', title: parts.config.SERVICE_NAME, version: '1.0.0', websiteUrl: parts.publicUrl }
+  const server = new Server(info, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator: NONE,
+  })
+  server.setRequestHandler(schemas.ListToolsRequestSchema, () => ({ tools: listedTools() }))
+  server.setRequestHandler(schemas.CallToolRequestSchema, ({ params: { name } }) => {
+    if (!Object.hasOwn(TOOLS, name))
+      throw Object.assign(new Error('There is no tool of this name; see tools/list.'), { code: INVALID_PARAMS })
+    response.locals.tool = name
+    return call(parts, TOOLS[name]!, message, response)
+  })
+  const transport = new Transport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    // The transport wants a client that takes both kinds of answers; ours are JSON alone.
+    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
+    if (version !== undefined) headers.set('mcp-protocol-version', version)
+    return await transport.handleRequest(new Request(parts.publicUrl, { method: 'POST', headers }), {
+      parsedBody: withoutArguments(message),
+    })
+  } finally {
+    await server.close()
+  }
+}
+
+/** Asked for where clients fill in forms, which no tool of ours wants. */
+const NONE = {
+  getValidator() {
+    throw new Error('Nothing is asked of clients.')
+  },
+}
+
+/** The SDK drops arguments of some names, and refuses others in words of its own. */
+const withoutArguments = ({ params, ...message }: Message): Message =>
+  isRecord(params) && 'arguments' in params
+    ? { ...message, params: { ...params, arguments: {} } }
+    : { ...message, params }
+
+/** @throws ApiError */
+function argumentsOf(params: unknown): Record<string, unknown> {
+  const given = (isRecord(params) ? params.arguments : null) ?? {}
+  if (isRecord(given)) return given
+  throw new ApiError('invalid_request', { errors: { arguments: ['Write an object, as {"q": "brug"}.'] } })
+}
+
+/** Calls a tool, at the cost of its request; an error is told to the model, which may mend it. */
+async function call(parts: DoorParts, tool: Tool, { params }: Message, response: Answered) {
+  try {
+    if (tool.costs) checkQuota(response)
+    const { plan } = accessOf(response).key
+    const searches = parts.searchesOf(response)
+    const { structured, text } = await tool.answer(queryOf(argumentsOf(params)), async (operation, rawQuery) => {
+      const content = await parts.answers[operation](searches, rawQuery, plan, response)
+      return JSON.parse(content.body(content.untagged()).toString())
+    })
+    if (tool.costs) await parts.charge(response)
+    return { content: [{ type: 'text' as const, text }], structuredContent: { ...structured } }
+  } catch (error) {
+    return { isError: true, content: [{ type: 'text' as const, text: sentencesOf(parts.note(error, response)) }] }
+  }
+}
+
+function sentencesOf({ code, message, errors = {}, headers }: ApiError): string {
+  const members = Object.entries(errors).map(([name, sentences]) => `${plain(name, 64)}: ${sentences.join(' ')}`)
+  const wait =
+    headers['Retry-After'] === undefined ? [] : [`Wait ${headers['Retry-After']} seconds before you try again.`]
+  return [`${code}: ${message}`, ...members, ...wait].join('\n')
+}
+
+/**
+ * Refuses pages of other origins, and names that are not ours: a page whose name leads to this
+ * server (DNS rebinding) would ask it in the name of whoever reads the page. Nobody can give an
+ * address, or a name without a dot, to a page of his.
+ */
+function guard({ publicUrl, config }: DoorParts): RequestHandler {
+  const own = new URL(publicUrl)
+  return (request, _response, next) => {
+    // Of a proxy that is trusted, the name that it was asked by.
+    const host = (request.hostname ?? '').toLowerCase().replace(/\.$/, '')
+    const isOurs = host === own.hostname || !host.includes('.') || isIP(host) !== 0 || host.endsWith('.localhost')
+    const origin = request.get('origin')
+    const isOpen =
+      origin === undefined ||
+      [own.origin, ...config.CORS_ORIGINS].some(one => one === '*' || one === origin) ||
+      (isLoopback(host) && isLoopback(URL.parse(origin)?.hostname ?? ''))
+    next(isOurs && isOpen ? undefined : new ApiError('origin_not_allowed'))
+  }
+}
+
+const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
+
+/** Loaded with the first message: most processes need none of it, and it takes 30 MB. */
+async function loadSdk() {
+  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, schemas] = await Promise.all([
+    import('@modelcontextprotocol/sdk/server/index.js'),
+    import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ])
+  return { Server, Transport, schemas }
+}

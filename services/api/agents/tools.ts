@@ -1,0 +1,255 @@
+import type { Response } from 'express'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Searches } from '../articles/find.ts'
+import { ApiError } from '../contract/errors.ts'
+import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract/parameters.ts'
+import { type ArticlesRequest, readSearch } from '../contract/request.ts'
+import { type ArticleObject, PAGE_SCHEMA, type PageEnvelope } from '../contract/resources.ts'
+import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
+import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
+import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from '../explore/coverage.ts'
+import { LIMITS_SCHEMA } from '../explore/limits.ts'
+import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/related.ts'
+import type { Content } from '../http/answer.ts'
+import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
+
+/** The answer of an operation to a query string, before HTTP's own matters. */
+export type Answering = (searches: Searches, rawQuery: string, plan: Plan, response: Response) => Promise<Content>
+
+/** The operations that tools ask, by the names of their paths. */
+export type Answers = Record<'articles' | 'counts' | 'copies' | 'coverage' | 'limits' | 'related', Answering>
+
+type Json = Record<string, unknown>
+
+/** Asks an operation, as its request does. */
+type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string) => Promise<T>
+
+/** For programs, and the same for those who read. */
+interface Told {
+  structured: object
+  text: string
+}
+
+export interface Tool {
+  title: string
+  description: string
+  /** Those of its request, which reads and checks them. */
+  parameters: Record<string, Parameter>
+  required?: string[]
+  output: { properties: Json; required: readonly string[] }
+  /** Whether a call costs one of the month, as its request does. */
+  costs: boolean
+  answer(rawQuery: string, ask: Ask): Promise<Told>
+}
+
+/** As far as it is told in words. */
+interface Counts {
+  total: number
+  by: string
+  data: { key: string; count: number; parts?: { data: { key: string; count: number }[] } }[]
+}
+
+interface Days {
+  data: {
+    day?: string | undefined
+    outlet?: { domain: string }
+    named: number
+    indexed: number
+    share: number | null
+    gap: boolean
+  }[]
+}
+
+/** The tool of one operation. */
+const asking =
+  <T extends object>(operation: keyof Answers, text: (answer: T) => string): Tool['answer'] =>
+  async (rawQuery, ask) => {
+    const structured = await ask<T>(operation, rawQuery)
+    return { structured, text: text(structured) }
+  }
+
+/** The tools, in the order in which they are listed. All read, and change nothing. */
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  search_news: {
+    title: 'Search news',
+    description:
+      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language. search_in=title_body looks into the texts too; by default headlines alone count. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
+    parameters: EXPLORE_PARAMETERS,
+    output: {
+      required: [...PAGE_SCHEMA.required, 'read_as', 'completeness'],
+      properties: {
+        ...PAGE_SCHEMA.properties,
+        read_as: { type: 'string', description: 'How the words were read.' },
+        completeness: {
+          ...COVERAGE_SCHEMA.properties.data,
+          description: 'How much of what outlets published is here, of the days that the page has, 31 at most.',
+        },
+      },
+    },
+    costs: true,
+    async answer(rawQuery, ask) {
+      const page = await ask<PageEnvelope>('articles', rawQuery)
+      const request = readSearch(rawQuery, 'articles')
+      const read_as = readAs(request)
+      const completeness = await daysOf(page.articles, request, rawQuery, ask)
+      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || 'not known.'}`
+      const text = pageText([...headOf(page), DATA_NOTE, read_as, here], page.articles)
+      return { structured: { ...page, read_as, completeness }, text }
+    },
+  },
+  count_news: {
+    title: 'Count news',
+    description:
+      'Counts the articles of a search exactly, also beyond 10,000, by hour, day, week, month, outlet, language or country: for trends, comparisons and "how many". Takes the arguments of search_news without pages. Use it before you page through a long result.',
+    parameters: COUNTS_PARAMETERS,
+    required: ['by'],
+    output: COUNTS_SCHEMA,
+    costs: true,
+    answer: asking('counts', (counts: Counts) =>
+      linesText(`Total ${counts.total}, by ${counts.by}:`, counts.data.map(countLine)),
+    ),
+  },
+  list_copies: {
+    title: 'List copies of an article',
+    description:
+      'Tells which other articles print the same text, such as a report of a news agency in several papers. Give the id of one article from search_news; or the arguments of a page of search_news, its cursor too, for all of its articles. Use it before you call reports of several outlets independent.',
+    parameters: COPIES_PARAMETERS,
+    output: COPIES_SCHEMA,
+    costs: true,
+    answer: asking('copies', answerText),
+  },
+  find_related: {
+    title: 'Find articles about the same event',
+    description:
+      'Finds up to ten articles that tell of the same event as one article within three days, in other words: first those in other languages, then of other outlets. Give its id from search_news. Use it to compare how countries and languages report an event; for reprints of one text use list_copies.',
+    parameters: RELATED_PARAMETERS,
+    required: ['id'],
+    output: RELATED_SCHEMA,
+    costs: true,
+    answer: asking('related', answerText),
+  },
+  completeness: {
+    title: 'How complete the news is here',
+    description:
+      'Tells how much of what the outlets published is here, by day or by outlet, with what is missing and why. Use it before you conclude from few or no articles that nothing was written. Costs nothing of the month.',
+    parameters: COVERAGE_PARAMETERS,
+    output: COVERAGE_SCHEMA,
+    costs: false,
+    answer: asking('coverage', (days: Days) => linesText('Here, of what outlets named:', days.data.map(dayLine))),
+  },
+  limits: {
+    title: 'What is left of the plan',
+    description:
+      'Tells the plan of the key: its countries, where its history begins, and what is left of the requests of this minute and month. Use it after an error that names a limit, or before many calls. Costs nothing of the month.',
+    parameters: {},
+    output: LIMITS_SCHEMA,
+    costs: false,
+    answer: asking('limits', answerText),
+  },
+}
+
+/** The tools as clients see them. */
+export const listedTools = () =>
+  Object.entries(TOOLS).map(([name, { title, description, parameters, required = [], output }]) => ({
+    name,
+    title,
+    description: `${description} ${DATA_NOTE}`,
+    inputSchema: {
+      type: 'object' as const,
+      properties: Object.fromEntries(Object.entries(parameters).map(([one, about]) => [one, argumentSchema(about)])),
+      required,
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object' as const,
+      properties: withoutFormats(output.properties),
+      required: [...output.required],
+    },
+    annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  }))
+
+/** A parameter as models write it. The request's own reader takes more forms, and checks all. */
+function argumentSchema(parameter: Parameter): object {
+  const { kind, about: description } = parameter
+  if (kind === 'flag') return { type: 'boolean', description }
+  if (kind === 'instant') return { type: 'string', description }
+  if (kind === 'text') return { type: 'string', maxLength: parameter.maxLength, description }
+  return { ...parameterSchema(parameter), description }
+}
+
+/** Schemas by which clients check answers: one odd address must not cost them a whole page. */
+function withoutFormats(properties: Json): Record<string, object> {
+  return JSON.parse(
+    JSON.stringify(properties, (name, value) =>
+      (name === 'format' && typeof value === 'string') || name === 'additionalProperties' ? undefined : value,
+    ),
+  )
+}
+
+/**
+ * The arguments of a call as a query string, which the operation reads and checks.
+ *
+ * @throws ApiError `invalid_request` for what a query string cannot say
+ */
+export function queryOf(given: Json): string {
+  const query = new URLSearchParams()
+  const errors: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one === 'string' ? one.isWellFormed() : typeof one === 'number' || typeof one === 'boolean') {
+        query.append(name, String(one))
+      } else errors[name] = ['Write a text, a number, true or false, or a list of texts.']
+    }
+  }
+  if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
+  return query.toString()
+}
+
+function readAs({ question }: ArticlesRequest): string {
+  if (question.search === 'semantic') return 'By meaning, in any language: the 500 closest articles, then the filters.'
+  const { match, searchIn } = question
+  const place = searchIn === 'title' ? 'in headlines' : 'in headlines and texts'
+  const phrases = (list: string[][]) => list.map(words => (words.length === 1 ? words[0] : `"${words.join(' ')}"`))
+  if (match.kind === 'all') return 'No words: all articles that the filters let in.'
+  if (match.kind === 'keyword') return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
+  const without = match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
+  return `All of these, as written, ${place}: ${phrases(match.required).join(', ')}${without}`
+}
+
+const DAY = 86_400_000
+
+/** How complete the days of a page are; of an empty one, those that were asked for. */
+async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQuery: string, ask: Ask) {
+  const times = articles.flatMap(({ published_at, ingested_at }) => published_at ?? ingested_at ?? []).sort()
+  const [first, last] = [times[0], times.at(-1)]
+  const given = new URLSearchParams(rawQuery)
+  const bounds =
+    first === undefined || last === undefined
+      ? { published_after: given.get('published_after'), published_before: given.get('published_before') }
+      : { published_after: laterOf(first, Date.parse(last) - 30 * DAY), published_before: last }
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...bounds, country: request.countries, outlet: request.outlet })) {
+    if (value !== null) query.append(name, String(value))
+  }
+  const { data } = await ask<Days>('coverage', query.toString()).catch((error: unknown): Days => {
+    // Too many days, or days before the plan's history: the page is good without them.
+    if (error instanceof ApiError && error.status < 500) return { data: [] }
+    throw error
+  })
+  const wanted = new Set(times.map(time => time.slice(0, 10)))
+  return data.filter(({ day = '' }) => wanted.size === 0 || wanted.has(day)).slice(-31)
+}
+
+const laterOf = (time: string, ms: number) => (Date.parse(time) < ms ? new Date(ms).toISOString() : time)
+
+const headOf = ({ total_results, total_results_is_estimate, articles, next_cursor }: PageEnvelope): string[] => [
+  `${total_results_is_estimate ? `At least ${total_results}` : total_results} articles; ${articles.length} on this page.`,
+  next_cursor === null ? 'This is the last page.' : `For the next page: cursor=${next_cursor}`,
+]
+
+const countLine = ({ key, count, parts }: Counts['data'][number]): string =>
+  `${key}: ${count}${parts === undefined ? '' : ` (${parts.data.map(countLine).join(', ')})`}`
+
+const dayLine = ({ day, outlet, named, indexed, share, gap }: Days['data'][number]): string =>
+  `${day ?? outlet?.domain}: ${indexed} of ${named}${share === null ? '' : ` (${Math.floor(100 * share)} %)`}${gap ? ', with a gap' : ''}`
