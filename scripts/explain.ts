@@ -3,6 +3,7 @@ import { type Explanation, explainPage, type FieldExplanation } from '../service
 import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
 import type { Template } from '../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../shared/articles/address.ts'
+import { type AgencyEvidence, agenciesOf, agencyEvidence } from '../shared/articles/agencies.ts'
 import { COUNTRIES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
@@ -52,8 +53,9 @@ await runCommand(
   {
     name: 'explain',
     about: [
-      'Says where the title, date, authors, text and language of an article come from. It reads the stored page as the',
-      'normaliser does today, and prints the candidates of each field in order of rank, and why one won. Nothing is stored.',
+      'Says where the title, date, authors, text, language and news agencies of an article come from. It reads the stored',
+      'page as the normaliser does today, and prints the candidates of each field in order of rank, and why one won.',
+      'Nothing is stored.',
       'Articles on the same event follow: the days between them, how close they are, and from when on articles are shown.',
       'ID is that of an article, or page:N. It is looked for in the newest articles first; an old one takes longer.',
     ].join('\n'),
@@ -73,7 +75,12 @@ await runCommand(
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
     if (found?.stored && found.id === null && options.fetch !== true) {
       if (options.json === true)
-        print(JSON.stringify({ url: found.stored.url, page: null, imported: true, stored: found.stored, related }))
+        print(
+          JSON.stringify({
+            ...{ url: found.stored.url, page: null, imported: true, stored: found.stored, related },
+            agencies: agencyEvidence({ authors: found.stored.authors, body: found.stored.text }),
+          }),
+        )
       else print([importedInWords(found.stored), '', relatedInWords(related)].join('\n'))
       return
     }
@@ -135,7 +142,7 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
 
 /** An explanation for people: a paragraph for each field. */
 function explanationInWords(page: StoredPage, explanation: Explanation, stored: StoredArticle | null): string {
-  const { outcome, interstitial, rights, furniture, fields } = explanation
+  const { outcome, interstitial, rights, furniture, agencies, fields } = explanation
   const lines = [
     printableLine(page.url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
@@ -149,7 +156,7 @@ function explanationInWords(page: StoredPage, explanation: Explanation, stored: 
     ...paragraph(field, fields[field], stored),
     ...(field === 'text' ? left : []),
   ])
-  return [...lines, ...paragraphs].join('\n')
+  return [...lines, ...paragraphs, ...agenciesInWords(agencies)].join('\n')
 }
 
 function rightsInWords(seen: Signal[], at: Date): string {
@@ -200,7 +207,14 @@ function importedInWords(stored: StoredArticle): string {
     `Article ${printableLine(stored.id)}.`,
     'It was imported from an archive (npm run import), so its fields are those of the archive, and no page was read.',
     ...FIELDS.flatMap(field => ['', `${field}: ${line(storedValue(field, stored) ?? 'none')}`]),
+    ...agenciesInWords(agencyEvidence({ authors: stored.authors, body: stored.text })),
   ].join('\n')
+}
+
+/** The news agencies of an article, each with what is said of it. */
+function agenciesInWords(evidence: AgencyEvidence[]): string[] {
+  const rows = evidence.map(({ agency, signal, words }) => ['   ', agency, signal, line(words)])
+  return ['', `agencies: ${agenciesOf(evidence).join(', ') || 'none'}`, ...(rows.length === 0 ? [] : [columns(rows)])]
 }
 
 function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {

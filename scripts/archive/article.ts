@@ -1,6 +1,7 @@
 import { snippetOf } from '../../search/analysis/text.ts'
 import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
@@ -27,8 +28,8 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
  * text with `plain: true` and else HTML. Refuses a field whose name is a slip of one that is
- * absent. Ignores other unknown fields, and those that the index computes (`relevance`, and
- * `snippet` unless `rights` says that it is bounded).
+ * absent. Ignores other unknown fields, and those that the index computes (`relevance`,
+ * `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
  *
  * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
  *   time that they have seen, and would miss all that comes later
@@ -54,6 +55,7 @@ export function parseArticle(line: string, latest: number): NewArticle {
     language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
     country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
   }
+  article.agencies = agenciesOf(agencyEvidence(article))
   if (id !== undefined) article.id = id
   if (fields.rights !== undefined && fields.rights !== null) article.rights = rights(fields.rights)
   if (article.rights?.bounded) article.snippet = typeof fields.snippet === 'string' ? snippetOf(fields.snippet) : null
@@ -67,7 +69,7 @@ type Fields = Record<string, unknown>
 
 const FIELDS = [
   ...['id', 'url', 'title', 'body', 'plain', 'published_at', 'ingested_at', 'authors', 'outlet', 'language'],
-  ...['country', 'rights', 'snippet', 'relevance'],
+  ...['country', 'rights', 'snippet', 'relevance', 'first', 'agencies'],
 ]
 
 /** A field that would be ignored, as `publishedAt`, though its value is wanted. */

@@ -22,6 +22,8 @@ export interface NewArticle {
   /** Absent: the time of visibility. A date or null: the value in an archive (decision 23). */
   ingestedAt?: Date | null
   authors: string[]
+  /** News agencies that are named as its source; absent: none. */
+  agencies?: string[]
   outlet: ArticleOutlet
   language: Language
   country: Country

@@ -203,6 +203,7 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   country: string
   language: string
   url: string
+  agencies: string[]
   pageNo: bigint | null
   rights: ArticleRights
 }
@@ -221,6 +222,7 @@ function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedAr
     country: article.country,
     language: article.language,
     url: article.url,
+    agencies: article.agencies ?? [],
     pageNo: article.pageNo ?? null,
     rights: article.rights ?? { bounded: false, vector: true },
   }
@@ -334,6 +336,7 @@ const COLUMNS: readonly Column[] = [
   ['url', 'text', one => one.url],
   ['snippet', 'text', one => one.snippet],
   ['body', 'text', one => one.body],
+  ['agencies', 'text', one => (one.agencies.length === 0 ? null : `{${one.agencies.map(name => `"${name}"`)}}`)],
   ['page_no', 'bigint', one => one.pageNo],
   ['bounded', 'boolean', one => one.rights.bounded],
   ['vector', 'boolean', one => one.rights.vector],
@@ -365,8 +368,8 @@ const insertion = (clock: string) => `
     insert into article_words (seq, title, body)
     select seq, words_title, words_body from numbered order by seq
   ), shown as (
-    insert into article_texts (seq, title, url, snippet, body)
-    select seq, title, url, snippet, body from numbered order by seq
+    insert into article_texts (seq, title, url, snippet, body, agencies)
+    select seq, title, url, snippet, body, agencies::text[] from numbered order by seq
   ), days as (
     select 'published_at' as axis, (published_at at time zone 'UTC')::date as day, count(*) as articles
     from numbered where published_at is not null group by 2
@@ -393,8 +396,8 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// Its parameters follow those of the articles: $19 stamp, $20 base.
-const TAKEN_NUMBERS = 'select $19::timestamptz as last_at, $20::bigint as base'
+// Its parameters follow those of the articles: $20 stamp, $21 base.
+const TAKEN_NUMBERS = 'select $20::timestamptz as last_at, $21::bigint as base'
 
 // $1 articles, $2 stamps after the first, $3 limit in ms: the server sets it once it has the row.
 // The last stamp is ahead of the wall clock by less than the transaction takes.

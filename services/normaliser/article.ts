@@ -1,5 +1,6 @@
 import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
 import type { NewArticle } from '../../search/types.ts'
+import { agenciesOf } from '../../shared/articles/agencies.ts'
 import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -13,6 +14,7 @@ import {
   refusalInWords,
   rightsRules,
 } from '../../shared/outlets/rights.ts'
+import { pageAgencies } from './authors/agencies.ts'
 import { authorChoice } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
 import { dateChoice } from './dates/published.ts'
@@ -114,7 +116,7 @@ export async function composeArticle(
     body,
     ...snippetWithin(reading, text, entry),
     publishedAt: date?.value ?? null,
-    authors: authors?.value ?? [],
+    ...{ authors: authors?.value ?? [], agencies: agenciesOf(pageAgencies(meta, entry, body)) },
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,

@@ -1,8 +1,10 @@
+import type { AgencyEvidence } from '../../shared/articles/agencies.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Field, Origin, Source } from '../../shared/outlets/origins.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { RightsRules, Signal } from '../../shared/outlets/rights.ts'
 import { believedPage, composeArticle, type PageReading, readStored } from './article.ts'
+import { pageAgencies } from './authors/agencies.ts'
 import { authorCandidates } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from './candidate.ts'
 import { dateCandidates, type Moment, readingOf } from './dates/published.ts'
@@ -36,6 +38,8 @@ export interface Explanation {
   rights: Signal[]
   /** Paragraphs that were left out, because many pages of the outlet hold them. */
   furniture: string[]
+  /** What is said of news agencies, as far as it is shown. */
+  agencies: AgencyEvidence[]
   /** Null for a page of which no article is made. */
   fields: Record<Field, FieldExplanation> | null
 }
@@ -58,7 +62,7 @@ export async function explainPage(
   const stated = { interstitial: composition.interstitial, rights: composition.rights.seen }
   if (composition.kind === 'refused') {
     const outcome = `refused: ${composition.reason}. ${composition.detail}`
-    return { outcome, ...stated, furniture: [], fields: null }
+    return { outcome, ...stated, furniture: [], agencies: [], fields: null }
   }
   const options = { repeated: false, template, now, rules }
   const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
@@ -74,6 +78,9 @@ export async function explainPage(
     outcome: 'article',
     ...stated,
     furniture: reading.furniture.slice(0, SHOWN).map(shortened),
+    agencies: pageAgencies(reading.meta, entry, article.body)
+      .slice(0, SHOWN)
+      .map(one => ({ ...one, words: shortened(one.words) })),
     fields: {
       title: explain('title', article.title, shown(titleCandidates(reading.meta, entry, outlet))),
       date: explain(

@@ -363,7 +363,8 @@ t.test('copies of a page or an article are those of the plan, in order of ingest
   const wire = list('brug', 0, 100)
   const put = async (domain: string, country: 'NL' | 'BE' | 'LU', body: string, day = '2026-05-04') => {
     const [url, outlet] = [`https://${domain}/${day}`, { name: domain, domain }]
-    await api.index([{ title: 'Kopie', body, country, url, outlet, ...at(`${day}T08:00:00Z`) }])
+    const agencies = { LU: ['Belga'], NL: [], BE: ['AFP', 'Belga'] }[country]
+    await api.index([{ title: 'Kopie', body, country, url, outlet, agencies, ...at(`${day}T08:00:00Z`) }])
     const { json } = await api.ask(secret, `/v1/articles?q=kopie&outlet=${domain}&published_after=${day}`)
     return json.articles[0].id as string
   }
@@ -424,6 +425,10 @@ t.test('copies of a page or an article are those of the plan, in order of ingest
 
   const narrow = await api.issue({ countries: ['NL', 'LU'] })
   t.same((await told(`id=${lu}`, narrow.secret)).get(lu), [nl, [[nl, 0.6354]], 35], 'the first that it has')
+  const agencies = async (id: string, key: string) => (await ask(`id=${id}`, key)).data[0].agencies
+  t.same(await agencies(nl, secret), ['AFP', 'Belga'], 'of the group')
+  t.same(await agencies(nl, narrow.secret), ['Belga'], 'as far as the plan has it')
+  t.same(await agencies(nl, (await api.issue({ countries: ['NL'] })).secret), [])
   for (const [key, id] of [
     [narrow.secret, be],
     [secret, 'nobody'],
@@ -547,7 +552,7 @@ t.test('decision 45: beside the contract a search answers as in it', async t => 
     t.equal(beside?.text.replaceAll('/explore/', '/v1/'), feed?.text, query)
   }
   const { json } = await api.ask(secret, '/explore/articles?per_page=1')
-  t.equal((await api.ask(secret, `/explore/articles?per_page=1&cursor=${json.next_cursor}`)).json.total_results, 28)
+  t.equal((await api.ask(secret, `/explore/articles?per_page=1&cursor=${json.next_cursor}`)).json.total_results, 29)
   t.equal((await api.ask(secret, '/explore/articles', { method: 'POST' })).status, 405)
 })
 
@@ -557,7 +562,7 @@ t.test('outlets names exact domains, outside the contract alone', async t => {
   t.equal(await total('outlets=cho.example'), 0)
   t.equal(await total('outlets[]=nobody.nl&outlets=echo.example,echo.example&outlet=écho'), 1)
   t.equal(await total('outlets=echo.example&outlet=nobody'), 0)
-  t.equal(await total('outlets=,'), 28)
+  t.equal(await total('outlets=,'), 29)
   t.equal((await counts('by=outlet&outlets=echo.example')).json.total, 1)
   const wrong = Array.from({ length: 51 }, (_, n) => `d${n}.nl`).join()
   for (const outlets of ['https://echo.example', 'echo', '.nl', wrong]) {

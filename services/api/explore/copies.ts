@@ -47,7 +47,12 @@ export const COPIES_SCHEMA = {
             description:
               'The article of the group that was ingested first, of those that your plan has. null: nothing is said of the article, because it is too short, or has no time, or is reserved, or is very new.',
           },
-          agencies: { type: 'array', items: { type: 'string' }, description: 'Empty: they are not read yet.' },
+          agencies: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'News agencies that the article, or one of `copies`, names as its source. Empty: none says so.',
+          },
           copies: {
             type: ['array', 'null'],
             maxItems: MOST,
@@ -124,11 +129,13 @@ function readId(rawQuery: string): string | null {
 // $1 seqs, $2 countries, $3 history start, $4 members.
 // Indexes: the primary keys, copy_sketches_group.
 const GROUPS = `
-  select seq, id, first_seq as first from (
-    select a.seq, a.id, s.first_seq, row_number() over (partition by s.first_seq order by a.seq) as place
-      from copy_sketches s join articles a using (seq)
+  select seq, id, first_seq as first, agencies from (
+    select a.seq, a.id, s.first_seq, t.agencies, row_number() over (partition by s.first_seq order by a.seq) as place
+      from copy_sketches s join articles a using (seq) join article_texts t using (seq)
      where s.first_seq in (select first_seq from copy_sketches where seq = any ($1::bigint[])) and ${COVERED}) m
    where place <= $4 or seq = any ($1::bigint[]) order by seq`
+
+type Member = Asked & { first: bigint; agencies: string[] | null }
 
 /** The elements of the answer, as JSON. */
 async function copiesOf(
@@ -139,7 +146,7 @@ async function copiesOf(
   leaves: AbortSignal,
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)
-  const { rows } = await pool.query<Asked & { first: bigint }>(GROUPS, [seqs, countries, since, MOST + 1])
+  const { rows } = await pool.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
   const shown = new Map((await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]))
   const answers = new Map<bigint, string>()
   const pace = createPace(SHORT_TURN)
@@ -160,15 +167,28 @@ async function copiesOf(
         pace,
         leaves,
       )
-      const head = JSON.stringify({ id, first: first!.id, agencies: [] }).slice(0, -1)
+      const agencies = new Set(
+        members.filter(one => one.seq === seq || others.includes(one)).flatMap(one => one.agencies ?? []),
+      )
+      const head = JSON.stringify({ id, first: first!.id, agencies: [...agencies] }).slice(0, -1)
       answers.set(seq, `${head},"copies":[${copies.join()}],"own_words":${own}}`)
     }
   }
-  return asked.map(
-    ({ seq, id }) =>
-      answers.get(seq) ?? JSON.stringify({ id, first: null, agencies: [], copies: null, own_words: null }),
+  const alone = new Map(
+    (await pool.query<{ seq: bigint; agencies: string[] }>(ALONE, [seqs.filter(seq => !answers.has(seq))])).rows.map(
+      one => [one.seq, one.agencies],
+    ),
   )
+  return asked.map(({ seq, id }) => {
+    const said = { id, first: null, agencies: alone.get(seq) ?? [], copies: null, own_words: null }
+    return answers.get(seq) ?? JSON.stringify(said)
+  })
 }
+
+// $1 seqs. Those that are reserved take no part. Indexes: the primary keys.
+const ALONE = `
+  select seq, agencies from article_texts join articles using (seq) left join article_rights r using (id)
+   where seq = any ($1::bigint[]) and agencies is not null and r.vector is not false`
 
 /** A text of a group. */
 interface Text {

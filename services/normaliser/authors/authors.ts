@@ -279,7 +279,7 @@ function spokenBylines(meta: PageMetadata): string[] {
     .slice(0, 1)
 }
 
-function isNear(line: number, headline: number | null): boolean {
+export function isNear(line: number, headline: number | null): boolean {
   return headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
 }
 

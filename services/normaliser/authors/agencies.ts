@@ -1,0 +1,35 @@
+import {
+  type AgencyEvidence,
+  agenciesBeside,
+  agencyEvidence,
+  evidenceOf,
+  isOfAgencies,
+} from '../../../shared/articles/agencies.ts'
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
+import { isNear } from './authors.ts'
+
+/** "Bron: ANP", "Quelle: dpa/AFP" in a line of its own. */
+const CREDIT = /^(?:bron(?:nen)?|sources?|quellen?|quell|credit)\s*:\s*(.{2,60})$/iu
+
+/** All that a page and its feed say of the agencies that sent the article. */
+export function pageAgencies(meta: PageMetadata, entry: FeedEntry | null, body: string | null): AgencyEvidence[] {
+  const { structured, meta: tagged } = meta.authors
+  const marks = meta.marks.filter(
+    mark => mark.kind === 'author' && !mark.aside && !mark.ofItem && isNear(mark.line, meta.headline),
+  )
+  // "Jan Smit/AFP" in an element is who took a picture.
+  const shown = marks.map(({ text }) => text).filter(text => !/\p{L}\s*\/|^\P{L}*\//u.test(text) || isOfAgencies(text))
+  const bylines = [...tagged, ...(entry?.authors ?? []), ...shown]
+  const credits = meta.lines.flatMap(({ text, aside }) => {
+    const said = aside ? undefined : CREDIT.exec(text)?.[1]
+    return said === undefined ? [] : evidenceOf('credit', text, agenciesBeside(said))
+  })
+  return [
+    ...structured.flatMap(({ name, organisation }) =>
+      evidenceOf(organisation ? 'structured data' : 'by-line', name, agenciesBeside(name)),
+    ),
+    ...agencyEvidence({ authors: bylines, body }),
+    ...credits,
+  ]
+}

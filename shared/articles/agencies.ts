@@ -1,0 +1,124 @@
+import { words } from '../../search/analysis/index.ts'
+
+/** News agencies: the name that is shown, and all that sources write for it, folded. */
+const NAMES: Record<string, string> = {
+  Belga: 'belga, agence belga, belga news agency',
+  ANP: 'anp, algemeen nederlands persbureau',
+  AFP: 'afp, agence france presse, afp deutschland',
+  dpa: 'dpa, deutsche presse agentur, dpa afx, dpa infocom',
+  Reuters: 'reuters, thomson reuters, reuters health',
+  AP: 'ap, associated press',
+  'Keystone-SDA': 'keystone sda, keystone ats, keystone sda ats, sda, ats, sda ats, agence telegraphique suisse',
+  APA: 'apa, austria presse agentur',
+  PA: 'pa, pa media, press association',
+  ANSA: 'ansa',
+  AWP: 'awp',
+  Bloomberg: 'bloomberg, bloomberg news',
+  dapd: 'dapd, ddp',
+  dts: 'dts, dts nachrichtenagentur',
+  EFE: 'efe, agencia efe',
+  epd: 'epd, evangelischer pressedienst',
+  Interfax: 'interfax',
+  KNA: 'kna, katholische nachrichten agentur',
+  Novum: 'novum, novum nieuws',
+  SID: 'sid, sport informations dienst',
+  TASS: 'tass, itar tass',
+  'The Canadian Press': 'canadian press',
+  UPI: 'upi, united press international',
+  Xinhua: 'xinhua',
+}
+
+const BY_NAME = new Map(
+  Object.entries(NAMES).flatMap(([agency, all]) => all.split(', ').map(name => [name, agency] as const)),
+)
+/** Words of their own: only capitals are an agency's. */
+const CAPITALS = new Set(['ap', 'apa', 'ats', 'efe', 'pa', 'sda', 'sid', 'ansa', 'novum'])
+
+/** Where it is said that an agency sent a text. */
+export type AgencySignal = 'by-line' | 'structured data' | 'dateline' | 'either end' | 'credit'
+
+export interface AgencyEvidence {
+  agency: string
+  signal: AgencySignal
+  /** What is written there. */
+  words: string
+}
+
+const LABEL =
+  /^(?:(?:door|von|by|par|vun|from|via|bron|sources?|quellen?|quell|tekst|texte?|with|met|mit|mat|avec|the|la|le|l|agentur|agentschap|persbureau|redactie|redaktion|rédaction|naar|nach)(?:\s*:\s*|[\s']+|$))+/iu
+const BETWEEN = /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
+
+/** The agency that a part of a byline is, as a whole. */
+function agencyIn(part: string): string | null {
+  const name = part
+    .trim()
+    .replace(LABEL, '')
+    .replace(/[\s.:]+$|\s+[\d.: ]+=?$/, '')
+  const folded = words(name).join(' ')
+  const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // of a picture
+  return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim()) ? null : agency
+}
+
+/** What may stand beside an agency: initials, a date, who edited. */
+const BESIDE = /^(?:\p{Ll}{1,6}|\p{L}{1,4}\.?|redactie|[\d.: =]+|)$/u
+
+/** The agencies of a byline, in which people may stand, too. */
+export const agenciesBeside = (byline: string): string[] =>
+  byline.length > LONGEST ? [] : byline.split(BETWEEN).flatMap(part => agencyIn(part) ?? [])
+
+/** Whether a byline names agencies and nobody else. */
+export const isOfAgencies = (byline: string): boolean => agenciesAlone(byline).length > 0
+
+/** The agencies of a text that says nothing else. */
+function agenciesAlone(text: string): string[] {
+  if (text.length > LONGEST) return []
+  const parts = text.split(BETWEEN)
+  const found = parts.map(agencyIn)
+  return parts.every((part, at) => found[at] !== null || BESIDE.test(part.trim()))
+    ? found.flatMap(one => one ?? [])
+    : []
+}
+const LONGEST = 120
+
+/** Paragraphs at either end in which an agency may stand. */
+const FIRST = 2
+const LAST = 3
+
+/** "BRUSSEL (Belga) -", "KATHMANDU, April 25 (Reuters) -". */
+const DATELINE =
+  /^(?:[\p{Lu}\d][\p{L}\p{M}\d.'’/-]*[,:]?\s+|(?:de|la|le|den|der|am|an|of|sur|aan|(?<=\d\s)\p{Ll}{3,9})\s+){1,9}\(([^()]{2,40})\)\s*[-–—:.]/u
+/** "(Belga) De minister". */
+const OPENING = /^\(([^()]{2,40})\)\s/
+/** "AFP - Le ministre", "PARIS, AFP -". */
+const BEFORE_DASH = /^(?:[^,()–—]{2,40},\s*)?([\p{L}/ -]{2,30}?)\s+[-–—]+\s?\S/u
+
+/**
+ * The evidence that a text and the names of its authors hold.
+ *
+ * @param body paragraphs, separated by blank lines
+ */
+export function agencyEvidence({ authors, body }: { authors: string[]; body: string | null }): AgencyEvidence[] {
+  const evidence = authors.flatMap(author => evidenceOf('by-line', author, agenciesBeside(author)))
+  const paragraphs = (body ?? '').split(/\n+/).filter(one => one.trim() !== '')
+  for (const paragraph of paragraphs.slice(0, FIRST)) {
+    const head = paragraph.trim().slice(0, 2 * LONGEST)
+    const dateline = DATELINE.exec(head) ?? OPENING.exec(head) ?? BEFORE_DASH.exec(head)
+    if (dateline !== null && !/agen[ct]/i.test(dateline[0]))
+      evidence.push(...evidenceOf('dateline', dateline[0], agenciesAlone(dateline[1]!)))
+    evidence.push(...evidenceOf('either end', head, agenciesAlone(head)))
+  }
+  for (const paragraph of paragraphs.slice(-LAST)) {
+    const tail = paragraph.trim().slice(-LONGEST)
+    const inside = /(?:\(([^()]{2,60})\)|\[([^[\]]{2,60})\])[\s.]*$/u.exec(tail)
+    const said =
+      inside?.[1] ?? inside?.[2] ?? (tail.length < LONGEST && paragraphs.indexOf(paragraph) >= FIRST ? tail : '')
+    evidence.push(...evidenceOf('either end', inside?.[0] ?? tail, agenciesAlone(said)))
+  }
+  return evidence
+}
+
+export const evidenceOf = (signal: AgencySignal, words: string, agencies: string[]): AgencyEvidence[] =>
+  agencies.map(agency => ({ agency, signal, words: words.trim() }))
+
+/** The agencies of some evidence, each once. */
+export const agenciesOf = (evidence: AgencyEvidence[]): string[] => [...new Set(evidence.map(({ agency }) => agency))]
