@@ -33,16 +33,7 @@ import { FEED_PATH } from './feeds/feed-address.ts'
 import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
-import {
-  type Answer,
-  type Content,
-  createSender,
-  notesOf,
-  refuseMethod,
-  refusePath,
-  sendError,
-  wholeContent,
-} from './http/answer.ts'
+import { type Answer, type Content, createSender, notesOf, refuseMethod, refusePath, sendError } from './http/answer.ts'
 import { readBody } from './http/body.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
@@ -170,8 +161,7 @@ function answersOf({ cursorSecret, pool, index, config }: Tools) {
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
     coverage: ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan)),
     related: (searches, query, plan) => answerRelated(pool, searches, query, plan),
-    limits: async (_searches, query, _plan, response) =>
-      wholeContent('application/json', JSON.stringify(limitsOf({ originalUrl: `?${query}` }, response))),
+    limits: async (_searches, query, _plan, response) => limitsOf({ originalUrl: `?${query}` }, response),
   } satisfies Answers
 }
 

@@ -100,6 +100,7 @@ t.test('a wrong argument is a tool error that names the member and the right for
     ['search_news', { q: 'nul \0' }, /^q: The value holds a NUL/m],
     ['search_news', { cursor: 'forged' }, /^cursor: This is no cursor of this request/m],
     ['search_news', JSON.parse('{"__proto__": "x"}'), /^__proto__: There is no such parameter/m],
+    ['search_news', JSON.parse('{"__proto__": {"q": 1}}'), /^__proto__: Write a text/m],
     ['search_news', { constructor: 'x', toString: 1 }, /^constructor: .*\n?.*toString|^toString: /m],
     ['search_news', [], /^arguments: Write an object/m],
     ['search_news', { search: 'semantic', q: 'brug' }, /^semantic_search_unavailable: (.|\n)*Wait 30 seconds/],

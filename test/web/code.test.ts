@@ -30,3 +30,18 @@ t.test('programs in TypeScript and Python name the package, and have no key', as
     t.notOk(headers.has('x-ratelimit-limit'), 'it costs nothing')
   }
 })
+
+t.test('an agent is told the same search, as arguments of a tool', async t => {
+  const code = codeOf(search, api.base, 'MCP')
+  t.match(code, `claude mcp add --transport http perscope ${api.base}/mcp `)
+  const args = JSON.parse(/^# (\{.*\})$/m.exec(code)?.[1] ?? '')
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'search_news', arguments: args },
+  })
+  const headers = { 'Content-Type': 'application/json' }
+  const { json } = await ask(`${api.base}/mcp`, secret, { method: 'POST', body, headers })
+  t.equal(json.result.structuredContent.total_results, 130)
+})

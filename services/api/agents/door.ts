@@ -72,7 +72,7 @@ const NO_MESSAGE = {
 
 /** Has a server of the SDK, made for this message alone, answer it. */
 async function answerMessage(parts: DoorParts, message: Message, version: string | undefined, response: Answered) {
-  const { Server, Transport, schemas } = await loadSdk()
+  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, schemas] = await loadSdk()
   const info = { name: 'perscope', title: parts.config.SERVICE_NAME, version: '1.0.0', websiteUrl: parts.publicUrl }
   const server = new Server(info, {
     capabilities: { tools: {} },
@@ -123,14 +123,15 @@ function argumentsOf(params: unknown): Record<string, unknown> {
 /** Calls a tool, at the cost of its request; an error is told to the model, which may mend it. */
 async function call(parts: DoorParts, tool: Tool, { params }: Message, response: Answered) {
   try {
-    if (tool.costs) checkQuota(response)
+    if (!tool.isFree) checkQuota(response)
     const { plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
     const { structured, text } = await tool.answer(queryOf(argumentsOf(params)), async (operation, rawQuery) => {
       const content = await parts.answers[operation](searches, rawQuery, plan, response)
+      if ('search' in content) Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })
       return JSON.parse(content.body(content.untagged()).toString())
     })
-    if (tool.costs) await parts.charge(response)
+    if (!tool.isFree) await parts.charge(response)
     return { content: [{ type: 'text' as const, text }], structuredContent: { ...structured } }
   } catch (error) {
     return { isError: true, content: [{ type: 'text' as const, text: sentencesOf(parts.note(error, response)) }] }
@@ -167,11 +168,9 @@ function guard({ publicUrl, config }: DoorParts): RequestHandler {
 const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
 
 /** Loaded with the first message: most processes need none of it, and it takes 30 MB. */
-async function loadSdk() {
-  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, schemas] = await Promise.all([
+const loadSdk = () =>
+  Promise.all([
     import('@modelcontextprotocol/sdk/server/index.js'),
     import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ])
-  return { Server, Transport, schemas }
-}

@@ -1,8 +1,10 @@
 import type { Response } from 'express'
+import type { DaySum } from '../../../shared/outlets/days.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract/parameters.ts'
+import { createProblems } from '../contract/query-string.ts'
 import { type ArticlesRequest, readSearch } from '../contract/request.ts'
 import { type ArticleObject, PAGE_SCHEMA, type PageEnvelope } from '../contract/resources.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
@@ -10,11 +12,16 @@ import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from '../explore/coverage.ts'
 import { LIMITS_SCHEMA } from '../explore/limits.ts'
 import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/related.ts'
-import type { Content } from '../http/answer.ts'
+import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
 /** The answer of an operation to a query string, before HTTP's own matters. */
-export type Answering = (searches: Searches, rawQuery: string, plan: Plan, response: Response) => Promise<Content>
+export type Answering = (
+  searches: Searches,
+  rawQuery: string,
+  plan: Plan,
+  response: Response,
+) => Promise<Content | Answer>
 
 /** The operations that tools ask, by the names of their paths. */
 export type Answers = Record<'articles' | 'counts' | 'copies' | 'coverage' | 'limits' | 'related', Answering>
@@ -24,12 +31,6 @@ type Json = Record<string, unknown>
 /** Asks an operation, as its request does. */
 type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string) => Promise<T>
 
-/** For programs, and the same for those who read. */
-interface Told {
-  structured: object
-  text: string
-}
-
 export interface Tool {
   title: string
   description: string
@@ -37,28 +38,16 @@ export interface Tool {
   parameters: Record<string, Parameter>
   required?: string[]
   output: { properties: Json; required: readonly string[] }
-  /** Whether a call costs one of the month, as its request does. */
-  costs: boolean
-  answer(rawQuery: string, ask: Ask): Promise<Told>
+  /** Costs nothing of the month, and is answered when nothing is left of it. */
+  isFree?: true
+  answer(rawQuery: string, ask: Ask): Promise<{ structured: object; text: string }>
 }
 
-/** As far as it is told in words. */
-interface Counts {
-  total: number
-  by: string
-  data: { key: string; count: number; parts?: { data: { key: string; count: number }[] } }[]
-}
-
-interface Days {
-  data: {
-    day?: string | undefined
-    outlet?: { domain: string }
-    named: number
-    indexed: number
-    share: number | null
-    gap: boolean
-  }[]
-}
+/** Answers as far as they are told in words. */
+type Count = { key: string; count: number; parts?: { data: Count[] } }
+type Counts = { total: number; by: string; data: Count[] }
+type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }
+type Days = { data: Day[] }
 
 /** The tool of one operation. */
 const asking =
@@ -86,7 +75,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         },
       },
     },
-    costs: true,
     async answer(rawQuery, ask) {
       const page = await ask<PageEnvelope>('articles', rawQuery)
       const request = readSearch(rawQuery, 'articles')
@@ -104,7 +92,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: COUNTS_PARAMETERS,
     required: ['by'],
     output: COUNTS_SCHEMA,
-    costs: true,
     answer: asking('counts', (counts: Counts) =>
       linesText(`Total ${counts.total}, by ${counts.by}:`, counts.data.map(countLine)),
     ),
@@ -115,7 +102,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       'Tells which other articles print the same text, such as a report of a news agency in several papers. Give the id of one article from search_news; or the arguments of a page of search_news, its cursor too, for all of its articles. Use it before you call reports of several outlets independent.',
     parameters: COPIES_PARAMETERS,
     output: COPIES_SCHEMA,
-    costs: true,
     answer: asking('copies', answerText),
   },
   find_related: {
@@ -125,7 +111,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: RELATED_PARAMETERS,
     required: ['id'],
     output: RELATED_SCHEMA,
-    costs: true,
     answer: asking('related', answerText),
   },
   completeness: {
@@ -134,7 +119,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       'Tells how much of what the outlets published is here, by day or by outlet, with what is missing and why. Use it before you conclude from few or no articles that nothing was written. Costs nothing of the month.',
     parameters: COVERAGE_PARAMETERS,
     output: COVERAGE_SCHEMA,
-    costs: false,
+    isFree: true,
     answer: asking('coverage', (days: Days) => linesText('Here, of what outlets named:', days.data.map(dayLine))),
   },
   limits: {
@@ -143,7 +128,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       'Tells the plan of the key: its countries, where its history begins, and what is left of the requests of this minute and month. Use it after an error that names a limit, or before many calls. Costs nothing of the month.',
     parameters: {},
     output: LIMITS_SCHEMA,
-    costs: false,
+    isFree: true,
     answer: asking('limits', answerText),
   },
 }
@@ -193,16 +178,16 @@ function withoutFormats(properties: Json): Record<string, object> {
  */
 export function queryOf(given: Json): string {
   const query = new URLSearchParams()
-  const errors: Record<string, string[]> = {}
+  const problems = createProblems()
   for (const [name, value] of Object.entries(given)) {
     if (value === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
       if (typeof one === 'string' ? one.isWellFormed() : typeof one === 'number' || typeof one === 'boolean') {
         query.append(name, String(one))
-      } else errors[name] = ['Write a text, a number, true or false, or a list of texts.']
+      } else problems.add(name, 'Write a text, a number, true or false, or a list of texts.')
     }
   }
-  if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
   return query.toString()
 }
 
@@ -248,8 +233,8 @@ const headOf = ({ total_results, total_results_is_estimate, articles, next_curso
   next_cursor === null ? 'This is the last page.' : `For the next page: cursor=${next_cursor}`,
 ]
 
-const countLine = ({ key, count, parts }: Counts['data'][number]): string =>
+const countLine = ({ key, count, parts }: Count): string =>
   `${key}: ${count}${parts === undefined ? '' : ` (${parts.data.map(countLine).join(', ')})`}`
 
-const dayLine = ({ day, outlet, named, indexed, share, gap }: Days['data'][number]): string =>
+const dayLine = ({ day, outlet, named, indexed, share, gap }: Day): string =>
   `${day ?? outlet?.domain}: ${indexed} of ${named}${share === null ? '' : ` (${Math.floor(100 * share)} %)`}${gap ? ', with a gap' : ''}`

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { accessOf } from '../access/access.ts'
 import { historyStart } from '../contract/request.ts'
+import { wholeContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
 
 const WHOLE = { type: 'integer', minimum: 0 } as const
@@ -54,7 +55,8 @@ export const LIMITS_SCHEMA = {
  * nothing of the month, and answers when nothing is left of it.
  */
 export const answerLimits: RequestHandler = (request, response) => {
-  response.set('Cache-Control', 'no-store').vary('Authorization').json(limitsOf(request, response))
+  const { contentType, tagged } = limitsOf(request, response)
+  response.set({ 'Cache-Control': 'no-store', 'Content-Type': contentType }).vary('Authorization').send(tagged)
 }
 
 /** @throws ApiError */
@@ -80,5 +82,5 @@ export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response
             ...{ reset: month.reset, period: month.period },
           },
   }
-  return { status: 'ok', data }
+  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
 }

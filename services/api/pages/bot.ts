@@ -162,16 +162,8 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
 }
 
 /** Pages for people; the rest are answers to keys, and feeds whose addresses are secret. */
-const ROBOTS = [
-  'User-agent: *',
-  'Allow: /$',
-  'Allow: /docs',
-  'Allow: /bot',
-  'Allow: /cite/',
-  'Allow: /llms.txt',
-  'Disallow: /',
-  '',
-]
+const OPEN = ['/$', '/docs', '/bot', '/cite/', '/llms.txt']
+const ROBOTS = ['User-agent: *', ...OPEN.map(path => `Allow: ${path}`), 'Disallow: /', ''].join('\n')
 
 /** For language models (llmstxt.org). It names no host: the server may have several. */
 const LLMS = `# Perscope
@@ -179,8 +171,7 @@ const LLMS = `# Perscope
 > A news search for the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English. It needs a key.
 
 - [For agents](/docs/agents.md): six read-only tools by the Model Context Protocol, at \`POST /mcp\`
-- [Reference](/docs) of the HTTP API, and [its OpenAPI document](/v1/openapi.json)
-- [Beyond the contract](/explore/openapi.json): counts, copies, coverage
+- [Reference](/docs) of the HTTP API; [its OpenAPI document](/v1/openapi.json), and [what is beside it](/explore/openapi.json)
 `
 
 /** The sign of the pages (web/parts/page.html). */
@@ -189,7 +180,7 @@ const ICON =
 
 const TEXT = 'text/plain; charset=utf-8'
 const FILES: Readonly<Record<string, WebFile>> = {
-  '/robots.txt': makeFile(TEXT, ROBOTS.join('\n')),
+  '/robots.txt': makeFile(TEXT, ROBOTS),
   '/llms.txt': makeFile(TEXT, LLMS),
   '/favicon.ico': makeFile('image/svg+xml', ICON),
 }

@@ -1,7 +1,7 @@
 import manifest from '../../../clients/typescript/package.json' with { type: 'json' }
 import { type Search, writeSearch } from '../search/search.ts'
 
-export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python'] as const
+export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /**
@@ -19,6 +19,8 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
       return TYPESCRIPT(origin, argumentsOf(query, ': ', String))
     case 'Python':
       return PYTHON(origin, argumentsOf(query, '=', PYTHON_FLAG))
+    case 'MCP':
+      return MCP(origin, JSON.stringify(Object.fromEntries(query)))
   }
 }
 
@@ -59,4 +61,11 @@ from perscope import Client
 with Client(${JSON.stringify(origin)}, os.environ["PERSCOPE_KEY"]) as client:
     for article in client.articles(${query}):
         print(article["published_at"], article["title"])
+`
+
+const MCP = (origin: string, query: string) => `# Claude Code; other clients: ${origin}/docs/agents.md
+claude mcp add --transport http perscope ${origin}/mcp \\
+  --header "Authorization: Bearer $PERSCOPE_KEY"
+# This search, as the arguments of the tool search_news:
+# ${query}
 `
