@@ -40,6 +40,7 @@ t.test('segments cover the articles from the first on, each once, large ones whe
 
 t.test('an archive that comes at once goes straight into the largest segments that it fills', async t => {
   t.same(nextRange([], 40n), { first: 1n, last: 16n })
+  t.same(nextRange([], 16n), { first: 1n, last: 16n }, 'it is full')
   t.same(nextRange(ranges(16n, 1), 40n), { first: 17n, last: 32n })
   t.same(nextRange(ranges(16n, 2), 40n), { first: 33n, last: 34n })
   t.same(nextRange(ranges(2n, 1), 40n), { first: 3n, last: 4n }, 'a small one stands where a larger would begin')
@@ -53,6 +54,7 @@ t.test('the last articles of an import get a segment, unless they are few', asyn
   t.equal(remainderToFlush(stored, 8n, SIZES), null)
   t.equal(remainderToFlush(stored, 9n, sizes), null)
   t.same(remainderToFlush(stored, 10n, sizes), { first: 9n, last: 10n })
+  t.same(remainderToFlush(ranges(8n, 2), 18n, sizes), { first: 17n, last: 18n })
   t.same(remainderToFlush([], 2n, sizes), { first: 1n, last: 2n })
   const rest = { first: 9n, last: 10n }
   t.same(nextFlush([...stored, rest], 18n, sizes), { first: 11n, last: 16n }, 'later ones end where they would have')
@@ -87,13 +89,21 @@ t.test('segments of any length become large ones, and large ones stay as they ar
   t.same(mergesDue(stored, SIZES), due)
   const merged = [due[0]!, { first: 16n, last: 17n }, { first: 18n, last: 33n }, due[1]!, ...stored.slice(8)]
   t.same(mergesDue(merged, SIZES), [], 'nothing is merged again')
+  const [large, after] = [{ first: 3n, last: 11n }, ranges(2n, 3, 12n)]
+  t.same(mergesDue([...ranges(2n, 1), large, ...after], SIZES), [], 'no run reaches over a large one')
+  const full = [
+    { first: 1n, last: 8n },
+    { first: 9n, last: 14n },
+    { first: 15n, last: 22n },
+  ]
+  t.same(mergesDue(full, SIZES), [{ first: 1n, last: 14n }], 'or beyond the largest size')
 })
 
 t.test('a segment is made gently, until the next one waits for it', async t => {
   const block = { first: 17n, last: 32n }
   const [small] = ranges(2n, 1, 33n)
   const gentle = partOfTime('flush', small!, { newest: 34n, covered: 32n }, SIZES)
-  t.ok(gentle > 0 && gentle < 1, `${gentle} of the time`)
+  t.equal(gentle, 1 / 8)
   t.equal(partOfTime('flush', small!, { newest: 35n, covered: 32n }, SIZES), gentle)
   t.equal(partOfTime('flush', small!, { newest: 36n, covered: 32n }, SIZES), 1)
   t.equal(partOfTime('flush', block, { newest: 32n, covered: 16n }, SIZES), 1, 'a whole block waits in memory')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseBoolean, parseKeyword } from './parse.ts'
+import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
 /** Required phrases, and excluded ones with a minus, as one line each. */
 function read(q: string): string[] | 'refused' {
@@ -15,6 +15,7 @@ t.test('decision 18: words, phrases and exclusions', async t => {
     ['"to be or not to be"', ['to be or not to be']],
     ['a "b c" -d', ['a', 'b c', '-d']],
     ['a -"b c"', ['a', '-b c']],
+    ['a-b', ['a', 'b']],
     ['zuid-holland', ['zuid', 'holland']],
     ['a -anti-corruption', ['a', '-anti corruption']],
     ["a -l'économie", ['a', '-l economie']],
@@ -47,8 +48,9 @@ t.test('decision 18: an unbalanced quote, and exclusions alone, are refused with
 
 t.test('decision 19: without a letter or digit nothing is searched for', async t => {
   for (const q of ['', '-', '""', '"-" (½)', '\u0301']) {
-    t.equal(parseBoolean(q).ok, false, JSON.stringify(q))
-    t.equal(parseKeyword(q).ok, false, JSON.stringify(q))
+    const refused = { ok: false, errors: [QUERY_PROBLEMS.nothing] }
+    t.same(parseBoolean(q), refused, JSON.stringify(q))
+    t.same(parseKeyword(q), refused, JSON.stringify(q))
   }
 })
 
@@ -57,4 +59,14 @@ t.test('decision 17: a keyword query is its words, each once; signs of the gramm
     ok: true,
     match: { kind: 'keyword', words: ['de', 'fiets', 'coeur'] },
   })
+  t.match(parseKeyword('fiets'), { match: { words: ['fiets'] } })
+  t.equal(parseKeyword('\uff9e').ok, false, 'a letter that makes no word')
+})
+
+t.test('a tree has no node that says nothing', async t => {
+  const [a, b, c] = [term('a'), term('b'), term('c')]
+  t.same([and([a]), or([a]), andNot(a, [])], [a, a, a])
+  t.same(and([and([a, b]), c]), { kind: 'and', of: [a, b, c] })
+  t.same(and([or([a, b]), c]), { kind: 'and', of: [{ kind: 'or', of: [a, b] }, c] })
+  t.same(andNot(a, [b]), { kind: 'andNot', of: a, not: [b] })
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { basisOf, without } from './bias.ts'
 import { modelNamed } from './models.ts'
-import { articleVector, passagesOf } from './recipe.ts'
+import { articleVector, modelText, passagesOf, questionText } from './recipe.ts'
 
 t.test('an article is its headline and the beginning of its body', async t => {
   t.same(passagesOf({ title: 'Kop', body: null }), [{ text: 'Kop', weight: 1 }])
@@ -9,10 +9,14 @@ t.test('an article is its headline and the beginning of its body', async t => {
   const [, body] = passagesOf({ title: 'Kop', body: 'woord '.repeat(500) })
   t.ok((body?.text.length ?? 0) <= 500 && body?.text.endsWith('woord'), 'cut between words')
   t.equal(passagesOf({ title: 'Kop', body: 'x'.repeat(900) })[1]?.text.length, 500)
+  const bodyOf = (body: string) => passagesOf({ title: 'Kop', body })[1]?.text.length
+  const ends = [`${'x'.repeat(430)} y`, `${'x'.repeat(450)} ${'y'.repeat(49)}`, `${'x'.repeat(400)} ${'y'.repeat(200)}`]
+  t.same(ends.map(bodyOf), [432, 500, 500], 'whole where it is short, at a space where one is near')
 })
 
 t.test('its vector is the mean of theirs, of length 1', async t => {
   const passages = passagesOf({ title: 'a', body: 'b' })
+  t.same(articleVector([{ text: 'a', weight: 1 }], [[3, 4]]), [0.6, 0.8])
   const [x = 0, y = 0] = articleVector(passages, [
     [1, 0],
     [0, 1],
@@ -46,4 +50,17 @@ t.test('directions are taken out of a vector, at any lengths and angles', async 
 t.test('the embedded model has a measured bias, an unknown one has none', async t => {
   t.equal(modelNamed('intfloat/multilingual-E5-small').bias.length, 10)
   t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', bias: [] })
+})
+
+t.test('a model gets a text that it can read, as long as it may be', async t => {
+  for (const [text, most, read] of [
+    ['abc', 10, 'abc'],
+    ['abcdef', 3, 'abc'],
+    ['ab😀', 3, 'ab'],
+    ['a\0b\ud800 \n c', 10, 'a b\ufffd c'],
+    ['', 10, '-'],
+    [`${' '.repeat(50)}abc`, 10, '-'],
+  ] as const)
+    t.equal(modelText(text, most), read)
+  t.equal(questionText('x'.repeat(1_000)).length, 382)
 })

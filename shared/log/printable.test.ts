@@ -1,5 +1,5 @@
 import t from 'tap'
-import { describe, printable, printableLine } from './printable.ts'
+import { counted, describe, printable, printableLine } from './printable.ts'
 
 t.test('whatever is thrown is described in words', async t => {
   const circle: { self?: object } = {}
@@ -19,7 +19,12 @@ t.test('whatever is thrown is described in words', async t => {
     [new AggregateError([new Error('first'), new Error('second')]), 'first'],
     [new Error('', { cause: { message: 'the cause' } }), 'the cause'],
     [new RangeError(), 'RangeError'],
+    [new AggregateError([new Error('one')], 'several'), 'one'],
+    [new AggregateError([], 'none answers'), 'none answers'],
+    [{ message: 5, code: 'E2' }, '{"message":5,"code":"E2"}'],
     [7, '7'],
+    [true, 'true'],
+    [10n, '10'],
     ...[undefined, null, {}, '', circle, fails, Symbol('s'), () => {}].map(odd => [odd, 'an error without a message']),
   ] as const) {
     t.equal(describe(thrown), words)
@@ -30,4 +35,11 @@ t.test('whatever is thrown is described in words', async t => {
 t.test('control characters and marks of direction never reach a terminal', async t => {
   t.equal(printable('a\u001b[2Jb\nc\td\u202e'), 'a\\u001b[2Jb\nc\td\\u202e')
   t.equal(printableLine('a\nb\tc'), 'a\\u000ab\\u0009c')
+})
+
+t.test('a number has its noun in the right form', async t => {
+  t.same(
+    [0, 1, 2].map(n => counted(n, 'feed')),
+    ['0 feeds', '1 feed', '2 feeds'],
+  )
 })

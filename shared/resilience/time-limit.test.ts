@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { unlessAborted, withTimeLimit } from './time-limit.ts'
@@ -31,5 +32,8 @@ t.test('an abort ends the wait at once with its reason, before it or during it',
   leaving.abort(new Error('closing'))
   await t.rejects(waiting, { message: 'closing' })
   await t.rejects(unlessAborted(Promise.resolve('done'), leaving.signal), { message: 'closing' })
-  t.equal(await unlessAborted(Promise.resolve('done'), new AbortController().signal), 'done')
+  await t.rejects(unlessAborted(Promise.reject(new Error('later')), leaving.signal), { message: 'closing' })
+  const { signal } = new AbortController()
+  t.equal(await unlessAborted(Promise.resolve('done'), signal), 'done')
+  t.same(getEventListeners(signal, 'abort'), [])
 })

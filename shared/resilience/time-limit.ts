@@ -10,8 +10,6 @@ export async function withTimeLimit<T, L>(
   limit: number,
   late: () => L | PromiseLike<L>,
 ): Promise<T | L> {
-  // Nobody listens to a failure that comes after the limit.
-  work.catch(() => {})
   const over = Promise.withResolvers<void>()
   const timer = setTimeout(over.resolve, limit)
   try {

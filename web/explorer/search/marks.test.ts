@@ -17,6 +17,14 @@ t.test('a boolean search marks words as written, and whole phrases', async t => 
   t.equal(marked('brug', 'boolean', 'brug en bruggen'), '[brug] en bruggen')
   t.equal(marked('"de brug" brug', 'boolean', 'op de brug, brug de'), 'op [de brug], [brug] de')
   t.equal(marked('brug -staking', 'boolean', 'brug staking'), '[brug] staking')
+  t.equal(marked('"x y" "a b" "b c"', 'boolean', 'x y, a b c'), '[x y], [a b c]', 'what overlaps is one place')
+})
+
+t.test('a search by meaning marks nothing', async t => {
+  t.equal(matchOf({ q: 'bus', mode: 'semantic' }), null)
+  t.same(mark('bus', null, null), [{ text: 'bus', found: false }])
+  t.same(mark('bus', { kind: 'all' }, null), [{ text: 'bus', found: false }])
+  t.same(mark('bus', matchOf({ q: 'bus', mode: 'boolean' }), null), [{ text: 'bus', found: true }])
 })
 
 t.test('the pieces are the text, whatever it holds', async t => {
