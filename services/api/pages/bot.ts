@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
@@ -35,7 +36,7 @@ const WORDS: Record<Language, Words> = {
     language: 'English',
     title: 'About our crawler',
     does: [
-      'This crawler reads the feeds and news pages of outlets in the Netherlands, Belgium and Luxembourg, so that clients can find articles. They see the title, a snippet of at most 200 characters and a link to you, never the whole text. No model is trained on your articles.',
+      `This crawler reads the feeds and news pages of outlets in the Netherlands, Belgium and Luxembourg, so that clients can find articles. They see the title, a snippet of at most ${SNIPPET_LENGTH} characters and a link to you, never the whole text. No model is trained on your articles.`,
       'It asks a host for one address at a time, with a pause in between, and only for pages that your feeds name. It passes no paywall and no block.',
       'Where your host leaves out a certificate of its chain, the crawler fetches it from the address that your certificate names, as browsers do. It does not ask for robots.txt there.',
     ],
@@ -55,7 +56,7 @@ const WORDS: Record<Language, Words> = {
     language: 'Nederlands',
     title: 'Over onze crawler',
     does: [
-      'Deze crawler leest de feeds en nieuwspagina’s van media in Nederland, België en Luxemburg, zodat klanten artikelen kunnen vinden. Zij zien de titel, een fragment van hoogstens 200 tekens en een link naar u, nooit de hele tekst. Met uw artikelen wordt geen model getraind.',
+      `Deze crawler leest de feeds en nieuwspagina’s van media in Nederland, België en Luxemburg, zodat klanten artikelen kunnen vinden. Zij zien de titel, een fragment van hoogstens ${SNIPPET_LENGTH} tekens en een link naar u, nooit de hele tekst. Met uw artikelen wordt geen model getraind.`,
       'Hij vraagt een host telkens één adres, met een pauze ertussen, en alleen pagina’s die uw feeds noemen. Hij omzeilt geen betaalmuur en geen blokkade.',
       'Laat uw host een certificaat van zijn keten weg, dan haalt de crawler het op bij het adres dat uw certificaat noemt, zoals browsers doen. Daar vraagt hij niet om robots.txt.',
     ],
@@ -75,7 +76,7 @@ const WORDS: Record<Language, Words> = {
     language: 'Français',
     title: 'À propos de notre robot',
     does: [
-      'Ce robot lit les flux et les pages d’actualité des médias des Pays-Bas, de Belgique et du Luxembourg, afin que des clients trouvent des articles. Ils voient le titre, un extrait de 200 caractères au plus et un lien vers vous, jamais le texte entier. Aucun modèle n’est entraîné sur vos articles.',
+      `Ce robot lit les flux et les pages d’actualité des médias des Pays-Bas, de Belgique et du Luxembourg, afin que des clients trouvent des articles. Ils voient le titre, un extrait de ${SNIPPET_LENGTH} caractères au plus et un lien vers vous, jamais le texte entier. Aucun modèle n’est entraîné sur vos articles.`,
       'Il demande à un hôte une adresse à la fois, avec une pause entre deux, et seulement les pages que vos flux nomment. Il ne contourne ni péage ni blocage.',
       'Si votre hôte omet un certificat de sa chaîne, le robot le demande à l’adresse que votre certificat nomme, comme les navigateurs. Il n’y demande pas robots.txt.',
     ],
@@ -95,7 +96,7 @@ const WORDS: Record<Language, Words> = {
     language: 'Deutsch',
     title: 'Über unseren Crawler',
     does: [
-      'Dieser Crawler liest Feeds und Nachrichtenseiten von Medien in den Niederlanden, Belgien und Luxemburg, damit Kunden Artikel finden. Sie sehen den Titel, einen Auszug von höchstens 200 Zeichen und einen Link zu Ihnen, nie den ganzen Text. Mit Ihren Artikeln wird kein Modell trainiert.',
+      `Dieser Crawler liest Feeds und Nachrichtenseiten von Medien in den Niederlanden, Belgien und Luxemburg, damit Kunden Artikel finden. Sie sehen den Titel, einen Auszug von höchstens ${SNIPPET_LENGTH} Zeichen und einen Link zu Ihnen, nie den ganzen Text. Mit Ihren Artikeln wird kein Modell trainiert.`,
       'Er fragt einen Host nach einer Adresse zurzeit, mit einer Pause dazwischen, und nur nach Seiten, die Ihre Feeds nennen. Er umgeht keine Bezahlschranke und keine Sperre.',
       'Lässt Ihr Host ein Zertifikat seiner Kette weg, holt der Crawler es von der Adresse, die Ihr Zertifikat nennt, wie Browser es tun. Dort fragt er nicht nach robots.txt.',
     ],
@@ -115,7 +116,7 @@ const WORDS: Record<Language, Words> = {
     language: 'Lëtzebuergesch',
     title: 'Iwwer eise Crawler',
     does: [
-      'Dëse Crawler liest d’Feeds an d’Neiegkeetesäite vu Medien an Holland, der Belsch a Lëtzebuerg, fir datt Clienten Artikele fannen. Si gesinn den Titel, en Auszuch vun héchstens 200 Zeechen an e Link bei Iech, ni de ganzen Text. Mat Ären Artikele gëtt kee Modell trainéiert.',
+      `Dëse Crawler liest d’Feeds an d’Neiegkeetesäite vu Medien an Holland, der Belsch a Lëtzebuerg, fir datt Clienten Artikele fannen. Si gesinn den Titel, en Auszuch vun héchstens ${SNIPPET_LENGTH} Zeechen an e Link bei Iech, ni de ganzen Text. Mat Ären Artikele gëtt kee Modell trainéiert.`,
       'E freet en Host no enger Adress op eemol, mat enger Paus dertëscht, an nëmmen no Säiten, déi Är Feeds nennen. E geet ëm keng Bezuelmauer a keng Spär.',
       'Léisst Ären Host en Zertifikat vu senger Kette ewech, da rifft de Crawler et vun der Adress of, déi Ären Zertifikat nennt, wéi Browser et maachen. Do freet en net no robots.txt.',
     ],
