@@ -1,14 +1,11 @@
 import t from 'tap'
 import { filesOf, read } from './checkout.ts'
 
-/*
- * The commands of package.json stand in a table of README.md or CONTRIBUTING.md, where people look
- * for them.
- */
+/* The commands of package.json stand in a table of the pages where people look for them. */
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
-const rows = ['README.md', 'CONTRIBUTING.md'].flatMap(file =>
+const rows = ['README.md', 'docs/commands.md', 'CONTRIBUTING.md'].flatMap(file =>
   read(file)
     .split('\n')
     .filter(line => line.startsWith('|')),
@@ -20,7 +17,7 @@ const listed = new Set(
     .map(([, name]) => name),
 )
 
-t.test('every command of package.json is in a table of README.md or CONTRIBUTING.md', async t => {
+t.test('every command of package.json is in a table of README.md, docs/commands.md or CONTRIBUTING.md', async t => {
   t.strictSame(
     Object.keys(scripts).filter(name => !listed.has(name)),
     [],
