@@ -3,6 +3,7 @@ import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { withDatabase } from '../../test/database.ts'
 import type { Fleet } from '../../test/fleet.ts'
 import { readSet } from '../json-lines.ts'
+import type { Client } from '../load.ts'
 
 /** An article of a corpus; articles with the same `item` say the same in several languages. */
 interface CorpusArticle {
@@ -30,6 +31,7 @@ export type AskPage = (parameters: Record<string, string>) => Promise<string[]>
 /** The running system that is measured. */
 export interface Place {
   fleet: Fleet
+  client: Client
   ask: AskPage
   /** Address of the database. */
   database: string

@@ -4,7 +4,7 @@ import { migrate } from '../../infra/migrations/migrate.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
 import { createFleet, freePort, until } from '../../test/fleet.ts'
 import { type Figures, mean, rounded, say } from '../figures.ts'
-import { createClient } from '../load.ts'
+import { type Client, createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { benchFolder, withServers } from '../servers.ts'
 import { type AskPage, type Corpus, domainOf, idOf, notEmbedded, type Place, readCorpora } from './corpora.ts'
@@ -31,7 +31,8 @@ export async function run(options: BenchOptions): Promise<Figures> {
       await fleet.start('api', { METRICS_PORT: String(metricsPort) })
       await fleet.start('embedder')
       const { key } = await fleet.makeKey('bench')
-      const place: Place = { fleet, ask: askPages(fleet.base(), key), database: server, folder, servers, metricsPort }
+      const client = createClient(fleet.base(), key)
+      const place: Place = { fleet, client, ask: askPages(client), database: server, folder, servers, metricsPort }
       const [ntrex, ...others] = await readCorpora(data)
       if (ntrex?.name !== 'ntrex') {
         say(`The corpora are not in ${data}; name their folder with --data.`)
@@ -49,8 +50,7 @@ export async function run(options: BenchOptions): Promise<Figures> {
   return measured.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
-function askPages(base: string, key: string): AskPage {
-  const client = createClient(base, key)
+function askPages(client: Client): AskPage {
   return async parameters => {
     const { status, body } = await client.ask({ path: `/v1/articles?${new URLSearchParams(parameters)}` })
     if (status !== 200) throw new Error(`The API answers ${status}: ${body}`)

@@ -56,6 +56,9 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     figures.index_s = seconds()
     Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), qdrant, name, real))
     Object.assign(figures, await measureSpeed(place, 11))
+    // Generated articles have no text, so a pass would find no group.
+    await database.query('update copies_state set seq = (select max(seq) from articles)')
+    Object.assign(figures, await measureRelated(rows, place))
 
     const file = join(place.folder, 'filling.ndjson')
     await writeFile(file, [...linesOf(createArchive(FILLING, BODY_WORDS), 0, FILLING)])
@@ -152,6 +155,24 @@ async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   for (const [name, ms] of Object.entries(after.processor))
     figures[`${name}_cpu_ms`] = rounded((ms - (before.processor[name] ?? 0)) / times.length, 1)
   return figures
+}
+
+/** Whole requests for articles on the same event, by two clients; the first ones warm up. */
+async function measureRelated(rows: number, { client }: Place): Promise<Figures> {
+  const random = createRandom(13)
+  const times: number[] = []
+  let shown = 0
+  const ended = new AbortController()
+  await inTurn(CLIENTS, ended.signal, async () => {
+    const path = `/explore/related?id=generated-${1 + Math.floor(random.next() * rows)}`
+    const took = await timed(async () => {
+      const { status, body } = await client.ask({ path })
+      if (status !== 200) throw new Error(`${path} is ${status}: ${body}`)
+      shown += body.toString().split('"days"').length - 1
+    })
+    if (times.push(took) === 3 * SEARCHES) ended.abort()
+  })
+  return { ...quantiles('related_', times.slice(SEARCHES)), related_shown: rounded(shown / times.length, 1) }
 }
 
 /** How many steps took at most so long, by bounds in ms; and processor time so far, ms. */
