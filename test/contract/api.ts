@@ -61,9 +61,7 @@ export const noSemanticSearch: SemanticSearch<ShownArticle> = {
   async candidates() {
     throw new SemanticUnavailable('No model is configured.')
   },
-  async around() {
-    throw new SemanticUnavailable('No vector store is configured.')
-  },
+  around: async () => null,
   missing: async () => ({ model: 'is not configured' }),
   close: async () => {},
 }

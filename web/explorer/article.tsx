@@ -5,8 +5,9 @@ import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, isRecord, type Outcome } from '../parts/request.ts'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
+import { askRelated, Copies, OtherLanguages, type Related } from './copies.tsx'
 import { mark, type Piece } from './search/marks.ts'
-import { type Article, type Matches, safeAddress } from './search/use-results.ts'
+import { type Article, askCopies, type Matches, safeAddress, type Told } from './search/use-results.ts'
 
 /** The page of one article, at its address for good. */
 export function ArticlePage(props: { id: string; secret: string; isPasted: boolean; onForget(): void }) {
@@ -22,7 +23,21 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
     [id, secret, round],
   )
   useWork(load)
+  const [told, setTold] = useState<ReadonlyMap<string, Told>>(new Map())
+  const [related, setRelated] = useState<Related[]>()
   const article = outcome?.kind === 'ok' ? outcome.value.data : null
+  const isThere = article !== null
+  const lookBeside = useCallback(
+    async (signal: AbortSignal) => {
+      if (!isThere) return
+      const copies = await askCopies(String(new URLSearchParams({ id })), { key: secret, signal })
+      if (copies.kind === 'ok') setTold(new Map(copies.value.data.map(one => [one.id, one])))
+      const found = await askRelated(id, secret, signal)
+      if (found.kind === 'ok') setRelated(found.value.data ?? [])
+    },
+    [id, secret, isThere],
+  )
+  useWork(lookBeside)
   const title = article?.title || words.results.page
   useEffect(() => {
     document.title = `${title} – Perscope`
@@ -31,7 +46,7 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   return (
     <main class="wide alone" id="results" tabIndex={-1} ref={isPasted ? focus : null} aria-busy={outcome === null}>
       {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? words.results.noArticle : title}</h1>}
-      {article !== null && <Card {...{ article, match: null, matches: null, now: null }} />}
+      {article !== null && <Card {...{ article, match: null, matches: null, now: null, told, related }} />}
       {article !== null && <p>{words.results.owner}</p>}
       {outcome?.kind === 'failure' && !isNone && (
         <FailureNotice failure={outcome} onAgain={() => setRound(round + 1)} onForget={onForget} />
@@ -50,8 +65,15 @@ const isAnswer = (json: unknown): json is { data: Article } => isRecord(json) &&
  *
  * @param props.now null: it has the page to itself
  */
-export function Card(props: { article: Article; match: Match | null; matches: Matches | null; now: number | null }) {
-  const { article, match, matches, now } = props
+export function Card(props: {
+  article: Article
+  match: Match | null
+  matches: Matches | null
+  now: number | null
+  told: ReadonlyMap<string, Told>
+  related: Related[] | undefined
+}) {
+  const { article, match, matches, now, told, related } = props
   const Heading = now === null ? 'h1' : 'h3'
   const { words, number } = useSpeech()
   const { language, authors } = article
@@ -62,7 +84,7 @@ export function Card(props: { article: Article; match: Match | null; matches: Ma
   const isSeen = [...inTitle, ...inSnippet].some(({ found }) => found)
   const title = <Marked pieces={inTitle} />
   return (
-    <article class="card" lang={language}>
+    <article class="card" lang={language} data-id={article.id}>
       <Source article={article} now={now} />
       <Heading>
         {address === null ? (
@@ -85,6 +107,8 @@ export function Card(props: { article: Article; match: Match | null; matches: Ma
         </p>
       )}
       {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
+      <Copies article={article} told={told} />
+      <OtherLanguages article={article} related={related} />
     </article>
   )
 }

@@ -4,11 +4,12 @@ import { useNow } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
-import { MeaningLine, useMeaning } from './insights/counts.tsx'
+import { useRelated } from './copies.tsx'
+import { MeaningLine, useCounts, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
 import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
-import type { Results } from './search/use-results.ts'
+import type { Article, Results, Told } from './search/use-results.ts'
 import { Take, WAYS, type Way } from './take/take.tsx'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
@@ -20,13 +21,22 @@ export function ResultList(props: {
   onAgain(): void
   onChange(change: Partial<Search>): void
   onForget(): void
+  /** Of each text one article is shown, and the others on demand. */
+  isOnce: boolean
+  onOnce(): void
 }) {
-  const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
-  const { articles, of, failure, loading } = results
+  const { results, secret, fresh, onFresh, onAgain, onChange, onForget, isOnce, onOnce } = props
+  const { of, failure, loading, told } = results
+  const related = useRelated(results, secret)
+  const [unfolded, setUnfolded] = useState<string | null>(null)
+  const { articles, folded } = useMemo(
+    () => foldTexts(results.articles, isOnce ? told : null, unfolded),
+    [results.articles, told, isOnce, unfolded],
+  )
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
   const { words, date, number } = useSpeech()
   const meaning = useMeaning(of, secret)
-  const drop = dropOf(results, meaning?.near ?? null)
+  const drop = dropOf(of, articles, meaning?.near ?? null)
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
   const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
@@ -38,7 +48,7 @@ export function ResultList(props: {
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
       <Head
-        {...{ results, fresh, onFresh, taking, isCompact }}
+        {...{ results, fresh, onFresh, taking, isCompact, secret, isOnce, onOnce }}
         onCompact={compact}
         onTake={way => setTaking(way === taking ? null : way)}
       />
@@ -58,7 +68,15 @@ export function ResultList(props: {
               {at === drop && (
                 <p class="drop">{at === 0 ? words.results.far : words.results.near(number(at), at === 1)}</p>
               )}
-              <Card {...{ article, match, now }} matches={results.matches.get(article.id) ?? null} />
+              <Card
+                {...{ article, match, now, told, related: related.get(article.id) }}
+                matches={results.matches.get(article.id) ?? null}
+              />
+              <Folded
+                n={folded.get(article.id) ?? 0}
+                isOpen={unfolded === article.id}
+                onOpen={() => setUnfolded(unfolded === article.id ? null : article.id)}
+              />
             </li>
           ))}
         </ol>
@@ -83,9 +101,38 @@ export function ResultList(props: {
  * The first article that may be about something else, where the closest come first; -1: none of
  * those that are loaded.
  */
-function dropOf({ of, articles }: Results, near: number | null): number {
+function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
   return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
+}
+
+/**
+ * One article of each text, the first in the order of the list; all of the one that is unfolded.
+ *
+ * @param told null: all are shown
+ * @returns also how many more have the text of an article
+ */
+function foldTexts(all: Article[], told: ReadonlyMap<string, Told> | null, unfolded: string | null) {
+  const shown = new Map<string, string>()
+  const folded = new Map<string, number>()
+  const articles = all.filter(({ id }) => {
+    const text = told?.get(id)?.first ?? id
+    const known = shown.get(text)
+    if (known === undefined) shown.set(text, id)
+    else folded.set(known, (folded.get(known) ?? 0) + 1)
+    return known === undefined || known === unfolded
+  })
+  return { articles, folded }
+}
+
+function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): void }) {
+  const { words, number } = useSpeech()
+  if (n === 0) return null
+  return (
+    <button type="button" class="link folded" aria-expanded={isOpen} onClick={onOpen}>
+      {words.copies.more(number(n), n === 1)}
+    </button>
+  )
 }
 
 /** The reader wants titles alone. */
@@ -99,8 +146,12 @@ function Head(props: {
   onCompact(): void
   taking: Way | null
   onTake(way: Way): void
+  secret: string
+  isOnce: boolean
+  onOnce(): void
 }) {
-  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake } = props
+  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake, secret, isOnce, onOnce } = props
+  const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()
   const { words, number } = speech
   return (
@@ -110,6 +161,7 @@ function Head(props: {
       </h2>
       <p role="status" class="total">
         {totalOf(results, speech)}
+        {texts !== undefined && results.loading !== 'first' && `, ${words.copies.texts(number(texts), texts === 1)}`}
       </p>
       {fresh > 0 && (
         <button type="button" class="primary chip" onClick={onFresh}>
@@ -119,6 +171,11 @@ function Head(props: {
       {results.articles.length > 0 && (
         <button type="button" class="chip" aria-pressed={isCompact} onClick={onCompact}>
           {words.results.compact}
+        </button>
+      )}
+      {results.articles.length > 0 && (
+        <button type="button" class="chip" aria-pressed={isOnce} onClick={onOnce}>
+          {words.copies.once}
         </button>
       )}
       {results.of !== null && (

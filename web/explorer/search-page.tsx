@@ -66,6 +66,7 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
   const results = useResults(asked, secret, round, first)
   const fresh = useFresh(results.of, secret, results.quota)
   const errors = results.failure?.errors ?? {}
+  const [isOnce, setOnce] = useState(false)
   const showFresh = () => {
     scrollTo({ top: 0 })
     again()
@@ -97,10 +98,16 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
           {hasFigures && failed !== null && <CountFailure failure={failed} onAgain={counting.again} />}
           {hasFigures && (
             <Unfolding className={`timeline-place${dimmed}`} title={words.insights.timeline} minWidth="60rem">
-              <Timeline {...figures} />
+              <Timeline {...figures} texts={isOnce} />
             </Unfolding>
           )}
-          <ResultList {...{ results, secret, fresh, onForget }} onFresh={showFresh} onAgain={again} onChange={change} />
+          <ResultList
+            {...{ results, secret, fresh, onForget, isOnce }}
+            onOnce={() => setOnce(!isOnce)}
+            onFresh={showFresh}
+            onAgain={again}
+            onChange={change}
+          />
         </div>
         {hasFigures && (
           <aside class="insights" aria-label={words.insights.title}>

@@ -18,6 +18,8 @@ interface Answer<T> {
   value: T
   /** Requests of the month that the plan has; null: no quota. */
   quota: number | null
+  /** The share of the minute's requests that is left. */
+  room: number
 }
 
 export type Outcome<T> = Answer<T> | Failure
@@ -44,13 +46,15 @@ export async function ask<T>(path: string, is: (json: unknown) => json is T, ask
   if (!(response instanceof Response)) return response
   const value = await readJson(response, asking.signal)
   if (!is(value)) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
-  return { kind: 'ok', value, quota: numberOf(response.headers.get('X-Quota-Limit')) }
+  const count = (name: string) => numberOf(response.headers.get(name))
+  const room = (count('X-RateLimit-Remaining') ?? 1) / (count('X-RateLimit-Limit') || 1)
+  return { kind: 'ok', value, quota: count('X-Quota-Limit'), room }
 }
 
 /** Asks for a file; nothing of it is read. */
 export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
-  return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null } : response
+  return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 } : response
 }
 
 /** A good answer whose body is still to be read; or why there is none. */

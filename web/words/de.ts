@@ -144,6 +144,20 @@ export const de: Words = {
     noArticle: 'Ihr Tarif hat keinen Artikel mit dieser Kennung.',
     owner: 'Der Artikel gehört dem Medium. Sein Titel führt dorthin.',
   },
+  copies: {
+    outlets: (n, one) => (one ? 'Auch bei 1 Medium' : `Auch bei ${n} Medien`),
+    more: (n, one) => (one ? '1 weiterer mit demselben Text' : `${n} weitere mit demselben Text`),
+    texts: (n, one) => (one ? '1 Text' : `${n} Texte`),
+    once: 'Jeder Text einmal',
+    timeline: 'Texte im Lauf der Zeit',
+    headline: 'Titel',
+    own: 'Eigene Wörter',
+    languages: 'In anderen Sprachen',
+    days: days =>
+      days === 0
+        ? 'innerhalb eines Tages'
+        : `${Math.abs(days)} ${Math.abs(days) === 1 ? 'Tag' : 'Tage'} ${days < 0 ? 'davor' : 'danach'}`,
+  },
   insights: {
     title: 'Zahlen',
     timeline: 'Artikel im Lauf der Zeit',

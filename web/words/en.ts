@@ -142,6 +142,20 @@ export const en = {
     noArticle: 'Your plan has no article with this id.',
     owner: 'The article is the outlet’s. Its title leads there.',
   },
+  copies: {
+    outlets: (n: string, one: boolean) => (one ? 'Also in 1 outlet' : `Also in ${n} outlets`),
+    more: (n: string, one: boolean) => (one ? '1 more of the same text' : `${n} more of the same text`),
+    texts: (n: string, one: boolean) => (one ? '1 text' : `${n} texts`),
+    once: 'One of each text',
+    timeline: 'Texts over time',
+    headline: 'Headline',
+    own: 'Own words',
+    languages: 'In other languages',
+    days: (days: number) =>
+      days === 0
+        ? 'within a day'
+        : `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'} ${days < 0 ? 'before' : 'later'}`,
+  },
   insights: {
     title: 'Figures',
     timeline: 'Articles over time',

@@ -144,6 +144,20 @@ export const fr: Words = {
     noArticle: 'Votre formule n’a pas d’article avec cet identifiant.',
     owner: 'L’article appartient au média. Son titre y mène.',
   },
+  copies: {
+    outlets: (n, one) => (one ? 'Aussi dans 1 média' : `Aussi dans ${n} médias`),
+    more: (n, one) => (one ? '1 autre avec le même texte' : `${n} autres avec le même texte`),
+    texts: (n, one) => (one ? '1 texte' : `${n} textes`),
+    once: 'Chaque texte une fois',
+    timeline: 'Textes au fil du temps',
+    headline: 'Titre',
+    own: 'Mots propres',
+    languages: 'Dans d’autres langues',
+    days: days =>
+      days === 0
+        ? 'à moins d’un jour'
+        : `${Math.abs(days)} ${Math.abs(days) === 1 ? 'jour' : 'jours'} ${days < 0 ? 'avant' : 'après'}`,
+  },
   insights: {
     title: 'Chiffres',
     timeline: 'Articles au fil du temps',

@@ -144,6 +144,20 @@ export const lb: Words = {
     noArticle: 'Ären Abonnement huet keen Artikel mat dëser Kennung.',
     owner: 'Den Artikel gehéiert dem Medium. Säin Titel féiert dohin.',
   },
+  copies: {
+    outlets: (n, one) => (one ? 'Och bei 1 anere Medium' : `Och bei ${n} anere Medien`),
+    more: (n, one) => (one ? 'Nach 1 mam selwechten Text' : `Nach ${n} mam selwechten Text`),
+    texts: (n, one) => (one ? '1 Text' : `${n} Texter`),
+    once: 'All Text eemol',
+    timeline: 'Texter am Laf vun der Zäit',
+    headline: 'Titel',
+    own: 'Eege Wierder',
+    languages: 'An anere Sproochen',
+    days: days =>
+      days === 0
+        ? 'bannent engem Dag'
+        : `${Math.abs(days)} ${Math.abs(days) === 1 ? 'Dag' : 'Deeg'} ${days < 0 ? 'virdrun' : 'duerno'}`,
+  },
   insights: {
     title: 'Zuelen',
     timeline: 'Artikelen am Laf vun der Zäit',

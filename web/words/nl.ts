@@ -144,6 +144,20 @@ export const nl: Words = {
     noArticle: 'Uw abonnement heeft geen artikel met deze id.',
     owner: 'Het artikel is van het medium. De kop leidt erheen.',
   },
+  copies: {
+    outlets: (n, one) => (one ? 'Ook bij 1 medium' : `Ook bij ${n} media`),
+    more: (n, one) => (one ? 'Nog 1 met dezelfde tekst' : `Nog ${n} met dezelfde tekst`),
+    texts: (n, one) => (one ? '1 tekst' : `${n} teksten`),
+    once: 'Elke tekst één keer',
+    timeline: 'Teksten in de tijd',
+    headline: 'Kop',
+    own: 'Eigen woorden',
+    languages: 'In andere talen',
+    days: days =>
+      days === 0
+        ? 'binnen een dag'
+        : `${Math.abs(days)} ${Math.abs(days) === 1 ? 'dag' : 'dagen'} ${days < 0 ? 'eerder' : 'later'}`,
+  },
   insights: {
     title: 'Cijfers',
     timeline: 'Artikelen in de tijd',

@@ -9,16 +9,16 @@ type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean 
 const NOTHING: Counted = { counts: null, failure: null, isOld: false }
 
 /** @param search null: nothing is to be counted now */
-export function useCounts(search: Search | null, by: By, secret: string, round: number): Counted {
+export function useCounts(search: Search | null, by: By, secret: string, round: number, texts = false): Counted {
   const [counted, setCounted] = useState(NOTHING)
   const count = useCallback(
     async (signal: AbortSignal) => {
       if (search === null) return setCounted(NOTHING)
       setCounted(before => ({ ...before, isOld: true }))
-      const answer = await askOnce(search, by, secret, round)
+      const answer = await askOnce(search, by, secret, round, texts)
       if (!signal.aborted) setCounted(toCounted(answer))
     },
-    [search, by, secret, round],
+    [search, by, secret, round, texts],
   )
   useWork(count)
   return counted
@@ -27,11 +27,11 @@ export function useCounts(search: Search | null, by: By, secret: string, round: 
 /** Answers by the search of the results: two parts of the page that count alike ask once. */
 const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
 
-function askOnce(search: Search, by: By, secret: string, round: number): Promise<Outcome<Counts>> {
+function askOnce(search: Search, by: By, secret: string, round: number, texts: boolean): Promise<Outcome<Counts>> {
   const ofSearch = asked.get(search) ?? new Map<string, Promise<Outcome<Counts>>>()
   asked.set(search, ofSearch)
-  const name = `${by} ${round}`
-  const answer = ofSearch.get(name) ?? ask(countsPath(search, by), isCounts, { key: secret })
+  const name = `${by} ${round} ${texts}`
+  const answer = ofSearch.get(name) ?? ask(countsPath(search, by, texts), isCounts, { key: secret })
   ofSearch.set(name, answer)
   return answer
 }
@@ -39,12 +39,14 @@ function askOnce(search: Search, by: By, secret: string, round: number): Promise
 /**
  * Counts by time, in a unit that fits: the months tell how long the time is.
  * @param unit null: the one that fits
+ * @param texts counts each text once
  */
 export function useTimeCounts(
   search: Search | null,
   unit: TimeUnit | null,
   secret: string,
   round: number,
+  texts: boolean,
 ): Counted & { unit: TimeUnit } {
   const [counted, setCounted] = useState<Counted & { unit: TimeUnit }>({ ...NOTHING, unit: 'month' })
   const count = useCallback(
@@ -53,13 +55,13 @@ export function useTimeCounts(
       void round
       const asking = { key: secret, signal }
       setCounted(before => ({ ...before, isOld: true }))
-      const first = await ask(countsPath(search, unit ?? 'month'), isCounts, asking)
+      const first = await ask(countsPath(search, unit ?? 'month', texts), isCounts, asking)
       const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
       const isFirst = unit !== null || of === 'month' || of === 'year'
-      const answer = isFirst ? first : await ask(countsPath(search, of), isCounts, asking)
+      const answer = isFirst ? first : await ask(countsPath(search, of, texts), isCounts, asking)
       setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of })
     },
-    [search, unit, secret, round],
+    [search, unit, secret, round, texts],
   )
   useWork(count)
   return counted
@@ -106,10 +108,11 @@ interface Meaning {
 }
 
 /** The address that counts the articles of a search by something, in the reader's time zone. */
-function countsPath(search: Search, by: By): string {
+function countsPath(search: Search, by: By, texts: boolean): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
   parameters.set('by', by === 'year' ? 'month' : by)
+  if (texts) parameters.set('texts', 'true')
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (isTime(by) && zone) parameters.set('time_zone', zone)
   return `/explore/counts?${parameters}`

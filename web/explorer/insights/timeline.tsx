@@ -10,10 +10,10 @@ import { type Bucket, useCoverage } from './coverage.ts'
  * Articles of the search by time of publication. A click on a bar or a brush over several narrows
  * the search; the same figures stand in a table, whose buttons do the same.
  */
-export function Timeline({ search, secret, round, onChange, onFailure }: FigureProps) {
+export function Timeline({ search, secret, round, onChange, onFailure, texts }: FigureProps & { texts: boolean }) {
   const { words } = useSpeech()
   const [unit, setUnit] = useState<TimeUnit | null>(null)
-  const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round)
+  const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
   useEffect(() => onFailure('time', failure), [failure, onFailure])
   const covered = useCoverage(search, counts?.data ?? NOTHING, drawn, secret)
   const data = useMemo(() => trimmed(covered), [covered])
@@ -27,7 +27,7 @@ export function Timeline({ search, secret, round, onChange, onFailure }: FigureP
   return (
     <div class={isOld ? 'timeline stale' : 'timeline'}>
       <div class="row insight-head">
-        <h2>{words.insights.timeline}</h2>
+        <h2>{texts ? words.copies.timeline : words.insights.timeline}</h2>
         {isNarrow && (
           <button type="button" class="link" onClick={() => onChange({ publishedAfter: '', publishedBefore: '' })}>
             {words.insights.allTime}
@@ -50,6 +50,7 @@ export function Timeline({ search, secret, round, onChange, onFailure }: FigureP
         <Bars
           data={data}
           unit={drawn}
+          texts={texts}
           undated={counts.undated}
           waitingFrom={counts.meaning?.waiting_from ?? null}
           onNarrow={narrow}
@@ -70,12 +71,13 @@ function trimmed(data: Bucket[]): Bucket[] {
 function Bars(props: {
   data: Bucket[]
   unit: TimeUnit
+  texts: boolean
   undated: number
   /** The earliest time of an article that a search by meaning cannot find yet. */
   waitingFrom: string | null
   onNarrow(first: Count | undefined, last: Count | undefined): void
 }) {
-  const { data, unit, undated, waitingFrom, onNarrow } = props
+  const { data, unit, texts, undated, waitingFrom, onNarrow } = props
   const speech = useSpeech()
   const { words, number } = speech
   const [point, setPoint] = useState<number | null>(null)
@@ -113,19 +115,20 @@ function Bars(props: {
       />
       <p class="hint point" aria-hidden="true">
         {shown
-          ? `${words.app.named(spanText(shown, unit, speech), words.results.total(number(shown.count), shown.count === 1))}${shown.have ? `; ${shown.have}` : ''}`
+          ? `${words.app.named(spanText(shown, unit, speech), (texts ? words.copies.texts : words.results.total)(number(shown.count), shown.count === 1))}${shown.have ? `; ${shown.have}` : ''}`
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
       {data.some(({ gap }) => gap) && <p class="hint">{words.insights.coverage.striped}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
-      <Figures data={data} unit={unit} onNarrow={one => onNarrow(one, one)} />
+      <Figures data={data} unit={unit} texts={texts} onNarrow={one => onNarrow(one, one)} />
     </>
   )
 }
 
 /** The figures of the drawing as a table, whose buttons do what a click on a bar does. */
-function Figures({ data, unit, onNarrow }: { data: Bucket[]; unit: TimeUnit; onNarrow(one: Count): void }) {
+function Figures(props: { data: Bucket[]; unit: TimeUnit; texts: boolean; onNarrow(one: Count): void }) {
+  const { data, unit, texts, onNarrow } = props
   const speech = useSpeech()
   const { words, number } = speech
   return (
@@ -138,7 +141,7 @@ function Figures({ data, unit, onNarrow }: { data: Bucket[]; unit: TimeUnit; onN
             <tr>
               <th scope="col">{words.insights.time}</th>
               <th scope="col" class="figure">
-                {words.insights.articles}
+                {texts ? words.copies.once : words.insights.articles}
               </th>
               <th scope="col">{words.insights.coverage.title}</th>
             </tr>

@@ -21,6 +21,17 @@ export interface Results {
   quota: number | null
   /** What was found in articles, by their id; comes after them. */
   matches: ReadonlyMap<string, Matches>
+  /** What is said of the texts of articles, by their id; comes after them. */
+  told: ReadonlyMap<string, Told>
+}
+
+/** Other articles with the text of one. */
+export interface Told {
+  id: string
+  /** One of its group stands for all; null, as below: nothing is said. */
+  first: string | null
+  copies: { article: Article }[] | null
+  own_words: number | null
 }
 
 /** What a search has found in an article. */
@@ -43,6 +54,7 @@ const NOTHING: Results = {
   failure: null,
   quota: null,
   matches: new Map(),
+  told: new Map(),
 }
 
 /** The results with their first page. */
@@ -142,7 +154,13 @@ export function useResults(
             ? begun({ of, page, quota })
             : { ...before, loading: null, next: page.next_cursor, articles: [...before.articles, ...page.articles] },
         )
-        if (of.mode === 'semantic' || of.q.trim() === '' || page.articles.length === 0) return
+        if (page.articles.length === 0) return
+        const copies = await askCopies(String(parametersOf(of, cursor)), asking)
+        if (copies.kind === 'ok') {
+          const told = copies.value.data.map(one => [one.id, one] as const)
+          setResults(before => ({ ...before, told: new Map([...before.told, ...told]) }))
+        }
+        if (of.mode === 'semantic' || of.q.trim() === '') return
         const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
         if (found.kind !== 'ok') return
         const matches = found.value.data.map(
@@ -178,6 +196,11 @@ interface FoundIn {
   places: number | null
   first: number | null
 }
+
+/** @param query of a page, or the id of an article */
+export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies?${query}`, isCopies, asking)
+
+const isCopies = (json: unknown): json is { data: Told[] } => hasList(json, 'data')
 
 const isMatches = (json: unknown): json is { data: FoundIn[] } => hasList(json, 'data')
 

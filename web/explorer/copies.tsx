@@ -1,0 +1,141 @@
+import { useCallback, useState } from 'preact/hooks'
+import { useWork } from '../parts/controls.tsx'
+import { ask, hasList, isRecord } from '../parts/request.ts'
+import { rest, whenSeen } from '../parts/time.ts'
+import { useSpeech } from '../words/index.ts'
+import { type Article, type Results, safeAddress, type Told } from './search/use-results.ts'
+
+/** The articles with the text of one: times and headlines side by side, and their own words. */
+export function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
+  const { words, number, date } = useSpeech()
+  const copies = told.get(article.id)?.copies ?? []
+  if (copies.length === 0) return null
+  const all = [article, ...copies.map(copy => copy.article)].sort((a, b) => (momentOf(a) < momentOf(b) ? -1 : 1))
+  const outlets = new Set(all.map(outletOf)).size - 1
+  const others = outlets === 0 ? words.copies.more : words.copies.outlets
+  const n = outlets || copies.length
+  const heads = [words.filters.dates, words.copies.headline, words.copies.own]
+  return (
+    <details class="beside hint" lang={document.documentElement.lang}>
+      <summary>{others(number(n), n === 1)}</summary>
+      <table>
+        <thead>
+          <tr>
+            {heads.map(head => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {all.map(one => {
+            const own = told.get(one.id)?.own_words ?? null
+            return (
+              <tr key={one.id}>
+                <td>{one.published_at === null ? words.results.noDate : date(new Date(one.published_at), 'clock')}</td>
+                <td>
+                  <Headline article={one} />
+                </td>
+                <td class="figure">{own === null ? '–' : number(own)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </details>
+  )
+}
+
+const momentOf = ({ published_at, ingested_at }: Article) => published_at ?? ingested_at ?? ''
+const outletOf = ({ outlet }: Article) => outlet.name ?? outlet.domain ?? '–'
+
+function Headline({ article }: { article: Article }) {
+  const { words } = useSpeech()
+  const address = safeAddress(article.url)
+  const title = article.title || words.results.noTitle
+  return (
+    <>
+      <b>{outletOf(article)}</b>{' '}
+      {address === null ? (
+        <span lang={article.language}>{title}</span>
+      ) : (
+        <a href={address} lang={article.language} rel="noopener noreferrer" target="_blank">
+          {title}
+        </a>
+      )}
+    </>
+  )
+}
+
+/** An article on the same event as another, so many days after it. */
+export interface Related {
+  article: Article
+  days: number
+}
+
+/** What is written on the same event in other languages; nothing where there is nothing. */
+export function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
+  const { words, number } = useSpeech()
+  const others = related?.filter(one => one.article.language !== article.language) ?? []
+  if (others.length === 0) return null
+  return (
+    <details class="beside hint" lang={document.documentElement.lang}>
+      <summary>{words.app.named(words.copies.languages, number(others.length))}</summary>
+      <ul>
+        {others.map(({ article: one, days }) => (
+          <li key={one.id}>
+            <span class="tags">{words.languages[one.language]}</span> {words.copies.days(days)}{' '}
+            <Headline article={one} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+/** ms for which a reader looks at cards before the next one is asked about. */
+const LOOK = 1_000
+/** The same while the key has less than half of its minute left: searches come first. */
+const PAUSE = 20_000
+
+/**
+ * Asks for articles on the same event as those in view, one after the other. Each costs a request
+ * of the minute and of the month. So a key with a quota asks for none: the page of an article does.
+ */
+export function useRelated({ of, quota }: Pick<Results, 'of' | 'quota'>, key: string): ReadonlyMap<string, Related[]> {
+  const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      setFound(new Map())
+      const asked = new Set<string>()
+      for (let pause = LOOK; of !== null && quota === null; ) {
+        await rest(pause, signal)
+        await whenSeen(signal)
+        const id = cardsInView().find(id => !asked.has(id))
+        if (id === undefined) continue
+        asked.add(id)
+        const answer = await askRelated(id, key, signal)
+        if (answer.kind === 'failure') return
+        pause = answer.room < 0.5 ? PAUSE : LOOK
+        const { data } = answer.value
+        if (data !== null) setFound(before => new Map(before).set(id, data))
+      }
+    },
+    [of, quota, key],
+  )
+  useWork(look)
+  return found
+}
+
+export const askRelated = (id: string, key: string, signal: AbortSignal) =>
+  ask(`/explore/related?${new URLSearchParams({ id })}`, isAnswer, { key, signal })
+
+const isAnswer = (json: unknown): json is { data: Related[] | null } =>
+  hasList(json, 'data') || (isRecord(json) && json.data === null)
+
+const cardsInView = () =>
+  [...document.querySelectorAll<HTMLElement>('.cards:not(.compact) [data-id]')].flatMap(card => {
+    const { top, bottom } = card.getBoundingClientRect()
+    return bottom > 0 && top < innerHeight ? (card.dataset.id ?? []) : []
+  })
