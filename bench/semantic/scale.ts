@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { QdrantClient } from '@qdrant/js-client-rest'
 import type pg from 'pg'
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { readConfig } from '../../shared/config/config.ts'
+import { type Ask, openQdrant } from '../../shared/vectors/qdrant.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 import { withDatabase } from '../../test/database.ts'
@@ -38,23 +38,25 @@ const PATIENCE = 300_000
  */
 export function measureScale(rows: number, place: Place): Promise<Figures> {
   const settings = readConfig({ ...place.servers.settings })
-  const { QDRANT_URL: url, QDRANT_API_KEY: apiKey } = settings
-  const qdrant = new QdrantClient({ url, apiKey, checkCompatibility: false, timeout: PATIENCE })
+  const { ask } = openQdrant(settings, PATIENCE)
   return withDatabase(place.database, async database => {
     const served = await database.query(`select name from vector_collections where state = 'serving'`)
     const { name } = served.rows[0]
     // Those of NTREX, some hundred.
-    const { points } = await qdrant.scroll(name, { limit: 1_000, with_vector: true, with_payload: false })
-    const real = points.flatMap(({ vector }) => (isVector(vector) ? [vector] : []))
+    const collection_name: string = name
+    const some = { collection_name, limit: 1_000, with_vector: true, with_payload: false }
+    const { data } = await ask(({ api, via }) => api.scrollPoints(some, via))
+    const real = (data.result?.points ?? []).flatMap(({ vector }) => (isVector(vector) ? [vector] : []))
     const start = performance.now()
     const seconds = () => Math.round((performance.now() - start) / 1_000)
     await generateArticles(database, rows)
     await fillVectors(settings, database, name, real, rows)
     const figures: Figures = { vectors: rows, fill_s: seconds() }
     // Qdrant may still index and merge segments.
-    while ((await qdrant.getCollection(name)).status !== 'green') await pause(1_000)
+    const state = () => ask(({ api, via }) => api.getCollection({ collection_name }, via))
+    while ((await state()).data.result?.status !== 'green') await pause(1_000)
     figures.index_s = seconds()
-    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), qdrant, name, real))
+    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), ask, name, real))
     Object.assign(figures, await measureSpeed(place, 11))
     // Generated articles have no text, so a pass would find no group.
     await database.query('update copies_state set seq = (select max(seq) from articles)')
@@ -102,7 +104,7 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
 }
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
-async function measureRecall(vectors: VectorStore, qdrant: QdrantClient, name: string, real: number[][]) {
+async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real: number[][]) {
   const random = createRandom(7)
   const shares = { all_countries: [] as number[], one_country: [] as number[] }
   for (let asked = 0; asked < QUERIES; asked++) {
@@ -115,10 +117,15 @@ async function measureRecall(vectors: VectorStore, qdrant: QdrantClient, name: s
       { key: 'country', match: { any: countries } },
       { key: 'covered_at', range: { gte: since } },
     ]
-    const exact = await qdrant.query(name, {
-      ...{ query, limit: CANDIDATES, filter: { must: bounds }, with_payload: false, params: { exact: true } },
-    })
-    const truth = new Set(exact.points.map(({ id }) => String(id)))
+    const question = {
+      query,
+      limit: CANDIDATES,
+      filter: { must: bounds },
+      with_payload: false,
+      params: { exact: true },
+    }
+    const exact = await ask(({ nearest }) => nearest(name, question))
+    const truth = new Set(exact.map(({ seq }) => String(seq)))
     shares[kind].push(found.filter(({ seq }) => truth.has(String(seq))).length / truth.size)
   }
   const all = Object.values(shares).flat()
