@@ -2,4 +2,4 @@
 // the tests.
 import { bootstrap } from './bootstrap.mjs'
 
-await bootstrap('test/run/main.ts')
+await bootstrap('scripts/test/main.ts')

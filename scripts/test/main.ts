@@ -2,7 +2,7 @@ import { glob } from 'node:fs/promises'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
-import { startTestServers } from '../servers.ts'
+import { startTestServers } from '../../test/servers.ts'
 import { check, runFiles, type TestCounts } from './files.ts'
 import { selectFiles } from './groups.ts'
 
