@@ -9,7 +9,7 @@ import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { openParts } from './open-parts.ts'
 import type { Queryable } from './postgres.ts'
 import { articleTest, cutToDays, NO_FILTERS, type TimeBounds, timeBoundsOf } from './query/filters.ts'
-import { SegmentsChanged } from './store/segment-store.ts'
+import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { createNameCounter, createSuggestions } from './suggestions.ts'
 import type { IndexOptions, IndexStats, SearchIndex } from './types.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
@@ -22,7 +22,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 export { defaultCacheSizes } from './cache/cache.ts'
 export { MOST_OUTLETS } from './execute/breakdown.ts'
 export { TextsElsewhere } from './execute/index-parts.ts'
-export { TOTAL_CAP } from './execute/search.ts'
+export { createCountCollector, TOTAL_CAP } from './execute/search.ts'
 export { createPace, SHORT_TURN } from './pace.ts'
 export { MOST_BUCKETS, TIME_UNITS, TooManyBuckets, timeZoneNamed } from './query/calendar.ts'
 export { NO_FILTERS } from './query/filters.ts'
@@ -69,29 +69,33 @@ export function openIndexOf<A extends KeptArticle>(
   )
   return {
     search(query, position = null, { state, ...sizes } = {}) {
-      // The state is good for the first attempt: a search restarts because it has changed. But no
-      // attempt shows articles that came later than the state with which the key was found.
-      let known = state ?? null
-      return restarting(() => {
-        const given = known
-        known = null
-        return searchPage(parts, query, position, { ...SIZES, ...sizes }, given, state?.lastSeq)
-      })
+      // No attempt shows articles that came later than the state with which the key was found.
+      const own = { ...SIZES, ...sizes }
+      return restarting(given => searchPage(parts, query, position, own, given, state?.lastSeq), state)
     },
+
+    async articles(seqs) {
+      const { wordsVersion } = await parts.segments.readSnapshot()
+      return parts.stored.read(seqs, wordsVersion)
+    },
+    recount: seqs => parts.stored.recount(seqs),
 
     async count(query) {
       const collector = await restarting(() => collectAll(parts, query, () => createCountCollector(Infinity), SIZES))
       return collector.count()
     },
 
-    collect: (query, create) => restarting(() => collectAll(parts, query, create, SIZES)),
+    collect(query, create, { state, above } = {}) {
+      const range = { newest: state?.lastSeq, above }
+      return restarting(given => collectAll(parts, query, create, SIZES, { ...range, state: given }), state)
+    },
 
     async countBy(query, breakdown, newest, texts) {
       const create = (bounds: TimeBounds | null) => {
         const counter = createBreakdown(breakdown, query.sort, bounds)
         return texts === undefined ? counter : eachTextOnce(counter, texts)
       }
-      const collector = await restarting(() => collectAll(parts, query, create, SIZES, newest))
+      const collector = await restarting(() => collectAll(parts, query, create, SIZES, { newest }))
       return collector.counts(parts.stored.names)
     },
 
@@ -104,12 +108,6 @@ export function openIndexOf<A extends KeptArticle>(
         field === 'outlet' ? { field, outlet: names.outlet(no) } : { field, name: names.author(no).name },
       )
     },
-
-    async articles(seqs) {
-      const { wordsVersion } = await parts.segments.readSnapshot()
-      return parts.stored.read(seqs, wordsVersion)
-    },
-    recount: seqs => parts.stored.recount(seqs),
 
     warm(repeat, onFailure = () => {}, gently = false) {
       warmUp ??= startWarmUp(parts, SIZES, { repeat, onFailure, gently })
@@ -192,11 +190,15 @@ function statsOf({
   }
 }
 
-/** Articles move between segments while a search runs; it then starts again. */
-async function restarting<T>(search: () => Promise<T>): Promise<T> {
+/**
+ * Articles move between segments while a search runs; it then starts again.
+ *
+ * @param state of the index, for the first attempt alone: a search restarts because it has changed
+ */
+async function restarting<T>(search: (state?: IndexState) => Promise<T>, state?: IndexState): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await search()
+      return await search(attempt === 1 ? state : undefined)
     } catch (error) {
       if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
     }

@@ -71,8 +71,14 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * the segments change meanwhile.
    *
    * @param create is told the bounds of the times of all matches; null: nothing matches
+   * @param range.above no article up to this `seq`
+   * @param range.state of the index, as in `search`
    */
-  collect<C extends Collector>(query: Matched, create: (bounds: TimeBounds | null) => C): Promise<C>
+  collect<C extends Collector>(
+    query: Matched,
+    create: (bounds: TimeBounds | null) => C,
+    range?: { above?: bigint; state?: IndexState },
+  ): Promise<C>
   /**
    * How many matches there are by time, outlet, language or country; exact, as of one moment.
    *

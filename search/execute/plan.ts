@@ -26,6 +26,7 @@ export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 /**
  * @param publishers numbers of the outlets of `outlets`
  * @param watermark articles with a higher `seq` are not part of the result set
+ * @param above nor are those up to this one; 0: none is left out
  * @returns null: no article can match
  */
 export function planSearch(
@@ -33,6 +34,7 @@ export function planSearch(
   days: KnownDays,
   publishers: readonly number[],
   watermark: bigint,
+  above = 0n,
 ): SearchPlan | null {
   const bounds = cutToDays(timeBoundsOf(query), days)
   if (bounds === null || (query.outlets !== null && publishers.length === 0)) return null
@@ -42,7 +44,7 @@ export function planSearch(
   return {
     node: clauses.length === 0 ? null : and(clauses),
     nameTerms: filters.flatMap(one => (one.kind === 'term' && parseNameTerm(one.term) !== null ? [one.term] : [])),
-    filter: { bounds, watermark, above: 0n },
+    filter: { bounds, watermark, above },
     verification,
     scoring,
   }

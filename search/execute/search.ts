@@ -70,6 +70,16 @@ export async function searchPage<A extends KeptArticle>(
   }
 }
 
+/** Bounds of what is collected. */
+interface CollectRange {
+  /** No article up to this `seq`; absent: none is left out. */
+  above?: bigint | undefined
+  /** No article after this `seq`; absent: none after those of the state. */
+  newest?: bigint | undefined
+  /** The state of the index, when the caller has just read it; absent: it is read. */
+  state?: IndexState | undefined
+}
+
 /**
  * Hands all matches to a collector, as of now.
  *
@@ -82,10 +92,10 @@ export async function collectAll<C extends Collector>(
   query: Matched,
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
-  newest?: bigint,
+  { above = 0n, newest, state }: CollectRange = {},
 ): Promise<C> {
-  const snapshot = await index.segments.readSnapshot()
-  const plan = await planOf(index, query, snapshot, newest ?? snapshot.lastSeq)
+  const snapshot = state ?? (await index.segments.readSnapshot())
+  const plan = await planOf(index, query, snapshot, newest ?? snapshot.lastSeq, above)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
@@ -99,10 +109,11 @@ async function planOf(
   query: Matched,
   { lastSeq }: IndexState,
   watermark: bigint,
+  above?: bigint,
 ): Promise<SearchPlan | null> {
   const { outlets } = query
   const publishers = outlets === null ? [] : await source.readPublishers(outlets, lastSeq)
-  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark)
+  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark, above)
 }
 
 interface Planned {
@@ -132,7 +143,7 @@ async function collectMatches(
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
   const { elsewhere } = meta
-  const above = plan.filter.above > elsewhere.covered ? plan.filter.above : elsewhere.covered
+  const above = later(plan.filter.above, elsewhere.covered)
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
     elsewhere.part(plan, matchOrder),
@@ -142,8 +153,10 @@ async function collectMatches(
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])
-  await matchMemory(index.names, inMemory, covered, plan, collectors)
+  await matchMemory(index.names, inMemory, later(plan.filter.above, covered), plan, collectors)
 }
+
+const later = (a: bigint, b: bigint) => (a > b ? a : b)
 
 /**
  * Matches parts one after the other, in the order of the search. Stops when every collector is
@@ -191,12 +204,12 @@ export function createCountCollector(limit: number) {
 /**
  * Matches in-memory segments and hands the matches to collectors.
  *
- * @param covered articles up to this `seq` are in stored segments
+ * @param above articles up to this `seq` are in stored segments, or not asked for
  */
 async function matchMemory(
   names: NameLists,
   segments: readonly MemorySegment[],
-  covered: bigint,
+  above: bigint,
   { node, nameTerms, filter }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
@@ -214,7 +227,7 @@ async function matchMemory(
   for (const segment of segments) {
     // A segment that grows meanwhile is read up to the watermark.
     if (pace.isDue()) await pace.rest()
-    const [from, to] = [docsUpTo(segment, covered), docsUpTo(segment, filter.watermark)]
+    const [from, to] = [docsUpTo(segment, above), docsUpTo(segment, filter.watermark)]
     if (from >= to) continue
     const { length } = segment.documents
     const found = node === null ? rangeSet(from, to, length) : evaluate(node, named(segment))

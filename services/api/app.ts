@@ -107,7 +107,8 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  const ownerParts = { pool, counts, ...identityOf(parts) }
+  const owned = { pool, counts, ...identityOf(parts), cursorSecret: parts.cursorSecret }
+  const ownerParts = { ...owned, searchesOf: (response: Response) => searchesOf(tools, response) }
   app.use(feedPages(ownerParts), searchPages(ownerParts))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)

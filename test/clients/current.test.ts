@@ -137,7 +137,7 @@ t.test('the READMEs have examples of every operation', async t => {
     ['python', 'python'],
   ] as const) {
     const all = examplesOf(name, fence).join('\n')
-    for (const operation of ['search', 'articles', 'poll', 'counts', 'copies', 'feed'])
+    for (const operation of ['search', 'articles', 'poll', 'counts', 'copies', 'searches', 'feed'])
       t.match(all, new RegExp(`client\\.${operation}\\(`), `${name}: ${operation}`)
   }
 })

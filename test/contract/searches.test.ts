@@ -4,6 +4,8 @@ import { listSearches } from '../../shared/plans/kept-searches.ts'
 import { updateKey } from '../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
+import { makeTestSegments } from '../search/store.ts'
+import { ask as askApi } from './api.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -149,6 +151,101 @@ t.test('bodies are held to the rules of feeds', async t => {
   t.equal((await kept(secret)).length, 1)
 })
 
+const SEARCHES = [
+  '',
+  'q=brug',
+  'q=brug+-dicht&search=boolean',
+  'q=pont&country=BE&language=fr',
+  'q=%22de+brug%22&search=boolean',
+]
+const PASSES: ((title: string) => boolean)[] = [
+  () => true,
+  title => title.includes('brug'),
+  title => title.includes('brug') && !title.includes('dicht'),
+  title => title.includes('pont'),
+  title => title.includes('de brug'),
+]
+
+t.test('what is new is exact, for every mark, in memory and in segments', async t => {
+  const other = await startFeedApi(t)
+  const { secret } = await other.issue({ quota: 1 })
+  const of = (path: string, body: unknown, by = secret) =>
+    other.ask(by, `/explore/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const ids: string[] = []
+  for (const search of SEARCHES) ids.push((await of('searches', { search })).json.data.id)
+  const since = async (mark: string | null) =>
+    (await of('searches/new', { marks: Object.fromEntries(ids.map(id => [id, mark])) })).json.data
+  const [first] = await since(null)
+  t.match(first, { id: ids[0], new: 0, more: false, mark: /^[\w-]{42}$/ })
+  const marks: string[] = [first.mark]
+  const after: string[][] = [[]]
+  for (let round = 0; round < 6; round++) {
+    const titles = Array.from(
+      { length: 7 },
+      (_, at) => ['de brug is dicht', 'brug de', 'le pont', 'iets'][(round * 3 + at * at) % 4]!,
+    )
+    await other.index(titles.map(title => (title === 'le pont' ? { title, country: 'BE', language: 'fr' } : { title })))
+    for (const one of after) one.push(...titles)
+    if (round === 3) await makeTestSegments(other.pool, { flushed: 8n, merged: 16n })
+    for (const [at, mark] of marks.entries()) {
+      const found = await since(mark)
+      t.same(
+        found.map((one: { new: number }) => one.new),
+        PASSES.map(passes => after[at]!.filter(passes).length),
+        `after ${round}, since ${at}`,
+      )
+    }
+    marks.push((await since(null))[0].mark)
+    after.push([])
+  }
+  // An archive that is imported with its own times is not new.
+  await other.index([{ title: 'de brug van vroeger', ingestedAt: new Date('2026-01-01T00:00:00Z') }])
+  t.match(
+    await since(marks.at(-1)!),
+    ids.map(() => ({ new: 0 })),
+  )
+  await other.index(Array.from({ length: 1_002 }, () => ({ title: 'brug' })))
+  t.match(await since(marks.at(-1)!), [{ new: 999, more: true }])
+  t.equal((await other.ask(secret, '/explore/limits')).json.data.month.used, 0, 'it costs nothing of the month')
+
+  const meaning = (await of('searches', { search: 'search=semantic&q=water' })).json.data.id
+  const stranger = await other.issue()
+  const strange = (await of('searches', { search: '' }, stranger.secret)).json.data.id
+  const refused = async (id: string, mark: unknown, by = secret) => {
+    const { status, json } = await of('searches/new', { marks: { [id]: mark } }, by)
+    return `${status} ${json.errors?.marks?.[0]}`
+  }
+  t.match(await refused(meaning, null), /^422 search_\w+: A search by meaning/)
+  t.match(await refused('search_0', null), /^422 This key keeps no search/)
+  t.match(await refused(ids[0]!, 1), /^422 The mark of/)
+  t.match(await refused(strange, marks[0]!, stranger.secret), /^422 The mark of/, 'of another key')
+  for (const [at, letter] of [...marks[0]!].entries()) {
+    const forged = `${marks[0]!.slice(0, at)}${letter === 'A' ? 'B' : 'A'}${marks[0]!.slice(at + 1)}`
+    t.match(await refused(ids[0]!, forged), /^422 The mark of/)
+  }
+  t.match((await of('searches/new', {})).json.errors, { marks: [/Write an object/] })
+  t.match((await of('searches/new', { marks: [] })).json.errors, { marks: [/Write an object/] })
+  await updateKey(other.pool, (await other.pool.query('select id from api_keys where quota = 1')).rows[0].id, {
+    plan: { countries: ['NL'] },
+  })
+  t.match((await of('searches/new', { marks: { [ids[3]!]: null } })).json, {
+    code: 'country_not_included',
+    message: ids[3],
+  })
+  await other.pool.query("delete from secrets where name = 'cursor'")
+  const restarted = await other.another()
+  const ended = await askApi(`${restarted.base}/explore/searches/new`, secret, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ marks: { [ids[0]!]: marks[0]! } }),
+  })
+  t.match(ended, { status: 422, json: { errors: { marks: [/has ended/] } } }, 'npm run recovered ends all marks')
+})
+
 t.test('limits cost one of the minute, and are told when the month is used up', async t => {
   const { secret, key } = await api.issue({ countries: ['BE'], rate: 3, quota: 1 })
   await api.ask(secret, '/v1/articles')
@@ -177,6 +274,7 @@ t.test('answers fit the OpenAPI document', async t => {
     ['FeedOfSearch', await ask(secret, 'PUT', `searches/${id}/feed`)],
     ['OneSearch', await ask(secret, 'PATCH', `searches/${id}`, { position: 3 })],
     ['Searches', await ask(secret, 'GET', 'searches')],
+    ['WhatIsNew', await ask(secret, 'POST', 'searches/new', { marks: { [id]: null } })],
     ['Limits', await ask(secret, 'GET', 'limits')],
   ] as const) {
     t.ok(

@@ -170,6 +170,28 @@ export interface Related {
   days: number
 }
 
+/** A search that the key keeps; it lies beside the contract. Fields may be added. */
+export interface KeptSearch {
+  id: string
+  name: string
+  /** A query string. */
+  search: string
+  /** Its place in the list; places may be free. */
+  position: number
+  created_at: string
+  feed: { id: string; created_at: string; last_used_at: string | null; requests: number } | null
+}
+
+/** How much is new to a kept search. */
+export interface WhatIsNew {
+  id: string
+  /** Exact up to 999. */
+  new: number
+  more: boolean
+  /** Keep it once the articles have been seen. */
+  mark: string
+}
+
 /** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
 export interface Client {
   /** One page; `cursor` is the `next_cursor` of the page before. */
@@ -189,6 +211,15 @@ export interface Client {
    * vector yet.
    */
   related(id: string): Promise<Related[] | null>
+  /** The searches that the key keeps, in their order. */
+  searches(): Promise<KeptSearch[]>
+  /** Keeps a search. */
+  keepSearch(search: { search: string; name?: string | undefined }): Promise<KeptSearch>
+  /** Changes a kept search, as far as given; its feed keeps its address. */
+  changeSearch(id: string, change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>): Promise<KeptSearch>
+  removeSearch(id: string): Promise<void>
+  /** What is new to searches since the mark of each; null: it begins now. */
+  whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
   /** The counters of the last answer that had some. */

@@ -1,10 +1,13 @@
-import type { Client, ClientOptions, Copies, Counts, Page, Related } from './contract.ts'
+import type { Client, ClientOptions, Copies, Counts, KeptSearch, Page, Related, WhatIsNew } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { poll } from './poll.ts'
 import { createTransport } from './transport.ts'
 
 export type * from './contract.ts'
 export * from './errors.ts'
+
+const SEARCHES = '/explore/searches'
+const pathOf = (id: string) => `${SEARCHES}/${encodeURIComponent(id)}`
 
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options)
@@ -35,6 +38,11 @@ export function createClient(options: ClientOptions): Client {
     },
     copies: async query => (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
     related: async id => (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
+    searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,
+    keepSearch: async search => (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,
+    changeSearch: async (id, change) => (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
+    removeSearch: id => transport.send<void>('DELETE', pathOf(id)),
+    whatIsNew: async marks => (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
     feed: async (query = {}) => (await transport.ask<string>('/v1/articles.rss', query)).body,
     limits: () => transport.limits(),
   }

@@ -32,6 +32,8 @@ export interface Transport {
   limits(): Limits | null
   /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
   ask<Body>(path: string, query: Query, etag?: string | null): Promise<Answer<Body>>
+  /** Sends a change, which is repeated only where it was refused for now. @throws as `ask` */
+  send<Body>(method: string, path: string, content?: object): Promise<Body>
 }
 
 export function createTransport(options: ClientOptions): Transport {
@@ -41,12 +43,17 @@ export function createTransport(options: ClientOptions): Transport {
   if (!(timeout > 0)) throw new PerscopeError('timeout must be a number of ms above 0.')
   let limits: Limits | null = null
 
-  async function once<Body>(address: string, etag: string | null): Promise<Answer<Body>> {
-    const headers = { Authorization: `Bearer ${key}`, ...(etag === null ? {} : { 'If-None-Match': etag }) }
+  async function once<Body>(address: string, etag: string | null, sent: RequestInit = {}): Promise<Answer<Body>> {
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      ...(etag === null ? {} : { 'If-None-Match': etag }),
+      ...(sent.body && { 'Content-Type': 'application/json' }),
+    }
     const limit = AbortSignal.timeout(timeout)
     let hasBegun = false
     try {
       const response = await fetch(address, {
+        ...sent,
         headers,
         cache: 'no-store',
         redirect: 'manual',
@@ -67,20 +74,31 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
+  async function repeated<T>(attemptOnce: () => Promise<T>, mayRepeat: (error: unknown) => boolean): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await attemptOnce()
+      } catch (error) {
+        const wait = attempt < retries && mayRepeat(error) ? waitAfter(error, attempt) : null
+        if (wait === null || wait > longestWait) throw error
+        options.onWait?.(wait, error)
+        await sleep(wait, signal)
+      }
+    }
+  }
+
   return {
     limits: () => limits,
-    async ask<Body>(path: string, query: Query, etag: string | null = null) {
-      const address = `${base}${path}${queryString(query)}`
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await once<Body>(address, etag)
-        } catch (error) {
-          const wait = attempt < retries ? waitAfter(error, attempt) : null
-          if (wait === null || wait > longestWait) throw error
-          options.onWait?.(wait, error)
-          await sleep(wait, signal)
-        }
-      }
+    ask<Body>(path: string, query: Query, etag: string | null = null) {
+      return repeated(
+        () => once<Body>(`${base}${path}${queryString(query)}`, etag),
+        () => true,
+      )
+    },
+    async send<Body>(method: string, path: string, content?: object) {
+      const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
+      const isRefused = (error: unknown) => error instanceof ApiError && error.status === 429
+      return (await repeated(() => once<Body>(`${base}${path}`, null, sent), isRefused)).body
     },
   }
 }
@@ -97,7 +115,7 @@ function refuseRedirect(base: string, { type, status, headers }: Response): void
 
 /** @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when it is no answer of the API */
 function bodyOf(base: string, { ok, headers, status }: Response, text: string) {
-  if (status === 304) return ''
+  if (status === 304 || status === 204) return ''
   if (!ok) throw errorOf(status, headers, text)
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content type'
   if (/^application\/rss\+xml$/i.test(type)) {

@@ -47,20 +47,29 @@ const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
  * @throws when the id has more than 143 bytes; `import` lets in 128
  */
 export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
-  const content = writeContent(cursor)
-  const text = Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
+  const text = signed(secret, binding, writeContent(cursor))
   if (text.length > LIMITS.cursor) throw new Error(`The article id "${cursor.at.last.id}" is too long for a cursor.`)
   return text
 }
 
 /** Reads a cursor; null when it is forged, cut, of another request, or not one of ours at all. */
 export function readCursor(secret: CursorSecret, binding: string, text: string): Cursor | null {
+  const content = opened(secret, binding, text)
+  return content && readContent(content)
+}
+
+/** A content as text that nobody else can make; it fits one binding only. */
+export function signed(secret: CursorSecret, binding: string, content: Buffer): string {
+  return Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
+}
+
+/** The content of such a text; null when it is forged, cut, or of another binding. */
+export function opened(secret: CursorSecret, binding: string, text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   // Node's decoder skips what does not belong; a cursor has one spelling only.
   if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION) return null
   const content = bytes.subarray(1 + TAG_BYTES)
-  if (!timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content))) return null
-  return readContent(content)
+  return timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content)) ? content : null
 }
 
 function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {

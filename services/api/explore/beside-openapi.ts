@@ -17,6 +17,7 @@ import { ARTICLE_SCHEMA, ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
 
 import { SEARCH_LIMITS } from '../searches/description.ts'
+import { NEW_SCHEMA } from '../searches/new.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
@@ -414,6 +415,19 @@ const SEARCH_SCHEMAS = {
     additionalProperties: false,
     properties: { ...DESCRIPTION, position: SEARCH_PROPERTIES.position },
   },
+  WhatIsNew: NEW_SCHEMA,
+  Marks: {
+    type: 'object',
+    required: ['marks'],
+    additionalProperties: false,
+    properties: {
+      marks: {
+        type: 'object',
+        additionalProperties: { type: ['string', 'null'] },
+        description: 'By the id of a search, the mark that you keep for it; null: it begins now.',
+      },
+    },
+  },
   FeedOfSearch: dataOf(ref('schemas', 'GivenFeed')),
   GivenFeed: { ...FEED_SCHEMAS.MadeFeed, required: FEED_SCHEMAS.MadeFeed.required.slice(1) },
 }
@@ -438,6 +452,15 @@ const SEARCH_OPERATIONS: Json = {
       requestBody: body('NewSearch'),
       answers: { 201: { description: 'The search.', content: json('OneSearch') } },
       errors: [...OF_THE_KEY, ...OF_THE_PLAN, 'too_many_searches', ...OF_A_BODY],
+    }),
+  },
+  '/explore/searches/new': {
+    post: keptOperation('whatIsNew', {
+      summary: 'How many articles are new to kept searches',
+      description: 'Since the mark of each. Nothing is stored: keep the marks where they are read.',
+      requestBody: body('Marks'),
+      answers: { 200: { description: 'What is new.', content: json('WhatIsNew') } },
+      errors: [...OF_THE_KEY, ...OF_THE_PLAN, 'quota_exceeded', ...OF_A_BODY],
     }),
   },
   '/explore/searches/{id}': {

@@ -12,6 +12,8 @@ import {
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
+import type { Searches } from '../articles/find.ts'
+import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
 import type { FeedIdentity } from '../feeds/rss.ts'
@@ -24,6 +26,8 @@ export interface OwnerParts extends FeedIdentity {
   pool: Pool
   /** So that one key's requests never hold many connections. */
   counts: Permits
+  cursorSecret: CursorSecret
+  searchesOf(response: Response): Searches
 }
 
 /**

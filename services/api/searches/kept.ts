@@ -23,6 +23,7 @@ import {
   refuseMore,
   takesNone,
 } from './feeds.ts'
+import { answerWhatIsNew } from './new.ts'
 
 /**
  * The searches that a key keeps: list, keep, change, remove, and the feed that hangs on one. Behind
@@ -38,6 +39,7 @@ export function searchPages(parts: OwnerParts): Router {
     .get(takesNone, by(answerList))
     .post(takesNone, body, by(answerNew))
     .all(refuseMethod('GET, HEAD, POST'))
+  router.route('/explore/searches/new').post(takesNone, body, by(answerWhatIsNew)).all(refuseMethod('POST'))
   router
     .route(/^\/explore\/searches\/search_[^/]*$/)
     .patch(takesNone, body, by(answerChange))

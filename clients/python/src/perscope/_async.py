@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, Page, Related, Then
+from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, KeptSearch, Page, Related, Then, WhatIsNew
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
-from ._requests import Answer
+from ._requests import SEARCHES, Answer, search_path
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -115,25 +115,53 @@ class AsyncClient(Base):
         related: list[Related] | None = (await self._ask("/explore/related", {"id": id})).body["data"]
         return related
 
+    async def searches(self) -> list[KeptSearch]:
+        """The searches that the key keeps, in their order."""
+        kept: list[KeptSearch] = (await self._ask(SEARCHES, {})).body["data"]
+        return kept
+
+    async def keep_search(self, search: str, *, name: str | None = None) -> KeptSearch:
+        """Keeps a search, a query string."""
+        content = {"search": search} if name is None else {"search": search, "name": name}
+        kept: KeptSearch = (await self._ask(SEARCHES, {}, sent=("POST", content))).body["data"]
+        return kept
+
+    async def change_search(self, id: str, **change: str | int) -> KeptSearch:
+        """Changes `name`, `search` or `position` of a kept search; its feed keeps its address."""
+        kept: KeptSearch = (await self._ask(search_path(id), {}, sent=("PATCH", change))).body["data"]
+        return kept
+
+    async def remove_search(self, id: str) -> None:
+        await self._ask(search_path(id), {}, sent=("DELETE", None))
+
+    async def what_is_new(self, marks: Mapping[str, str | None]) -> list[WhatIsNew]:
+        """What is new to searches since the mark of each; None: it begins now."""
+        news: list[WhatIsNew] = (await self._ask(f"{SEARCHES}/new", {}, sent=("POST", {"marks": dict(marks)}))).body["data"]
+        return news
+
     async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
         """The RSS 2.0 text of a search."""
         text: str = (await self._ask("/v1/articles.rss", query)).body
         return text
 
-    async def _ask(self, path: str, query: Mapping[str, Any], etag: str | None = None) -> Answer:
+    async def _ask(
+        self, path: str, query: Mapping[str, Any], etag: str | None = None, sent: tuple[str, Any] | None = None
+    ) -> Answer:
         attempt = 0
         while True:
             try:
-                return await self._once(path, query, etag)
+                return await self._once(path, query, etag, sent)
             except PerscopeError as error:
-                wait = self._wait_after(error, attempt)
+                wait = self._wait_after(error, attempt, is_change=sent is not None)
             await asyncio.sleep(wait)
             attempt += 1
 
-    async def _once(self, path: str, query: Mapping[str, Any], etag: str | None) -> Answer:
+    async def _once(
+        self, path: str, query: Mapping[str, Any], etag: str | None, sent: tuple[str, Any] | None
+    ) -> Answer:
         begun, content = time.monotonic(), bytearray()
         try:
-            async with self._http.stream(**self._request(path, query, etag)) as response:
+            async with self._http.stream(**self._request(path, query, etag, sent)) as response:
                 async for part in response.aiter_bytes():
                     self._add(content, part, begun)
         except httpx.RequestError as error:

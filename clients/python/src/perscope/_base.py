@@ -51,10 +51,14 @@ class Base:
         #: The counters of the last answer that had some.
         self.limits: Limits | None = None
 
-    def _request(self, path: str, query: Mapping[str, Any], etag: str | None) -> dict[str, Any]:
+    def _request(
+        self, path: str, query: Mapping[str, Any], etag: str | None, sent: tuple[str, Any] | None
+    ) -> dict[str, Any]:
         """The arguments of httpx for a request."""
         headers = {"Authorization": f"Bearer {self._key}", **({} if etag is None else {"If-None-Match": etag})}
-        return {"method": "GET", "url": self._url + path, "params": parameters(query), "headers": headers}
+        method, content = sent or ("GET", None)
+        body = {} if content is None else {"json": content}
+        return {"method": method, "url": self._url + path, "params": parameters(query), "headers": headers, **body}
 
     def _add(self, content: bytearray, part: bytes, begun: float) -> None:
         """Takes a part of an answer, within the limits of size and time."""
@@ -82,7 +86,7 @@ class Base:
             raise ForeignAnswerError(f"{self._url} redirects to {where}; write the address of the API itself as url.")
         self.limits = read_limits(headers) or self.limits
         if status == 304 or response.is_success:
-            return Answer(status, headers.get("etag"), None if status == 304 else self._body(response, bytes(content)))
+            return Answer(status, headers.get("etag"), None if status in (204, 304) else self._body(response, bytes(content)))
         raise error_of(status, headers, bytes(content))
 
     def _body(self, response: httpx.Response, content: bytes) -> Any:
@@ -106,9 +110,13 @@ class Base:
             " is a proxy or a login page before it?"
         )
 
-    def _wait_after(self, error: PerscopeError, attempt: int) -> float:
-        """Seconds to wait before the next attempt. Raises the error when there is none."""
-        wait = wait_after(error, attempt) if attempt < self._retries else None
+    def _wait_after(self, error: PerscopeError, attempt: int, is_change: bool) -> float:
+        """Seconds to wait before the next attempt. Raises the error when there is none.
+
+        A change is repeated only where it was refused for now.
+        """
+        may_repeat = attempt < self._retries and (not is_change or getattr(error, "status", None) == 429)
+        wait = wait_after(error, attempt) if may_repeat else None
         if wait is None or wait > self._longest_wait:
             raise error
         if self._on_wait is not None:

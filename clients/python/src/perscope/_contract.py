@@ -4,7 +4,7 @@ The OpenAPI document says the same; `test/clients` compares the two.
 """
 
 from datetime import date, datetime
-from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
 
 Language = Literal["nl", "fr", "de", "lb", "en"]
@@ -192,3 +192,30 @@ class Related(TypedDict):
     article: Article
     days: int
     """Whole days after the other one; negative: before it."""
+
+
+class _Kept(TypedDict):
+    id: str
+    name: str
+    search: str
+    """A query string."""
+    position: int
+    """Its place in the list; places may be free."""
+    created_at: str
+
+
+class KeptSearch(_Kept, total=False):
+    """A search that the key keeps. Fields may be added."""
+
+    feed: Optional[Dict[str, Any]]
+
+
+class WhatIsNew(TypedDict):
+    """How much is new to a kept search."""
+
+    id: str
+    new: int
+    """Exact up to 999."""
+    more: bool
+    mark: str
+    """Keep it once the articles have been seen."""

@@ -7,10 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from ._errors import PerscopeError
+
+
+SEARCHES = "/explore/searches"
+
+
+def search_path(id: str) -> str:
+    """The path of a kept search."""
+    return f"{SEARCHES}/{quote(id, safe='')}"
 
 
 def checked_url(url: str) -> str:

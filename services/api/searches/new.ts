@@ -1,0 +1,184 @@
+import { createCountCollector, INDEX_STATE, type IndexState, type Matched } from '../../../search/index.ts'
+import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import { MAX_SEARCHES } from '../../../shared/plans/search-feeds.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { accessOf, checkQuota } from '../access/access.ts'
+import { filterOf } from '../articles/find.ts'
+import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
+import { ApiError } from '../contract/errors.ts'
+import { checkPlan, historyStart, readSearch } from '../contract/request.ts'
+import { type OtherMember, readMembers } from '../http/body.ts'
+import type { Handler } from './feeds.ts'
+
+/** The answer, as JSON Schema (2020-12). */
+export const NEW_SCHEMA = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    data: {
+      type: 'array',
+      maxItems: MAX_SEARCHES,
+      description: 'The searches asked about, in their order.',
+      items: {
+        type: 'object',
+        required: ['id', 'new', 'more', 'mark'],
+        properties: {
+          id: { type: 'string' },
+          new: { type: 'integer', minimum: 0, maximum: 999 },
+          more: { type: 'boolean', description: 'There are more than 999.' },
+          mark: { type: 'string', description: 'Of this moment: keep it once the articles have been seen. Opaque.' },
+        },
+      },
+    },
+  },
+} as const
+
+/** Most new articles that are counted. */
+const MOST = 999
+/** Searches of a request that are counted at a time: most wait for nothing. */
+const AT_ONCE = 8
+
+/** A place in the order of ingestion. New to it is what is numbered above it and not older. */
+export interface Place {
+  seq: bigint
+  at: Date
+}
+
+/** The place of this moment, with the state of the index. */
+async function readPlace(db: Queryable): Promise<Place & { state: IndexState }> {
+  const { rows } = await db.query<IndexState & { at: Date }>(PLACE)
+  const { at, ...state } = rows[0]!
+  return { seq: state.lastSeq, at, state }
+}
+
+const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.tables}`
+
+/**
+ * What finds the articles of a kept search that are new to a place.
+ * @throws ApiError when the plan does not cover the search, or it goes by meaning
+ */
+function newOf(search: string, place: Place, plan: Plan): Matched {
+  const request = readSearch(search, 'feed')
+  if (request.question.search === 'semantic') throw new ApiError('invalid_request', { message: BY_MEANING })
+  const start = historyStart(plan.history, new Date())
+  const filter = filterOf({ request, countries: checkPlan(request, plan, start), historyStart: start })
+  const { ingestedAfter: asked } = filter
+  const { match, searchIn, sort } = request.question
+  // An archive that is imported with its own times is not new.
+  return { ...filter, match, searchIn, sort, ingestedAfter: asked !== null && asked > place.at ? asked : place.at }
+}
+
+const BY_MEANING = 'A search by meaning has no new articles: these are found hours after they came.'
+
+const MARKS: OtherMember<Record<string, unknown>> = {
+  name: 'marks',
+  read: value => (isRecord(value) ? value : null),
+  sentence: 'Write an object with a mark, or null, for the id of each search.',
+}
+
+/**
+ * `POST /explore/searches/new`: how many articles are new to each search since its mark. Nothing is
+ * stored: whoever asks keeps the marks, so that colleagues with one key do not eat each other's
+ * news.
+ */
+export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf }, request, response) => {
+  checkQuota(response)
+  const { key } = accessOf(response)
+  const { other: marks } = readMembers(request, [], MARKS)
+  const now = await readPlace(pool)
+  const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
+  if (marks === undefined) throw new ApiError('invalid_request', { errors: { marks: [MARKS.sentence] } })
+  const asked = readAsked(marks, kept, text => readMark(cursorSecret, key.id, text), key.plan)
+  const { index, withPermit } = searchesOf(response)
+  const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
+  const counts: number[] = []
+  const left = [...asked.entries()].filter(([, { query }]) => query !== null)
+  await withPermit(async leaves => {
+    const countNext = async () => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) {
+        leaves.throwIfAborted()
+        const [at, { query, above }] = next
+        const range = { above, state: now.state }
+        counts[at] = (await index.collect(query!, () => createCountCollector(MOST + 1), range)).count()
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, countNext))
+  })
+  const data = asked.map(({ id }, at) => {
+    const count = counts[at] ?? 0
+    return { id, new: Math.min(count, MOST), more: count > MOST, mark }
+  })
+  response.json({ status: 'ok', data })
+}
+
+/** What is counted of a search that was asked about. */
+interface Asked {
+  id: string
+  /** null: it begins now, so nothing is new. */
+  query: Matched | null
+  above: bigint
+}
+
+/** @throws ApiError `invalid_request`; `country_not_included`, `history_not_included` */
+function readAsked(
+  marks: Record<string, unknown>,
+  kept: ReadonlyMap<string, KeptSearch>,
+  readMark: (text: string) => Place | null,
+  plan: Plan,
+): Asked[] {
+  const problems: string[] = []
+  const asked = Object.entries(marks).flatMap(([id, mark]): Asked[] => {
+    const one = readOne(id, mark, kept.get(id)?.search, readMark, plan)
+    if (typeof one !== 'string') return [one]
+    problems.push(one)
+    return []
+  })
+  if (asked.length > MAX_SEARCHES) problems.push(`Ask about at most ${MAX_SEARCHES} searches.`)
+  if (problems.length === 0) return asked
+  throw new ApiError('invalid_request', { errors: { marks: problems.slice(0, MOST_PROBLEMS) } })
+}
+
+/** @returns a sentence: it cannot be asked about */
+function readOne(
+  id: string,
+  mark: unknown,
+  search: string | undefined,
+  readMark: (text: string) => Place | null,
+  plan: Plan,
+): Asked | string {
+  if (search === undefined) return `This key keeps no search "${id.slice(0, 40)}".`
+  const place = typeof mark === 'string' ? readMark(mark) : null
+  if (mark !== null && place === null) return `The mark of ${id} is none of this key, or has ended; send null.`
+  try {
+    const query = newOf(search, place ?? LONG_AGO, plan)
+    return { id, query: place && query, above: place?.seq ?? 0n }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'invalid_request') return `${id}: ${error.message}`
+    throw new ApiError(error.code, { message: `${id}: ${error.message}` })
+  }
+}
+
+const LONG_AGO: Place = { seq: 0n, at: new Date(0) }
+const MOST_PROBLEMS = 50
+
+/*
+ * A mark is `signed` of the number of ingestion (8 bytes) and its time (6 bytes, ms since 1970).
+ * The secret is that of cursors, so both end when the database has gone back to an earlier moment.
+ */
+const bindingOf = (keyId: string) => `mark ${keyId}`
+
+function contentOf({ seq, at }: Place): Buffer {
+  const content = Buffer.alloc(14)
+  content.writeBigUInt64BE(seq)
+  content.writeIntBE(at.getTime(), 8, 6)
+  return content
+}
+
+function readMark(secret: CursorSecret, keyId: string, text: string): Place | null {
+  const content = opened(secret, bindingOf(keyId), text)
+  return content && { seq: content.readBigUInt64BE(), at: new Date(content.readIntBE(8, 6)) }
+}
