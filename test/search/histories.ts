@@ -23,7 +23,7 @@ export interface Meeting {
 }
 
 export interface Actor {
-  kind: 'import' | 'crawler' | 'segments' | 'reindex'
+  kind: 'import' | 'crawler' | 'segments' | 'reindex' | 'rights'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -33,6 +33,8 @@ export interface Actor {
   piece: number
   rest: number
   ahead: number
+  /** ms for which it stays when all is written, and perhaps flushes and merges. */
+  stays: number
   meetings: Meeting[]
 }
 
@@ -40,6 +42,7 @@ export interface Actor {
 export type Step = Actor[]
 
 const KEYS = 48
+const KINDS: Actor['kind'][] = ['import', 'import', 'import', 'crawler', 'crawler', 'segments', 'reindex', 'rights']
 
 function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
@@ -50,13 +53,14 @@ function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
 /** @param acts that may meet a writer */
 export function histories(acts: Meeting['act'][], steps: number): fc.Arbitrary<Step[]> {
   const fields = {
-    kind: fc.constantFrom<Actor['kind'][]>('import', 'import', 'import', 'crawler', 'segments', 'reindex'),
+    kind: fc.constantFrom<Actor['kind'][]>(...KINDS),
     keys: fc.array(fc.nat(KEYS - 1), { minLength: 4, maxLength: 48 }),
     most: fc.integer({ min: 4, max: 16 }),
     least: fc.integer({ min: 1, max: 4 }),
     piece: fc.integer({ min: 1, max: 24 }),
     rest: fc.constantFrom(0, 0, 5, 40),
     ahead: fc.constantFrom(0, 20),
+    stays: fc.constantFrom(0, 0, 0, 6_000),
     meetings: meetings(acts),
   } satisfies { [Field in keyof Actor]: fc.Arbitrary<Actor[Field]> }
   const actor = fc.record(fields, { noNullPrototype: true })
@@ -89,6 +93,7 @@ export function articleOf(key: number): NewArticle {
     publishedAt: key % 5 === 0 ? null : TIMES[key % 4]!,
     ...(own !== undefined && { ingestedAt: own }),
     ...(key % 6 === 0 && { id: `given-${key % 4}` }),
+    ...(key % 7 === 0 && { rights: { bounded: true, vector: key % 2 === 0 } }),
   }
 }
 
@@ -101,4 +106,6 @@ export interface Ended {
   told: { indexed: number; known: number } | null
   /** All its articles must be there. */
   isDone: boolean
+  /** Ids of articles whose snippets and vectors it took away. */
+  bounded?: string[]
 }

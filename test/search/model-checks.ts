@@ -1,5 +1,7 @@
 import type { SearchIndex } from '../../search/index.ts'
+import { prepareText } from '../../search/indexing/article.ts'
 import type { NewArticle } from '../../search/types.ts'
+import { verifyIndex } from '../../search/verify.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
@@ -23,7 +25,9 @@ interface World {
   follower: ReturnType<typeof createFollower>
   /** Articles that were there after the step before. */
   before: Known[]
-  /** A process may have left a segment that nobody uses. */
+  /** Ids of articles that have neither snippet nor vector. */
+  bounded: Set<string>
+  /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
   hasDead: boolean
   /** Articles for which a key stands. */
   scale: number
@@ -56,13 +60,33 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
   const missed = known.filter(one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id))
   hold(missed.length === 0, () => `the follower missed ${missed.map(({ seq }) => seq)}`)
   hold(follower.disorder.length === 0, () => follower.disorder.join())
+  for (const id of ended.flatMap(({ bounded }) => bounded ?? [])) world.bounded.add(id)
+  await verify(pool)
   const fresh = openTestIndex(pool)
   try {
-    for (const one of [index, fresh]) await checkAnswers(one, known, world.scale)
+    for (const one of [index, fresh]) {
+      await checkAnswers(one, known, world.scale)
+      const shown = await one.articles(known.map(({ seq }) => seq))
+      const withdrawn = shown.filter(({ id, snippet }) => world.bounded.has(id) && snippet !== '')
+      hold(withdrawn.length === 0, () => `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`)
+    }
   } finally {
     await fresh.close()
   }
   world.before = known
+}
+
+/** Cuts texts into words. */
+export const tokenise = async (texts: { title: string; body: string | null }[]) =>
+  texts.map(text => prepareText(text).words)
+
+/** What `npm run verify` says of a sound index: nothing. */
+async function verify(pool: Pool): Promise<void> {
+  const faults: string[] = []
+  const { signal } = new AbortController()
+  const found = (kind: string, text: string) => faults.push(`${kind}: ${text}`)
+  await verifyIndex({ ...{ pool, tokenise, found, signal, sample: null }, progress() {} })
+  hold(faults.length === 0, () => faults.join('; '))
 }
 
 /** Each article is there once, and as it was given. */

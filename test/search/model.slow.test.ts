@@ -11,7 +11,7 @@ const tryOn = await startModel(t)
 
 const IMPORT: Actor = {
   ...{ kind: 'import', keys: [1, 2, 3, 5, 7, 8, 9, 10, 11, 13, 14, 15], most: 6, least: 3, piece: 6, rest: 0 },
-  ...{ ahead: 0, meetings: [] },
+  ...{ ahead: 0, stays: 0, meetings: [] },
 }
 /** A new primary gives the number of the import's transaction to another one. */
 const LOST = [[{ ...IMPORT, meetings: [{ at: 18, act: 'fail over', ms: 3 } as const] }]]

@@ -2,21 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Test } from 'tap'
+import { boundArticles } from '../../scripts/outlets/rights.ts'
 import { SEARCH_SETTINGS } from '../../search/index.ts'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import { prepareText } from '../../search/indexing/article.ts'
+import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { createPool, isTransient, type Pool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, inDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
 import { startTestCluster } from '../standbys/servers.ts'
 import { type Actor, articleOf, type Ended, type Meeting, type Step } from './histories.ts'
-import { check, frozenPage } from './model-checks.ts'
+import { check, frozenPage, tokenise } from './model-checks.ts'
 import type { Known } from './oracle.ts'
 import { createFollower } from './poller.ts'
+import { SMALL_SEGMENTS_THREAD, setSegmentSizes } from './small-segments.ts'
 import { openTestIndex } from './store.ts'
 
 /*
@@ -52,7 +52,9 @@ async function openWorld(cluster: Cluster, scale: number) {
     ...{ cluster, scale, database, doors, enter, pool, workers, ...open() },
     /** Articles that were there after the step before. */
     before: [] as Known[],
-    /** A process may have left a segment that nobody uses. */
+    /** Ids of articles that have neither snippet nor vector. */
+    bounded: new Set<string>(),
+    /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
     hasDead: false,
     /** Postgres was restarted in this step, once. */
     restart: null as Promise<void> | null,
@@ -82,6 +84,7 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
   try {
     for (const [at, step] of steps.entries()) {
       const page = await frozenPage(world)
+      world.hasDead ||= step.some(({ meetings }) => meetings.some(({ act }) => act !== 'hold'))
       await prepareChange(world, step)
       let isOver = false
       const following = (async () => {
@@ -102,7 +105,7 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
       })
       if (world.forgets) {
         await world.reopen()
-        for (const one of ended) Object.assign(one, { told: null, isDone: false })
+        for (const one of ended) Object.assign(one, { told: null, isDone: false, bounded: [] })
       }
       await check(world, [...ended, ...more], page).catch((error: unknown) => {
         throw new Error(`after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`)
@@ -135,7 +138,6 @@ async function act(world: World, actor: Actor): Promise<Ended> {
     const isUsual = /another process stored segments|removed a segment/.test(String(error))
     const writes = actor.kind === 'import' || actor.kind === 'crawler'
     if (!mayEnd && !isUsual && (writes || !isTransient(error))) throw error
-    world.hasDead = true
     ended.told = null
   } finally {
     await pool.end()
@@ -220,7 +222,7 @@ async function failOver(world: World, cluster: Cluster, ms: number): Promise<End
 }
 
 const OTHERS: Actor = {
-  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 500, meetings: [] },
+  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 500, stays: 0, meetings: [] },
 }
 
 /**
@@ -255,13 +257,14 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 const patienceOf = (meetings: Meeting[]): typeof patiently =>
   meetings.some(({ act }) => act === 'kill' || act === 'murder') ? work => work() : patiently
 
-const SIZES = { flushed: 8n, merged: 32n }
+/** As `rights --apply` leaves them. */
+const BOUNDED = { pageNo: null, snippet: '', isBounded: true, hasVector: false }
 
 type Act = (pool: Pool, actor: Actor, ended: Ended) => Promise<void>
 
 const ACTS: Record<Actor['kind'], Act> = {
-  async import(pool, { keys, most, least, piece, rest, ahead, meetings }, ended) {
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
+  async import(pool, { keys, most, least, piece, rest, ahead, stays, meetings }, ended) {
+    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
     const told = { indexed: 0, known: 0 }
     const importer = openImporter({
@@ -279,32 +282,48 @@ const ACTS: Record<Actor['kind'], Act> = {
       }
       await importer.flush()
       ended.told = told
+      await pause(stays)
     } finally {
       await indexer.close()
     }
   },
-  async crawler(pool, { keys, piece, rest, meetings }) {
+  async crawler(pool, { keys, piece, rest, stays, meetings }) {
     const patiently = patienceOf(meetings)
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
     try {
       for (const part of parts(keys, piece)) {
         await patiently(() => writer.write(part.map(articleOf)))
         await pause(rest)
       }
+      await pause(stays)
     } finally {
       await indexer.close()
     }
   },
   async segments(pool, { keys, rest, ahead }) {
     for (const _ of keys.slice(0, 8)) {
-      await makeSegments(pool, SIZES, { ahead })
+      await makeSegments(pool, SEGMENT_SIZES, { ahead })
       await pause(rest)
     }
   },
+  async rights(pool, { keys }, ended) {
+    const found = await transaction(pool, async client => {
+      const { rows } = await client.query<{ seq: bigint; id: string }>(
+        'select a.seq, a.id from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
+        [keys.map(key => articleOf(key).url)],
+      )
+      await boundArticles(
+        client,
+        rows.map(row => ({ ...row, ...BOUNDED })),
+      )
+      return rows
+    })
+    ended.bounded = found.map(({ id }) => id)
+  },
   async reindex(pool) {
-    const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
-    const tokeniser = { atOnce: 2, tokenise: async (texts: Texts) => texts.map(text => prepareText(text).words) }
+    const { rebuild } = openIndexer(pool, SMALL_SEGMENTS_THREAD)
+    const tokeniser = { atOnce: 2, tokenise }
     for (const { last } of await rebuild.ranges()) {
       await rebuild.exclusively(async () => {
         const range = (await rebuild.ranges()).find(one => one.last >= last)
@@ -317,8 +336,6 @@ const ACTS: Record<Actor['kind'], Act> = {
     }
   },
 }
-
-type Texts = { title: string; body: string | null }[]
 
 const parts = (keys: number[], size: number) =>
   Array.from({ length: Math.ceil(keys.length / size) }, (_, at) => keys.slice(at * size, (at + 1) * size))
@@ -354,6 +371,7 @@ export async function startModel(t: Test) {
     const { SEED, REPLAY } = process.env
     const seed = Number(SEED ?? Date.now() % 1_000_000_000)
     test.comment(`seed ${seed}`)
+    setSegmentSizes(8 * scale, 32 * scale)
     let living = Promise.resolve()
     const property = fc.asyncProperty(histories, steps => {
       living = live(steps, cluster, scale)
