@@ -298,7 +298,7 @@ interface StoredArticle {
   authors: string[]
   text: string | null
   language: string
-  /** Null: it is older than the origins, or of an archive. */
+  /** Null: the article was imported, or was written before origins were kept. */
   origins: Origins | null
 }
 

@@ -168,7 +168,7 @@ async function storeBuilt(
   }
 }
 
-/** A range that is due, and the part of the time to work on it where nobody waits. */
+/** A range of which a segment is due. `part`: the share of time to work on it while it is early. */
 interface Due {
   range: SegmentRange
   /** The segment will be merged with others. */

@@ -163,7 +163,7 @@ function listByAuthor(
   return listOf(found, size)
 }
 
-/** In the container that a stored list with so many documents has. */
+/** A bitmap becomes an array where a stored list of as many documents would be one. */
 function listOf(bits: Uint32Array, size: number): DocIdSet {
   const set = bitmapSet(bits, size)
   return set.count * 10 > size ? set : lastingArray(docsOf(set), size)

@@ -17,7 +17,7 @@ const WARM_TIMEOUT = 60_000
 const ANSWER_TIMEOUT = 2_000
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
-/** ms after which a process counts as well: after its end it is started again at once. */
+/** ms after which a process is healthy: when it ends, it is started again at once. */
 const WELL = 20_000
 /** ms in which a successor must listen. */
 const SUCCESSION_TIMEOUT = 2 * WARM_TIMEOUT

@@ -195,7 +195,7 @@ function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial,
 const WALLS = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
 const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
-/** A page without its feed's words where a foreign host shows it, for which they do not count. */
+/** The page as it is believed: where a host of others answered, the feed's words are left out. */
 export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
   const { entry, foreign, url } = page
   return entry !== null && foreign === 'answered' && meta.url !== url

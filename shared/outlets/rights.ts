@@ -337,10 +337,13 @@ export interface NewSignal {
   source: string
 }
 
-/** Signals whose value is told apart: they have few. Of the others the latest value is kept. */
+/**
+ * Signals that have few values: each value is counted by itself. Of all others, the latest value is
+ * kept.
+ */
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
-/** A signal without a value that may be anything. */
+/** The name under which a signal is counted: with its value where there are few. */
 export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!)
 
 /**

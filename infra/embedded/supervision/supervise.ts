@@ -56,7 +56,7 @@ export interface Supervised {
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A program that ran for so long counts as well: after its end it is started again at once. */
+/** A program that has run for so long is healthy: when it ends, it is started again at once. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
@@ -68,7 +68,7 @@ interface Supervision {
   report: (sentence: string) => void
   /** Ends an unfinished start. */
   signal: AbortSignal
-  /** `onLost` is called after so many ms without the program; null: we try for ever. */
+  /** `onLost` is called when the program has been away for so many ms; null: never. */
   giveUpAfter: number | null
   onLost: (problem: Problem) => void
   /** The programs do not keep our own process alive. */

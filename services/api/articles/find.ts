@@ -15,7 +15,7 @@ export interface Searches {
   semantic: SemanticSearch<ShownArticle>
   /** Runs a search, or a part of one, with a permit of its key. */
   withPermit: WithPermit
-  /** Asks model and vector store with another permit of its key, of which there are others. */
+  /** Asks the model and the vector store, with a permit of their own kind. */
   withQuestionPermit: WithPermit
   /** The state of the index when the request was counted; absent: a search reads it. */
   state: IndexState | undefined

@@ -39,7 +39,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
   return {
     rests: () => resting !== null,
     /**
-     * Runs work on a connection until the controller ends it. The pool ends it when it comes to
+     * Runs work on a connection. `ending` interrupts it; the pool aborts it when the pool begins to
      * rest.
      */
     async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {

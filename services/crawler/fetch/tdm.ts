@@ -92,7 +92,7 @@ export async function tdmRulesOf(
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another host that is busy must not hold up the page.
   if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
-  // The page has the same trouble, and tells it.
+  // The request for the page will fail for the same reason, and is reported then.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last
   if (fetched.kind === 'answer') await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
