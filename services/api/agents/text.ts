@@ -13,9 +13,9 @@ const MOST_NAME = 40
 const BLANKS = /[\s\p{Z}]+/gu
 /** Controls, overrides of direction, characters without a width, parts of characters. */
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu
-/** Marks of Markdown and HTML that make links, images and code, and quotation marks. */
+/** Marks of Markdown and HTML that make links, images and code, and what parts our own lines. */
 const MARKS: Record<string, string> = {
-  ...{ '[': '(', ']': ')', '<': '‹', '>': '›', '`': "'", '\\': '/', '"': "'", '“': "'", '”': "'" },
+  ...{ '[': '(', ']': ')', '<': '‹', '>': '›', '`': "'", '\\': '/', '"': "'", '“': "'", '”': "'", '·': '-' },
 }
 
 /**
@@ -25,7 +25,7 @@ const MARKS: Record<string, string> = {
 export function plain(text: string, most: number): string {
   const seen = text.replace(BLANKS, ' ').replace(UNSEEN, '').trim()
   return cut(
-    seen.replace(/[[\]<>`\\"“”]/g, mark => MARKS[mark] ?? ''),
+    seen.replace(/[[\]<>`\\"“”·]/g, mark => MARKS[mark] ?? ''),
     most,
   )
 }
