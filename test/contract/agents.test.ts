@@ -157,6 +157,8 @@ t.test('sizes, types, batches and messages of another kind are refused', async t
     [{ jsonrpc: '1.0', id: 1, method: 'ping' }, {}, 400, { error: { code: -32_700 } }],
     [rpc('ping'), { 'mcp-protocol-version': '1999-01-01' }, 400, { error: { message: /1999-01-01/ } }],
     [rpc('resources/list'), {}, 200, { error: { code: -32_601 } }],
+    [rpc('tools/call'), {}, 200, { error: { code: -32_602 } }],
+    [{ jsonrpc: '2.0', id: 1, result: {} }, {}, 202, null],
     [rpc('tools/call', { name: 'search_news', task: {} }), {}, 200, { error: { message: /task/ } }],
     [NESTED, {}, 200, { result: { isError: true } }],
     [rpc('ping'), { accept: '*/*' }, 200, { result: {} }],

@@ -15,11 +15,6 @@ const MOST_BYTES = 32_768
 
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
 
-/** An error code of JSON-RPC 2.0. */
-const INVALID_PARAMS = -32_602
-
-type Message = Record<string, unknown>
-
 /** What the door works with. */
 export interface DoorParts {
   answers: Answers
@@ -71,21 +66,23 @@ const NO_MESSAGE = {
 }
 
 /** Has a server of the SDK, made for this message alone, answer it. */
-async function answerMessage(parts: DoorParts, message: Message, version: string | undefined, response: Answered) {
-  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, schemas] = await loadSdk()
+async function answerMessage(parts: DoorParts, message: object, version: string | undefined, response: Answered) {
+  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }] = await loadSdk()
   const info = { name: 'perscope', title: parts.config.SERVICE_NAME, version: '1.0.0', websiteUrl: parts.publicUrl }
   const server = new Server(info, {
     capabilities: { tools: {} },
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: NONE,
   })
-  server.setRequestHandler(schemas.ListToolsRequestSchema, () => ({ tools: listedTools() }))
-  server.setRequestHandler(schemas.CallToolRequestSchema, ({ params: { name } }) => {
-    if (!Object.hasOwn(TOOLS, name))
-      throw Object.assign(new Error('There is no tool of this name; see tools/list.'), { code: INVALID_PARAMS })
+  // Handlers that the SDK knows by schemas would get a copy that lacks members of some names.
+  server.fallbackRequestHandler = async ({ method, params: { name, arguments: given } = {} }) => {
+    if (method === 'tools/list') return { tools: listedTools() }
+    if (method !== 'tools/call') throw protocolError(-32_601, 'There is no such method.')
+    if (typeof name !== 'string' || !Object.hasOwn(TOOLS, name))
+      throw protocolError(-32_602, 'See tools/list for names.')
     response.locals.tool = name
-    return call(parts, TOOLS[name]!, message, response)
-  })
+    return call(parts, TOOLS[name]!, given ?? {}, response)
+  }
   const transport = new Transport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
@@ -93,7 +90,7 @@ async function answerMessage(parts: DoorParts, message: Message, version: string
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
     if (version !== undefined) headers.set('mcp-protocol-version', version)
     return await transport.handleRequest(new Request(parts.publicUrl, { method: 'POST', headers }), {
-      parsedBody: withoutArguments(message),
+      parsedBody: message,
     })
   } finally {
     await server.close()
@@ -107,26 +104,16 @@ const NONE = {
   },
 }
 
-/** The SDK drops arguments of some names, and refuses others in words of its own. */
-const withoutArguments = ({ params, ...message }: Message): Message =>
-  isRecord(params) && 'arguments' in params
-    ? { ...message, params: { ...params, arguments: {} } }
-    : { ...message, params }
-
-/** @throws ApiError */
-function argumentsOf(params: unknown): Record<string, unknown> {
-  const given = (isRecord(params) ? params.arguments : null) ?? {}
-  if (isRecord(given)) return given
-  throw new ApiError('invalid_request', { errors: { arguments: ['Write an object, as {"q": "brug"}.'] } })
-}
+/** An error in the words of JSON-RPC 2.0. */
+const protocolError = (code: number, message: string) => Object.assign(new Error(message), { code })
 
 /** Calls a tool, at the cost of its request; an error is told to the model, which may mend it. */
-async function call(parts: DoorParts, tool: Tool, { params }: Message, response: Answered) {
+async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
   try {
     if (!tool.isFree) checkQuota(response)
     const { plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
-    const { structured, text } = await tool.answer(queryOf(argumentsOf(params)), async (operation, rawQuery) => {
+    const { structured, text } = await tool.answer(queryOf(given), async (operation, rawQuery) => {
       const content = await parts.answers[operation](searches, rawQuery, plan, response)
       if ('search' in content) Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })
       return JSON.parse(content.body(content.untagged()).toString())
@@ -172,5 +159,4 @@ const loadSdk = () =>
   Promise.all([
     import('@modelcontextprotocol/sdk/server/index.js'),
     import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
   ])

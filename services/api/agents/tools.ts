@@ -1,4 +1,5 @@
 import type { Response } from 'express'
+import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { DaySum } from '../../../shared/outlets/days.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
@@ -176,20 +177,21 @@ function withoutFormats(properties: Json): Record<string, object> {
  *
  * @throws ApiError `invalid_request` for what a query string cannot say
  */
-export function queryOf(given: Json): string {
+export function queryOf(given: unknown): string {
   const query = new URLSearchParams()
   const problems = createProblems()
-  for (const [name, value] of Object.entries(given)) {
-    if (value === null) continue
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one === 'string' ? one.isWellFormed() : typeof one === 'number' || typeof one === 'boolean') {
-        query.append(name, String(one))
-      } else problems.add(name, 'Write a text, a number, true or false, or a list of texts.')
-    }
+  if (!isRecord(given)) problems.add('arguments', 'Write an object, as {"q": "brug"}.')
+  for (const [name, value] of Object.entries(isRecord(given) ? given : {})) {
+    const values = value === null ? [] : Array.isArray(value) ? value : [value]
+    if (values.every(isSayable)) for (const one of values) query.append(name, String(one))
+    else problems.add(name, 'Write a text, a number, true or false, or a list of texts.')
   }
   if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
   return query.toString()
 }
+
+const isSayable = (value: unknown) =>
+  typeof value === 'string' ? value.isWellFormed() : typeof value === 'number' || typeof value === 'boolean'
 
 function readAs({ question }: ArticlesRequest): string {
   if (question.search === 'semantic') return 'By meaning, in any language: the 500 closest articles, then the filters.'
