@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Match } from '../../search/browser.ts'
-import { useWork } from '../parts/controls.tsx'
+import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ask, isRecord, type Outcome } from '../parts/request.ts'
+import { ask, isRecord, type Outcome, safeAddress } from '../parts/request.ts'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
-import { askRelated, Copies, OtherLanguages, type Related } from './copies.tsx'
+import type { Related } from './copies.tsx'
 import { mark, type Piece } from './search/marks.ts'
-import { type Article, askCopies, type Matches, safeAddress, type Told } from './search/use-results.ts'
+import { type Article, askCopies, type Matches, type Told } from './search/use-results.ts'
 
 /** The page of one article, at its address for good. */
 export function ArticlePage(props: { id: string; secret: string; isPasted: boolean; onForget(): void }) {
@@ -32,7 +32,7 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
       if (!isThere) return
       const copies = await askCopies(String(new URLSearchParams({ id })), { key: secret, signal })
       if (copies.kind === 'ok') setTold(new Map(copies.value.data.map(one => [one.id, one])))
-      const found = await askRelated(id, secret, signal)
+      const found = await (await loadBeside()).askRelated(id, secret, signal)
       if (found.kind === 'ok') setRelated(found.value.data ?? [])
     },
     [id, secret, isThere],
@@ -60,6 +60,8 @@ const focus = (place: HTMLElement | null) => place?.focus()
 
 const isAnswer = (json: unknown): json is { data: Article } => isRecord(json) && isRecord(json.data)
 
+const loadBeside = () => import('./copies.tsx')
+
 /**
  * An article as somebody reads it.
  *
@@ -74,6 +76,8 @@ export function Card(props: {
   related: Related[] | undefined
 }) {
   const { article, match, matches, now, told, related } = props
+  const hasBeside = (told.get(article.id)?.copies ?? []).length > 0 || (related ?? []).length > 0
+  const { Beside } = useLater(hasBeside, loadBeside)
   const Heading = now === null ? 'h1' : 'h3'
   const { words, number } = useSpeech()
   const { language, authors } = article
@@ -107,8 +111,7 @@ export function Card(props: {
         </p>
       )}
       {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
-      <Copies article={article} told={told} />
-      <OtherLanguages article={article} related={related} />
+      {Beside !== undefined && <Beside {...{ article, told, related }} />}
     </article>
   )
 }

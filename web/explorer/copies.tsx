@@ -1,12 +1,20 @@
-import { useCallback, useState } from 'preact/hooks'
-import { useWork } from '../parts/controls.tsx'
-import { ask, hasList, isRecord } from '../parts/request.ts'
+import { ask, hasList, isRecord, safeAddress } from '../parts/request.ts'
 import { rest, whenSeen } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
-import { type Article, type Results, safeAddress, type Told } from './search/use-results.ts'
+import type { Article, Told } from './search/use-results.ts'
+
+/** A file of its own: most articles have none of this, and the first view does not wait for it. */
+export function Beside(props: { article: Article; told: ReadonlyMap<string, Told>; related: Related[] | undefined }) {
+  return (
+    <>
+      <Copies {...props} />
+      <OtherLanguages {...props} />
+    </>
+  )
+}
 
 /** The articles with the text of one: times and headlines side by side, and their own words. */
-export function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
+function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
   const { words, number, date } = useSpeech()
   const copies = told.get(article.id)?.copies ?? []
   if (copies.length === 0) return null
@@ -75,7 +83,7 @@ export interface Related {
 }
 
 /** What is written on the same event in other languages; nothing where there is nothing. */
-export function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
+function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
   const { words, number } = useSpeech()
   const others = related?.filter(one => one.article.language !== article.language) ?? []
   if (others.length === 0) return null
@@ -102,30 +110,22 @@ const PAUSE = 20_000
 /**
  * Asks for articles on the same event as those in view, one after the other. Each costs a request
  * of the minute and of the month. So a key with a quota asks for none: the page of an article does.
+ *
+ * @param tell gets what is found of an article
  */
-export function useRelated({ of, quota }: Pick<Results, 'of' | 'quota'>, key: string): ReadonlyMap<string, Related[]> {
-  const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
-  const look = useCallback(
-    async (signal: AbortSignal) => {
-      setFound(new Map())
-      const asked = new Set<string>()
-      for (let pause = LOOK; of !== null && quota === null; ) {
-        await rest(pause, signal)
-        await whenSeen(signal)
-        const id = cardsInView().find(id => !asked.has(id))
-        if (id === undefined) continue
-        asked.add(id)
-        const answer = await askRelated(id, key, signal)
-        if (answer.kind === 'failure') return
-        pause = answer.room < 0.5 ? PAUSE : LOOK
-        const { data } = answer.value
-        if (data !== null) setFound(before => new Map(before).set(id, data))
-      }
-    },
-    [of, quota, key],
-  )
-  useWork(look)
-  return found
+export async function followRelated(key: string, signal: AbortSignal, tell: (id: string, found: Related[]) => void) {
+  const asked = new Set<string>()
+  for (let pause = LOOK; ; ) {
+    await rest(pause, signal)
+    await whenSeen(signal)
+    const id = cardsInView().find(id => !asked.has(id))
+    if (id === undefined) continue
+    asked.add(id)
+    const answer = await askRelated(id, key, signal)
+    if (answer.kind === 'failure') return
+    pause = answer.room < 0.5 ? PAUSE : LOOK
+    tell(id, answer.value.data ?? [])
+  }
 }
 
 export const askRelated = (id: string, key: string, signal: AbortSignal) =>

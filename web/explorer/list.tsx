@@ -1,16 +1,21 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
-import { useNow } from '../parts/controls.tsx'
+import { useLater, useNow, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
-import { useRelated } from './copies.tsx'
+import type { Related } from './copies.tsx'
 import { MeaningLine, useCounts, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
 import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
 import type { Article, Results, Told } from './search/use-results.ts'
-import { Take, WAYS, type Way } from './take/take.tsx'
+
+/** What can be done with a search elsewhere: a file, a feed, a program. */
+const WAYS = ['download', 'feed', 'code'] as const
+type Way = (typeof WAYS)[number]
+
+const loadTake = () => import('./take/take.tsx')
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
 export function ResultList(props: {
@@ -34,11 +39,12 @@ export function ResultList(props: {
     [results.articles, told, isOnce, unfolded],
   )
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
-  const { words, date, number } = useSpeech()
+  const { words, number } = useSpeech()
   const meaning = useMeaning(of, secret)
   const drop = dropOf(of, articles, meaning?.near ?? null)
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
+  const { Take } = useLater(taking !== null, loadTake)
   const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
   const compact = () => {
     if (isCompact) localStorage.removeItem(COMPACT)
@@ -52,15 +58,9 @@ export function ResultList(props: {
         onCompact={compact}
         onTake={way => setTaking(way === taking ? null : way)}
       />
-      {of !== null && (
-        <p class="printed">
-          {[of.q.trim(), words.search.mode[of.mode], date(new Date(now), 'moment'), location.origin + addressOf(of)]
-            .filter(Boolean)
-            .join(' · ')}
-        </p>
-      )}
+      {of !== null && <Printed of={of} now={now} />}
       <MeaningLine meaning={meaning} />
-      {of !== null && <Take search={of} secret={secret} open={taking} />}
+      {of !== null && Take !== undefined && <Take search={of} secret={secret} open={taking} />}
       {articles.length > 0 && (
         <ol class={`cards${loading === 'first' ? ' stale' : ''}${isCompact ? ' compact' : ''}`}>
           {articles.map((article, at) => (
@@ -97,6 +97,18 @@ export function ResultList(props: {
   )
 }
 
+/** What stands over the results on paper. */
+function Printed({ of, now }: { of: Search; now: number }) {
+  const { words, date } = useSpeech()
+  const parts = [
+    of.q.trim(),
+    words.search.mode[of.mode],
+    date(new Date(now), 'moment'),
+    location.origin + addressOf(of),
+  ]
+  return <p class="printed">{parts.filter(Boolean).join(' · ')}</p>
+}
+
 /**
  * The first article that may be about something else, where the closest come first; -1: none of
  * those that are loaded.
@@ -104,6 +116,22 @@ export function ResultList(props: {
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
   return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
+}
+
+/** What is on the same event as articles, by their id. */
+function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string, Related[]> {
+  const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      setFound(new Map())
+      if (of === null || quota !== null) return
+      const { followRelated } = await import('./copies.tsx')
+      await followRelated(secret, signal, (id, data) => setFound(before => new Map(before).set(id, data)))
+    },
+    [of, quota, secret],
+  )
+  useWork(look)
+  return found
 }
 
 /**

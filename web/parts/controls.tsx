@@ -163,6 +163,19 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
 }
 
 /**
+ * What a file exports, once it is wanted: the first view does not wait for it.
+ *
+ * @param load always the same function
+ */
+export function useLater<T extends object>(isWanted: boolean, load: () => Promise<T>): Partial<T> {
+  const [file, setFile] = useState<Partial<T>>({})
+  useEffect(() => {
+    if (isWanted) load().then(setFile, () => {})
+  }, [isWanted, load])
+  return file
+}
+
+/**
  * The present moment in ms, looked at again every so many ms.
  *
  * @param every null: not now

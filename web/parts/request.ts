@@ -132,6 +132,9 @@ export const hasList = (json: unknown, name: string): boolean => isRecord(json) 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** An address that a link may have: a page of the web, and no script. */
+export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
+
 const PLACE = 'perscope.key'
 
 /** A key in a text that somebody wrote, whatever stands around it; null: there is none. */

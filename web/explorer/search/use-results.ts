@@ -206,9 +206,6 @@ const isMatches = (json: unknown): json is { data: FoundIn[] } => hasList(json, 
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
-/** An address that a link may have: a page of the web, and no script. */
-export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
-
 /** Between two looks, in ms. With a quota each look costs one of the month, so they are rare. */
 const PAUSE = 20_000
 const PAUSE_WITH_QUOTA = 300_000

@@ -21,9 +21,7 @@ import {
   WRITERS,
 } from './download.ts'
 
-/** What can be done with a search elsewhere: a file, a feed, a program. */
-export const WAYS = ['download', 'feed', 'code'] as const
-export type Way = (typeof WAYS)[number]
+type Way = 'download' | 'feed' | 'code'
 
 /**
  * The panel that is open. One that was opened stays when another is opened: a download goes on.
