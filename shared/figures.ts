@@ -40,6 +40,8 @@ export interface Flow<Time = Date> {
 }
 
 type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
+/** The notifier is left out where nobody is told anything. */
+type OfServices = Record<Services, number> & { notifier?: number }
 
 /** The fleet at this moment, as Postgres sees it. */
 export interface Running {
@@ -47,9 +49,9 @@ export interface Running {
    * Processes that are connected to the database, by service. None: no process of the service
    * runs, or none reaches the database.
    */
-  processes: Record<Services, number>
+  processes: OfServices
   /** Of these, the processes whose checkout has an older schema than this one. */
-  older: Record<Services, number>
+  older: OfServices
   /** Hosts being visited. */
   visits: number
   /** Requests with keys in the present minute of each key, and the number of these keys. */

@@ -29,7 +29,7 @@ export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettin
   return readVectorNodes(config, serving?.name ?? null)
 }
 
-export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api']
+export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
 
 /**
  * SQL: the processes of a service.
@@ -48,7 +48,7 @@ export function olderOf(service: string): string {
 const READ_HOSTS = `
   select coalesce(host(client_addr), 'local socket') as host, ${SERVICES.map(name => `${countOf(name)} as ${name}`)}
     from pg_stat_activity
-   where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|api) #'
+   where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|notifier|api) #'
    group by 1 order by 1`
 
 /** The hosts that processes run on, as the database sees them. */

@@ -18,7 +18,7 @@ import { observeDisk, readSurroundings } from './surroundings.ts'
  * Opens what each service but the API works with, and shows: the pool, the queues, the figures of
  * the fleet.
  */
-export function openWorker(name: 'crawler' | 'normaliser' | 'embedder', { config, log }: ServiceContext) {
+export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifier', { config, log }: ServiceContext) {
   const postgres = postgresOutageLog(log, () => pool)
   const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, { max: config.DATABASE_POOL })
   const queues = openQueues(config, log)
@@ -142,7 +142,7 @@ export const spentBudgets = (outlets: readonly OutletHealth[], config: Config): 
 async function readProcesses(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
-      where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|api) #'`,
+      where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|notifier|api) #'`,
   )
   return rows.map(({ name }) => name)
 }

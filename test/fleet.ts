@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { createTestDatabase } from './database.ts'
 
-export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'api'
+export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'notifier' | 'api'
 
 /** One running process of the fleet. */
 export interface Member {

@@ -6,7 +6,7 @@ import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
 import { FIRST_SCHEMA, HeardClient, refuseOlder, refuseUnusable, startupOptions } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
-import { MAINTENANCE } from '../../shared/queues/queues.ts'
+import { ALERTS, DEAD_ALERTS, MAINTENANCE } from '../../shared/queues/queues.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
@@ -138,6 +138,13 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
       expireInSeconds: 900,
       policy: 'singleton',
       deleteAfterSeconds: 86_400,
+    })
+    await boss.createQueue(DEAD_ALERTS, { policy: 'exclusive', retentionSeconds: 30 * 86_400 })
+    await boss.createQueue(ALERTS, {
+      // A message has one job. Whoever was killed with it in hand loses it after half a minute.
+      ...{ policy: 'exclusive', expireInSeconds: 30, deleteAfterSeconds: 600, deadLetter: DEAD_ALERTS },
+      // A day and more: the notifier gives up by the clock.
+      ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 600 },
     })
   } finally {
     await boss.stop({ graceful: false })

@@ -47,7 +47,7 @@ await runCommand(
     name: 'start',
     lasting: true,
     about:
-      'Runs the whole system on this machine until Ctrl-C: servers under DATA_DIR, sample outlets (or OUTLETS), crawler, normaliser, embedder, API.',
+      'Runs the whole system on this machine until Ctrl-C: servers under DATA_DIR, sample outlets (or OUTLETS), crawler, normaliser, embedder, notifier, API.',
   },
   async ({ config, say, print, signal }) => {
     const ending = new AbortController()
@@ -113,7 +113,7 @@ async function run(start: Start): Promise<void> {
   await writeWhole(running, runningLines(env))
   open.defer(() => rm(running, { force: true }))
   await checkRights(report)
-  print('Starting crawler, normaliser, embedder and API …')
+  print('Starting crawler, normaliser, embedder, notifier and API …')
   const { programs, metrics } = await servicePrograms(env, dataDir.path, report)
   await writeWhole(join(dataDir.path, 'prometheus.yml'), prometheusSettings(metrics), 0o644)
   const services = await Promise.all(programs.map(servers.supervise))

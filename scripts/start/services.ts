@@ -17,7 +17,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 import { syncOutlets } from '../outlets/sync.ts'
 
-export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
+export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
 type ServiceName = (typeof SERVICES)[number]
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))

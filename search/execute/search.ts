@@ -5,7 +5,7 @@ import { createPace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'
 import type { QueryNode } from '../query/parse.ts'
-import { type DocIdSet, difference, intersection, passing, rangeSet, union } from '../segment/doc-id-set.ts'
+import { type DocIdSet, difference, docsOf, intersection, passing, rangeSet, union } from '../segment/doc-id-set.ts'
 import type { IndexState } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collector.ts'
 import type { IndexPart, IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
@@ -198,6 +198,25 @@ export function createCountCollector(limit: number) {
       },
     },
     isComplete: () => count >= limit,
+  } satisfies Collector & Record<string, unknown>
+}
+
+/**
+ * Collects the numbers of all matches.
+ *
+ * @param limit of those that the archive tells
+ */
+export function createNumberCollector(limit: number) {
+  const seqs: bigint[] = []
+  const page = { sort: 'ingested_at', order: 'asc', position: null, wanted: limit, scored: false } as const
+  return {
+    /** In ascending order. */
+    seqs: () => seqs.sort((a, b) => (a < b ? -1 : 1)),
+    collect(matches, { seqOf }) {
+      for (const doc of docsOf(matches)) seqs.push(seqOf(doc))
+    },
+    question: { kind: 'first', page, take: hits => void seqs.push(...hits.map(({ seq }) => seq)) },
+    isComplete: () => false,
   } satisfies Collector & Record<string, unknown>
 }
 

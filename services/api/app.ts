@@ -41,6 +41,7 @@ import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
 import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './pages/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { explorerWith, webPages } from './pages/web.ts'
+import { linkPages } from './searches/alerts.ts'
 import { CITE_FILE, CITE_PAGE, citing } from './searches/citing.ts'
 import { SEARCH_LIMITS } from './searches/description.ts'
 import { feedPages } from './searches/feeds.ts'
@@ -94,6 +95,7 @@ export function createApp(parts: Parts): Express {
   app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
+  app.use(linkPages(pool))
   // A feed's address brings its key.
   app.get(
     FEED_PATH,
@@ -107,7 +109,7 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  const owned = { pool, counts, ...identityOf(parts), cursorSecret: parts.cursorSecret }
+  const owned = { pool, counts, ...identityOf(parts), cursorSecret: parts.cursorSecret, config }
   const ownerParts = { ...owned, searchesOf: (response: Response) => searchesOf(tools, response) }
   app.use(feedPages(ownerParts), searchPages(ownerParts))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openArchive } from '../../search/archive/archive.ts'
 import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
 import { archiveSettingsOf } from '../../shared/config/archive.ts'
-import type { Config } from '../../shared/config/config.ts'
+import { type Config, publicUrlOf } from '../../shared/config/config.ts'
 import { waitFor } from '../../shared/log/context.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
@@ -20,12 +20,13 @@ import { createAddressLock } from './access/lock.ts'
 import { createStrangerPermits } from './access/permits.ts'
 import { createApp } from './app.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
-import { listen, publicUrlOf, trustProxy } from './http/address.ts'
+import { listen, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
 import { createHttpServer, HTTP_LIMITS, type HttpLimits } from './http/server.ts'
 import type { OperatorParts } from './pages/operators.ts'
 import { webBundle } from './pages/web.ts'
 import { openServers, type Servers } from './reading/servers.ts'
+import { startTelling } from './searches/telling.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
 import { obeyPrimary } from './worker.ts'
@@ -110,6 +111,8 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   })
   const sweeper = repeatEvery(SWEEP_INTERVAL, () => lock.sweep(), { first: SWEEP_INTERVAL, outage })
 
+  const telling = startTelling(pool, index, log)
+
   return {
     port,
     warm: warmUp.done,
@@ -120,7 +123,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
       })
     },
     async stop() {
-      const swept = sweeper.close()
+      const swept = Promise.all([sweeper.close(), telling.close()])
       const closed = new Promise(resolve => server.close(resolve))
       // A connection kept alive turns idle when its last answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 100)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { PgBoss } from 'pg-boss'
+import type { PgBoss } from 'pg-boss'
 import { ensurePartitions } from '../../search/indexing/writer.ts'
 import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -9,6 +9,7 @@ import { isTransient, type Pool, type Queryable } from '../../shared/postgres/po
 import { sentenceOf } from '../../shared/process/command.ts'
 import { withInHand } from '../../shared/process/ends.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { startBoss } from '../../shared/queues/boss.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
@@ -303,38 +304,4 @@ export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): P
       log.warn({ err: sentenceOf(error) }, 'maintenance failed')
     }
   })
-}
-
-/** ms */
-const START_AGAIN = 1_000
-
-/** pg-boss, whose cron starts maintenance. `npm run migrate` alone creates its schema. */
-export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
-  const boss = new PgBoss({
-    connectionString: databaseUrl,
-    application_name: 'perscope maintenance',
-    max: 2,
-    migrate: false,
-    createSchema: false,
-  })
-  boss.on('error', onError)
-  return boss
-}
-
-/**
- * Creates a boss and starts it. Waits for a Postgres that does not answer, or that is starting.
- */
-async function startBoss(databaseUrl: string, postgres: OutageLog): Promise<PgBoss> {
-  for (;;) {
-    const boss = createBoss(databaseUrl, postgres.met)
-    try {
-      await boss.start()
-      return boss
-    } catch (error) {
-      await boss.stop({ graceful: false }).catch(() => {})
-      if (!isTransient(error)) throw error
-      postgres.met(error)
-      await pause(START_AGAIN)
-    }
-  }
 }

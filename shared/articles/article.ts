@@ -1,4 +1,4 @@
-import type { Country } from '../../search/types.ts'
+import type { ArticleRow, Country } from '../../search/types.ts'
 
 export { type ArticleOutlet, COUNTRIES, type Country, LANGUAGES, type Language } from '../../search/vocabulary.ts'
 
@@ -7,4 +7,20 @@ export const TIME_ZONES: Record<Country, string> = {
   NL: 'Europe/Amsterdam',
   BE: 'Europe/Brussels',
   LU: 'Europe/Luxembourg',
+}
+
+/** The article object of the contract, but for the relevance that a search by meaning adds last. */
+export function articleObject(row: ArticleRow) {
+  return {
+    id: row.id,
+    title: row.title,
+    url: row.url,
+    snippet: row.snippet,
+    published_at: row.publishedAt?.toISOString() ?? null,
+    ingested_at: row.ingestedAt?.toISOString() ?? null,
+    authors: row.authors.map(({ id, name }) => ({ id, name })),
+    outlet: { name: row.outlet.name, domain: row.outlet.domain },
+    language: row.language,
+    country: row.country,
+  }
 }

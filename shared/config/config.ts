@@ -145,3 +145,9 @@ const TOKEN = /^[\w.~+/-]{1,500}$/
 
 // A mistyped DATABASE_URL may still hold a password.
 const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')
+
+/** Address of the API as its clients write it, without a slash at its end. */
+export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST
+  return (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')
+}

@@ -171,6 +171,17 @@ export const SETTINGS = {
     about:
       'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot` and in `/.well-known/security.txt`. Empty: none.',
   },
+  ALERT_HOSTS: {
+    type: 'list',
+    about:
+      'Hosts of your own that alerts may tell, `host` or `host:port`, comma-separated, also private ones and by http.',
+  },
+  SMTP_URL: {
+    type: 'url',
+    schemes: ['smtp', 'smtps'],
+    about: 'Server that sends the mail of alerts, as `smtps://name:password@mail.example`. Empty: alerts send no mail.',
+  },
+  SMTP_FROM: { type: 'text', about: 'Sender of that mail. Empty: `alerts@` and the host of PUBLIC_URL.' },
   CRAWL_ALLOW_PRIVATE: { type: 'list', about: 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.' },
   CRAWL_PORTS: {
     type: 'list',

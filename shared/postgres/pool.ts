@@ -35,7 +35,7 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * Number of the newest migration that this checkout knows. The names of connections bear it, so
  * that a process of an older checkout is seen.
  */
-export const SCHEMA = 41
+export const SCHEMA = 42
 /** Upgrades begin at this schema: a database of an older one is refused. */
 export const FIRST_SCHEMA = 33
 
@@ -217,10 +217,14 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
 
 /**
  * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
- * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds. The
- * secret of a history tells servers that hold the history from others (services/api/reading).
+ * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
+ * `alerts` those of alerts. The secret of a history tells servers that hold the history from others
+ * (services/api/reading).
  */
-export async function loadSharedSecret(db: Queryable, name: 'cursor' | 'feeds' | `history ${string}`): Promise<Buffer> {
+export async function loadSharedSecret(
+  db: Queryable,
+  name: 'cursor' | 'feeds' | 'alerts' | `history ${string}`,
+): Promise<Buffer> {
   await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
   const { rows } = await db.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
   const value = rows[0]?.value

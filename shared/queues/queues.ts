@@ -14,6 +14,9 @@ import {
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
+/** The queue of messages of alerts, and that of those which were given up. */
+export const ALERTS = 'alerts'
+export const DEAD_ALERTS = 'dead-alerts'
 
 /** One message. `key` names the work, so that work in the queue is not queued again. */
 interface Message<N extends QueueName> {

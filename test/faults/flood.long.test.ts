@@ -37,7 +37,7 @@ t.test(
     await fleet.start('crawler')
     speedUp = slowProcess(normaliser.process, 0.1)
 
-    const most = { crawler: 0, normaliser: 0, embedder: 0, api: 0, stored: 0, queued: 0 }
+    const most = { crawler: 0, normaliser: 0, embedder: 0, notifier: 0, api: 0, stored: 0, queued: 0 }
     const look = async () => {
       for (const { service, process } of fleet.members) most[service] = Math.max(most[service], memoryOf(process))
       const states = await database.query('select state, count(*)::int as n from pages group by state')

@@ -34,7 +34,7 @@ const text = readFileSync(at('docker-compose.yml'), 'utf8')
 const compose: Compose = parse(text, { merge: true })
 const { services } = compose
 const PASSWORDS = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'QDRANT_API_KEY'] as const
-const OURS = ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'migrate']
+const OURS = ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'notifier', 'migrate']
 /**
  * A tag with all numbers of a version, so that it stays the same image. Postgres has two numbers.
  */
@@ -96,8 +96,8 @@ const NOT_PASSED_ON: Record<string, string> = {
 }
 const SECRETS: Record<string, string[]> = {
   OPENSEARCH_PASSWORD: ['api', 'api2'],
-  REDIS_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
-  REDIS_SENTINEL_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
+  REDIS_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'notifier'],
+  REDIS_SENTINEL_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'notifier'],
   OPERATOR_KEY: ['api', 'api2'],
   QDRANT_API_KEY: ['api', 'api2', 'embedder'],
   EMBEDDINGS_API_KEY: ['api', 'api2', 'embedder'],

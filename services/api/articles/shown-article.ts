@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ArticleForm, ArticleRow, KeptArticle } from '../../../search/index.ts'
-import type { ArticleObject } from '../contract/resources.ts'
+import type { ArticleForm, KeptArticle } from '../../../search/index.ts'
+import { articleObject } from '../../../shared/articles/article.ts'
+
+export { articleObject } from '../../../shared/articles/article.ts'
 
 /** Bytes that answers are joined from, made once. */
 export interface Piece {
@@ -51,20 +53,4 @@ export function pieceOf(text: string): Piece {
 /** Identifies the articles of a page, in their order. */
 export function digestOf(articles: readonly Listed[], piece: (article: Listed) => Piece): string {
   return articles.map(article => `${piece(article).digest} ${article.relevance ?? ''}`).join('\n')
-}
-
-/** The article object of the contract, but for the relevance that a search by meaning adds last. */
-export function articleObject(row: ArticleRow): ArticleObject {
-  return {
-    id: row.id,
-    title: row.title,
-    url: row.url,
-    snippet: row.snippet,
-    published_at: row.publishedAt?.toISOString() ?? null,
-    ingested_at: row.ingestedAt?.toISOString() ?? null,
-    authors: row.authors.map(({ id, name }) => ({ id, name })),
-    outlet: { name: row.outlet.name, domain: row.outlet.domain },
-    language: row.language,
-    country: row.country,
-  }
 }

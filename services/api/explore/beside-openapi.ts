@@ -396,7 +396,7 @@ const SEARCH_PROPERTIES = {
   position: { type: 'integer', minimum: 0, description: 'Its place in the list; places may be free.' },
   created_at: FEED_PROPERTIES.created_at,
   feed: { anyOf: [ref('schemas', 'Feed'), { type: 'null' }] },
-  alert: { type: 'null' },
+  alert: { anyOf: [ref('schemas', 'Alert'), { type: 'null' }] },
 }
 
 const dataOf = (data: Json) => ({ type: 'object', required: ['status', 'data'], properties: { status: STATUS, data } })
@@ -427,6 +427,27 @@ const SEARCH_SCHEMAS = {
         description: 'By the id of a search, the mark that you keep for it; null: it begins now.',
       },
     },
+  },
+  Alert: {
+    type: 'object',
+    required: ['to', 'when', 'time_zone', 'state', 'reason', 'created_at', 'delivered_at'],
+    properties: {
+      to: { type: 'string', description: 'An address that begins with `https://` or `mailto:`.' },
+      when: { type: 'string', description: '`at once`, or a local time as `08:00`.' },
+      time_zone: { type: 'string' },
+      state: { type: 'string', enum: ['on', 'asked', 'rests'], description: 'asked: the owner has not agreed yet.' },
+      reason: { type: ['string', 'null'], description: 'Why it rests, or what failed last.' },
+      created_at: FEED_PROPERTIES.created_at,
+      delivered_at: FEED_PROPERTIES.last_used_at,
+      secret: { type: 'string', description: 'Of the signatures; in the answer of PUT alone.' },
+    },
+  },
+  AlertOfSearch: dataOf(ref('schemas', 'Alert')),
+  NewAlert: {
+    type: 'object',
+    required: ['to', 'when'],
+    additionalProperties: false,
+    properties: { to: { type: 'string' }, when: { type: 'string' }, time_zone: { type: 'string' } },
   },
   FeedOfSearch: dataOf(ref('schemas', 'GivenFeed')),
   GivenFeed: { ...FEED_SCHEMAS.MadeFeed, required: FEED_SCHEMAS.MadeFeed.required.slice(1) },
@@ -488,6 +509,24 @@ const SEARCH_OPERATIONS: Json = {
     }),
     delete: keptOperation('endFeedOfSearch', {
       ...{ summary: 'End the feed of a kept search', description: 'At once and for good.', ...ID_IN_PATH },
+      answers: { 204: { description: 'It has none.' } },
+      errors: [...OF_THE_KEY, 'not_found'],
+    }),
+  },
+  '/explore/searches/{id}/alert': {
+    put: keptOperation('alertOfSearch', {
+      summary: 'Have somebody told what is new to a kept search',
+      description: 'By a signed webhook or by mail. One message costs one of the month.',
+      ...ID_IN_PATH,
+      requestBody: body('NewAlert'),
+      answers: {
+        200: { description: 'The alert, changed.', content: json('AlertOfSearch') },
+        201: { description: 'A new alert.', content: json('AlertOfSearch') },
+      },
+      errors: [...OF_THE_KEY, ...OF_THE_PLAN, 'not_found', ...OF_A_BODY],
+    }),
+    delete: keptOperation('endAlertOfSearch', {
+      ...{ summary: 'End the alert of a kept search', description: 'Nothing more is told.', ...ID_IN_PATH },
       answers: { 204: { description: 'It has none.' } },
       errors: [...OF_THE_KEY, 'not_found'],
     }),

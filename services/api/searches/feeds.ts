@@ -1,4 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Config } from '../../../shared/config/config.ts'
 import {
   createFeed,
   type FeedWithToken,
@@ -21,12 +22,15 @@ import { refuseMethod } from '../http/answer.ts'
 import { readBody, readMembers, refuseParameters } from '../http/body.ts'
 import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
 
+type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
+
 /** What the handlers work with. */
 export interface OwnerParts extends FeedIdentity {
   pool: Pool
   /** So that one key's requests never hold many connections. */
   counts: Permits
   cursorSecret: CursorSecret
+  config: AlertSettings
   searchesOf(response: Response): Searches
 }
 

@@ -1,4 +1,5 @@
 import { type Request, Router } from 'express'
+import { type Alert, listAlerts } from '../../../shared/plans/alerts.ts'
 import {
   changeSearch,
   endFeedOf,
@@ -12,6 +13,7 @@ import { accessOf } from '../access/access.ts'
 import { ApiError } from '../contract/errors.ts'
 import { refuseMethod } from '../http/answer.ts'
 import { type OtherMember, readBody, readMembers } from '../http/body.ts'
+import { alertObject, answerAlert, answerEndAlert, noSearch } from './alerts.ts'
 import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
 import {
   answering,
@@ -26,7 +28,7 @@ import {
 import { answerWhatIsNew } from './new.ts'
 
 /**
- * The searches that a key keeps: list, keep, change, remove, and the feed that hangs on one. Behind
+ * The searches that a key keeps: list, keep, change, remove, and what hangs on one. Behind
  * the key and its minute; they cost nothing of the month.
  */
 export function searchPages(parts: OwnerParts): Router {
@@ -50,6 +52,11 @@ export function searchPages(parts: OwnerParts): Router {
     .put(takesNone, by(answerFeed))
     .delete(takesNone, by(answerEndFeed))
     .all(refuseMethod('PUT, DELETE'))
+  router
+    .route(/^\/explore\/searches\/search_[^/]*\/alert$/)
+    .put(takesNone, body, by(answerAlert))
+    .delete(takesNone, by(answerEndAlert))
+    .all(refuseMethod('PUT, DELETE'))
   return router
 }
 
@@ -58,12 +65,11 @@ const MOST_PLACES = 1_000_000
 
 const idOf = ({ path }: Request): string => path.split('/')[3] ?? ''
 
-const noSearch = () =>
-  new ApiError('not_found', { message: 'This key keeps no such search; see GET /explore/searches.' })
-
 const answerList: Handler = async ({ pool }, _request, response) => {
-  const kept = await listSearches(pool, accessOf(response).key.id)
-  response.json({ status: 'ok', data: kept.map(searchObject) })
+  const keyId = accessOf(response).key.id
+  const alerts = await listAlerts(pool, keyId)
+  const data = (await listSearches(pool, keyId)).map(one => searchObject(one, alerts))
+  response.json({ status: 'ok', data })
 }
 
 const answerNew: Handler = async ({ pool, serviceName }, request, response) => {
@@ -73,7 +79,7 @@ const answerNew: Handler = async ({ pool, serviceName }, request, response) => {
   const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
   // The key was revoked in this very moment.
   if (kept === null) throw new ApiError('invalid_token')
-  response.status(201).json({ status: 'ok', data: searchObject(kept) })
+  response.status(201).json({ status: 'ok', data: searchObject(kept, []) })
 }
 
 const PLACE: OtherMember<number> = {
@@ -96,7 +102,7 @@ const answerChange: Handler = async ({ pool, serviceName }, request, response) =
     ...(position === undefined ? {} : { position }),
   })
   if (kept === null) throw noSearch()
-  response.json({ status: 'ok', data: searchObject(kept) })
+  response.json({ status: 'ok', data: searchObject(kept, await listAlerts(pool, key.id)) })
 }
 
 const answerRemove: Handler = async ({ pool }, request, response) => {
@@ -116,11 +122,12 @@ const answerEndFeed: Handler = async ({ pool }, request, response) => {
 }
 
 /** A kept search as its owner sees it. */
-function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch) {
+function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch, alerts: readonly Alert[]) {
+  const alert = alerts.find(one => one.searchId === id)
   return {
     ...{ id, name, search, position },
     created_at: createdAt.toISOString(),
     feed: feed && feedObject(feed),
-    alert: null,
+    alert: alert === undefined ? null : alertObject(alert),
   }
 }

@@ -48,7 +48,7 @@ export interface Place {
 }
 
 /** The place of this moment, with the state of the index. */
-async function readPlace(db: Queryable): Promise<Place & { state: IndexState }> {
+export async function readPlace(db: Queryable): Promise<Place & { state: IndexState }> {
   const { rows } = await db.query<IndexState & { at: Date }>(PLACE)
   const { at, ...state } = rows[0]!
   return { seq: state.lastSeq, at, state }
@@ -60,7 +60,7 @@ const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.t
  * What finds the articles of a kept search that are new to a place.
  * @throws ApiError when the plan does not cover the search, or it goes by meaning
  */
-function newOf(search: string, place: Place, plan: Plan): Matched {
+export function newOf(search: string, place: Place, plan: Plan): Matched {
   const request = readSearch(search, 'feed')
   if (request.question.search === 'semantic') throw new ApiError('invalid_request', { message: BY_MEANING })
   const start = historyStart(plan.history, new Date())

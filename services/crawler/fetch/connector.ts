@@ -1,13 +1,14 @@
 import { X509Certificate } from 'node:crypto'
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import ipaddr from 'ipaddr.js'
 import { buildConnector } from 'undici'
-import { type Config, ConfigError } from '../../../shared/config/config.ts'
+import { type AddressRule, lookupAmong } from '../../../shared/addresses.ts'
+import type { Config } from '../../../shared/config/config.ts'
 import { SETTINGS } from '../../../shared/config/settings.ts'
 import { createTrust, SECURE_OPTIONS, type Trust } from './certificates.ts'
 import { RequestFailure } from './request-failure.ts'
+
+export { addressRule } from '../../../shared/addresses.ts'
 
 /**
  * Connects only to permitted addresses and ports. Each connection checks its own address. A name
@@ -25,7 +26,7 @@ export function guardedConnector(
   const build = (permitted: (address: string) => boolean, onWebPort: boolean) =>
     trusting(trust, {
       timeout,
-      lookup: guardedLookup(rule, permitted, onWebPort),
+      lookup: lookupAmong(permitted, (name, all) => forbidden(rule, name, all, onWebPort)),
       maxCachedSessions: 100,
       allowH2: true,
     })
@@ -69,26 +70,6 @@ function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConn
   }
 }
 
-function guardedLookup(rule: AddressRule, permitted: (address: string) => boolean, onWebPort: boolean) {
-  return (
-    name: string,
-    options: LookupOptions,
-    callback: (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void,
-  ) => {
-    lookup(name, { ...options, all: true }, (error, found) => {
-      if (error !== null) return callback(error, [])
-      const addresses = found.filter(({ address }) => permitted(address))
-      const [first] = addresses
-      if (first === undefined) {
-        const all = found.map(({ address }) => address)
-        return callback(forbidden(rule, name, all, onWebPort), [])
-      }
-      if (options.all === true) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    })
-  }
-}
-
 /** Whether CRAWL_USER_AGENT names the operator: the default names a contact that nobody reads. */
 export const introducesItself = ({ CRAWL_USER_AGENT }: Pick<Config, 'CRAWL_USER_AGENT'>): boolean =>
   CRAWL_USER_AGENT !== SETTINGS.CRAWL_USER_AGENT.default
@@ -108,76 +89,6 @@ function forbidden(rule: AddressRule, host: string, addresses: string[], onWebPo
     return new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)
   if (onWebPort && !rule.asksPublic) return new RequestFailure('held', HELD)
   return new RequestFailure('port', `${host} is asked for on a port that CRAWL_PORTS does not hold`)
-}
-
-/** The addresses and ports that the crawler may connect to. */
-interface AddressRule {
-  /** Whether the operator has opened the address. It may then be reached on every port. */
-  isOpened(address: string): boolean
-  /** Whether the address is public. It may then be reached on public ports. */
-  isPublic(address: string): boolean
-  /** Whether public addresses may be reached on this port. */
-  isPublicPort(port: number): boolean
-  /** Whether public addresses are asked at all. */
-  asksPublic: boolean
-}
-
-/**
- * Allows public unicast addresses on the ports of the web, and every port of the ranges that the
- * operator opened. All other addresses are closed: loopback, private, link-local (cloud metadata),
- * carrier NAT, multicast, unspecified, documentation (RFC 6890, IANA's registries of
- * special-purpose addresses). IPv4 addresses inside IPv6 are closed too (RFC 4291 §2.5.5, RFC 6052,
- * RFC 3056, RFC 4380). Only 2000::/3 of IPv6 is assigned as unicast (IANA, "IPv6 Global Unicast
- * Address Assignments").
- *
- * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, such as `127.0.0.0/8`
- * @param ports CRAWL_PORTS
- * @param asksPublic see `introducesItself`
- * @throws ConfigError for an invalid range or port
- */
-export function addressRule(opened: string[], ports: string[], asksPublic = true): AddressRule {
-  const ranges = opened.map(readRange)
-  const allowed = new Set(ports.map(readPort))
-  return {
-    isOpened(text) {
-      if (!ipaddr.isValid(text)) return false
-      // `::ffff:127.0.0.1` reaches 127.0.0.1, so it is checked as that.
-      const address = ipaddr.process(text)
-      return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
-    },
-    isPublic(text) {
-      if (!ipaddr.isValid(text)) return false
-      const address = ipaddr.process(text)
-      if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
-      return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
-    },
-    isPublicPort: port => allowed.has(port),
-    asksPublic,
-  }
-}
-
-/**
- * Unicast by number, but answered by the platform below a virtual machine: Azure's own services.
- */
-const OF_A_CLOUD = new Set(['168.63.129.16'])
-const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
-
-function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  try {
-    if (text.includes('/')) return ipaddr.parseCIDR(text)
-    const address = ipaddr.parse(text)
-    return [address, address.kind() === 'ipv4' ? 32 : 128]
-  } catch {
-    throw new ConfigError(`CRAWL_ALLOW_PRIVATE holds "${text}"; write address ranges such as 127.0.0.0/8 or ::1/128.`)
-  }
-}
-
-function readPort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (port < 1 || port > 65_535) {
-    throw new ConfigError(`CRAWL_PORTS holds "${text}"; write ports from 1 to 65535, such as 80,443.`)
-  }
-  return port
 }
 
 /**

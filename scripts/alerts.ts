@@ -1,0 +1,88 @@
+import { printableLine } from '../shared/log/printable.ts'
+import { type Alert, listAlerts, messageId } from '../shared/plans/alerts.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { runCommand, UsageError } from '../shared/process/command.ts'
+import { DEAD_ALERTS } from '../shared/queues/queues.ts'
+
+// What the owner of the address, a plan or a search ended is no failure. $1 ids; null: all.
+const RETRY = `
+  with again as (
+    update search_alerts set rests = null, failing_since = null
+     where ($1::text[] is null or alert_id = any ($1)) and rests is not null and confirmed_at is not null
+    returning alert_id),
+  sent as (
+    update alert_messages set try_at = now() where alert_id in (select alert_id from again) and delivered_at is null
+    returning message_id),
+  dead as (
+    delete from pgboss.job where name = '${DEAD_ALERTS}' and data->>'message' in (select message_id from sent))
+  select alert_id as id from again`
+
+const described = ({ searchId, keyId, zone, ...one }: Alert, open: number, dead: number) => ({
+  ...{ id: one.id, key: keyId, search: searchId, to: one.to, when: one.when, time_zone: zone },
+  state: one.rests !== null ? 'rests' : one.confirmedAt === null ? 'asked' : 'on',
+  reason: one.rests ?? one.failure,
+  failing_since: one.failingSince?.toISOString() ?? null,
+  delivered_at: one.deliveredAt?.toISOString() ?? null,
+  open_messages: open,
+  dead_letters: dead,
+})
+
+await runCommand(
+  {
+    name: 'alerts',
+    about: 'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again.',
+    usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],
+    options: {
+      all: { type: 'boolean', about: 'with retry: all alerts that rest' },
+      json: { type: 'boolean', about: 'with list: one JSON object a line' },
+    },
+    needs: ['DATABASE_URL'],
+  },
+  async ({ positionals: [verb, ...ids], options, print, say, openPool }) => {
+    const pool = openPool({ max: 1 })
+    switch (verb) {
+      case 'list': {
+        if (ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
+        const alerts = await readAlerts(pool)
+        for (const one of alerts) print(options.json === true ? JSON.stringify(one) : lineOf(one))
+        return say(alerts.length === 0 ? 'There is no alert.' : `${alerts.length} in all.`)
+      }
+      case 'test': {
+        if (ids.length !== 1) throw new UsageError('Name one alert; list shows them.')
+        const { rowCount } = await pool.query(
+          `insert into alert_messages (message_id, alert_id, kind, seqs, more)
+           select $2, alert_id, 'test', '{}', 0 from search_alerts where alert_id = $1 and confirmed_at is not null`,
+          [ids[0], messageId()],
+        )
+        if (rowCount === 0) throw new Error(`There is no alert ${ids[0]} whose address agreed; list shows them.`)
+        return say('The notifier sends it a test; list shows whether that failed.')
+      }
+      case 'retry': {
+        if ((ids.length === 0) !== (options.all === true)) throw new UsageError('Name alerts, or write --all.')
+        const { rowCount } = await pool.query(RETRY, [options.all === true ? null : ids])
+        return say(`Alerts that try again: ${rowCount}.`)
+      }
+      default:
+        throw new UsageError('Write list, test or retry; see --help.')
+    }
+  },
+)
+
+/** Alerts with their open messages and dead letters. */
+async function readAlerts(pool: Pool) {
+  const { rows } = await pool.query<{ id: string; open: number; dead: number }>(
+    `select m.alert_id as id, count(*)::int as open, count(j.id)::int as dead from alert_messages m
+       left join pgboss.job j on j.name = $1 and j.data->>'message' = m.message_id
+      where m.delivered_at is null group by 1`,
+    [DEAD_ALERTS],
+  )
+  return (await listAlerts(pool, null)).map(one => {
+    const { open = 0, dead = 0 } = rows.find(({ id }) => id === one.id) ?? {}
+    return described(one, open, dead)
+  })
+}
+
+function lineOf({ id, key, to, when, state, reason, open_messages: open }: ReturnType<typeof described>): string {
+  const waits = open > 0 ? `, ${open} to be sent` : ''
+  return `${id}  ${state}${waits}  ${when}  ${printableLine(to)}  ${key}${reason === null ? '' : `\n  ${printableLine(reason)}`}`
+}

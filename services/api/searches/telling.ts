@@ -1,0 +1,126 @@
+import { createNumberCollector } from '../../../search/index.ts'
+import type { SearchIndex } from '../../../search/types.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
+import { type AlertTerms, messageId, nextTime } from '../../../shared/plans/alerts.ts'
+import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
+import { ApiError } from '../contract/errors.ts'
+import { newOf, type Place, readPlace } from './new.ts'
+
+/** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
+const TICK = 3_000
+/** Articles of a message, and those that are looked at for it. */
+const MOST = 100
+const LOOKED_AT = 1_000
+/** ms between two messages of an alert that tells at once. */
+const PAUSE = 15_000
+/** ms after which another process looks for an alert whose process fell silent. */
+const CLAIM = 60_000
+
+/** An alert that is due, with what it takes to look what is new to it. */
+interface Due extends Omit<AlertTerms, 'to'>, Place, PlanRow {
+  alertId: string
+  search: string
+  revoked: boolean
+}
+
+// One process gets each. $1 CLAIM. Index: search_alerts_due
+const DUE = `
+  with due as (
+    select a.alert_id from search_alerts a, ingest_clock
+     where a.rests is null and a.confirmed_at is not null and a.due_at <= now()
+       and (a.told_when <> 'at once' or a.seq < last_seq)
+       and not exists (select from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles')
+     order by a.due_at limit 1 for update of a skip locked),
+  taken as (
+    update search_alerts a set due_at = now() + $1 * interval '1 ms' from due where a.alert_id = due.alert_id
+    returning a.*)
+  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search,
+         k.revoked_at is not null as revoked, k.*
+    from taken a join kept_searches s using (search_id)
+    join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id`
+
+/**
+ * Looks again and again what is new to the alerts of all keys, and writes the messages that the
+ * notifier sends. Each process of the API does: it has the index in memory. One gets each alert.
+ */
+export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
+  const outage = createOutageLog(log, {
+    begins: 'could not look what is new to alerts',
+    ends: 'it is looked what is new to alerts again',
+  })
+  const work = async (closing: AbortSignal) => {
+    while (!closing.aborted && (await tellNext(pool, index))) {
+      // The next one.
+    }
+  }
+  return repeatEvery(TICK, work, { first: TICK, outage })
+}
+
+/** @returns whether there was an alert that is due */
+async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promise<boolean> {
+  const { rows } = await pool.query<Due>(DUE, [CLAIM])
+  const due = rows[0]
+  if (due === undefined) return false
+  if (due.revoked) {
+    await pool.query('delete from search_alerts where alert_id = $1', [due.alertId])
+    return true
+  }
+  const now = await readPlace(pool)
+  const { plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
+  try {
+    const query = newOf(due.search, due, plan)
+    const range = { above: due.seq, state: now.state }
+    const seqs = (await index.collect(query, () => createNumberCollector(LOOKED_AT), range)).seqs()
+    await write(pool, due, now, seqs)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    // The plan has become smaller, or the search goes by meaning now.
+    await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
+  }
+  return true
+}
+
+// Of copies the first one, unless one of them has been told. $1 seqs, $2 alert.
+const ONCE = `
+  select min(n.seq) as seq from unnest($1::bigint[]) n (seq) left join copy_sketches c using (seq)
+   where c.first_seq is null or not exists (
+     select from alert_messages m, unnest(m.seqs) t (seq) join copy_sketches o on o.seq = t.seq
+      where m.alert_id = $2 and o.first_seq = c.first_seq)
+   group by coalesce(c.first_seq, n.seq) order by 1`
+
+/** One article of each text, as far as copies are known, in order. */
+async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promise<bigint[]> {
+  if (seqs.length === 0) return []
+  const { rows } = await pool.query<{ seq: bigint }>(ONCE, [seqs, alertId])
+  return rows.map(({ seq }) => seq)
+}
+
+// Only where the place is still the one that was read. $1 alert, $2 its place, $3 due, $4 new
+// place, $5 its time, $6 seqs, $7 more, $8 id.
+const WRITE = `
+  with own as (
+    update search_alerts set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else seq end,
+           at = case when $6::bigint[] = '{}' then $5 else at end
+     where alert_id = $1 and seq = $2 returning alert_id)
+  insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
+  select $8, alert_id, 'articles', $6, $7, $4, $5 from own where $6::bigint[] <> '{}' on conflict do nothing`
+
+/**
+ * Writes the message, or moves the place where nothing is new. At once, what one message does not
+ * hold comes with the next; a digest only counts it.
+ */
+async function write(pool: Pool, due: Due, now: Place, seqs: bigint[]): Promise<void> {
+  const looked = seqs.slice(0, LOOKED_AT)
+  const once = await eachTextOnce(pool, due.alertId, looked)
+  const told = once.slice(0, MOST)
+  const rest = once.length - told.length + seqs.length - looked.length
+  const isAtOnce = due.when === 'at once'
+  const last = told.at(-1) ?? looked.at(-1)
+  const place = isAtOnce && rest > 0 && last !== undefined ? { seq: last, at: due.at } : now
+  const from = isAtOnce && told.length > 0 && rest === 0 ? new Date(Date.now() + PAUSE) : new Date()
+  const next = nextTime(due.when, due.zone, from)
+  await pool.query(WRITE, [due.alertId, due.seq, next, place.seq, place.at, told, rest, messageId()])
+}

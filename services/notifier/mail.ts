@@ -1,0 +1,91 @@
+import { createTransport } from 'nodemailer'
+import { type Config, publicUrlOf } from '../../shared/config/config.ts'
+import type { Alert, LinkPurpose } from '../../shared/plans/alerts.ts'
+import type { Message, ToldArticle } from './message.ts'
+import { NotDelivered } from './webhook.ts'
+
+/** ms for each step of a talk with the mail server. */
+const ANSWERS = 10_000
+
+type Token = (purpose: LinkPurpose, alert: Pick<Alert, 'id' | 'to'>) => string
+
+/** Sends mail over SMTP_URL; null: it is not set. */
+export function openMail(config: Config) {
+  if (config.SMTP_URL === '') return null
+  const base = publicUrlOf(config)
+  const transport = createTransport({
+    url: config.SMTP_URL,
+    ...{ connectionTimeout: ANSWERS, greetingTimeout: ANSWERS, socketTimeout: ANSWERS, dnsTimeout: ANSWERS },
+    // What stands in an article reads no file and asks no address.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  })
+  const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`
+  return {
+    /** @throws NotDelivered */
+    async send(alert: Pick<Alert, 'id' | 'to'>, message: Message, token: Token): Promise<void> {
+      const unsubscribe = `${base}/unsubscribe/${token('unsubscribe', alert)}`
+      const confirm = `${base}/confirm/${token('confirm', alert)}`
+      const { subject, lines } = contentOf(message, config.SERVICE_NAME, confirm, unsubscribe)
+      const mail = {
+        ...{ from: { name: config.SERVICE_NAME, address: from }, to: alert.to.slice('mailto:'.length), subject },
+        messageId: `<${message.id}@${new URL(base).hostname}>`,
+        headers: {
+          'List-Unsubscribe': `<${unsubscribe}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          'Auto-Submitted': 'auto-generated',
+        },
+        text: `${lines.map(({ text, url }) => (url === undefined ? text : `${text}\n${url}`)).join('\n\n')}\n`,
+        html: `<!doctype html><meta charset="utf-8">${lines.map(htmlOf).join('')}`,
+      }
+      await transport.sendMail(mail).catch((error: unknown) => {
+        throw new NotDelivered(reasonOf(error))
+      })
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** A paragraph: a text, or a link. */
+interface Line {
+  text: string
+  url?: string
+}
+
+function contentOf(message: Message, service: string, confirm: string, unsubscribe: string) {
+  const { name } = message.search
+  if (message.type === 'ask') {
+    const lines: Line[] = [
+      { text: `Somebody asked ${service} to tell this address what is new to the search "${name}".` },
+      { text: 'If you want that, follow this link within 24 hours. Otherwise do nothing: nothing else will come.' },
+      { text: 'Tell me what is new', url: confirm },
+    ]
+    return { subject: oneLine(`${service}: do you want to be told about "${name}"?`), lines }
+  }
+  const count = message.articles.length + message.more
+  const lines: Line[] = [
+    ...message.articles.map(articleLine),
+    ...(message.type === 'test' ? [{ text: 'This is a test. Mail of this search arrives.' }] : []),
+    ...(message.more > 0 ? [{ text: `And ${message.more} more.` }] : []),
+    { text: 'No more mail of this search', url: unsubscribe },
+  ]
+  return { subject: oneLine(message.type === 'test' ? `${name}: a test` : `${name}: ${count} new`), lines }
+}
+
+const articleLine = ({ title, url, outlet, published_at }: ToldArticle): Line => ({
+  text: [title, outlet.name ?? outlet.domain ?? '', published_at?.slice(0, 10) ?? '']
+    .filter(one => one !== '')
+    .join(' · '),
+  url,
+})
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 200)
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
+
+const htmlOf = ({ text, url }: Line): string =>
+  url === undefined ? `<p>${escaped(text)}</p>` : `<p><a href="${escaped(url)}">${escaped(text)}</a></p>`
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+  return code >= 400 ? `The mail server answered ${code}.` : 'The mail server cannot be reached.'
+}

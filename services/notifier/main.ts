@@ -1,0 +1,6 @@
+import { startService } from '../../shared/process/start-service.ts'
+
+await startService('notifier', async () => {
+  const { startNotifier } = await import('./notify.ts')
+  return startNotifier
+})

@@ -1,0 +1,123 @@
+import type { SearchIndex } from '../../search/types.ts'
+import { articleObject } from '../../shared/articles/article.ts'
+import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
+import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
+
+/** ms of failures after which an alert rests. */
+const RESTS_AFTER = 86_400_000
+const DAY = 86_400_000
+
+export type ToldArticle = ReturnType<typeof articleObject>
+
+/** What a receiver is told: the body of a webhook. */
+export interface Message {
+  id: string
+  type: 'articles' | 'test' | 'ask'
+  search: { id: string; name: string }
+  articles: ToldArticle[]
+  more: number
+}
+
+/** A message that is to be delivered, with its alert and the plan of its key. */
+export interface ReadMessage extends Omit<Message, 'articles'> {
+  seqs: bigint[]
+  alert: { id: string; to: string }
+  key: ReturnType<typeof foundKey>
+}
+
+interface Row extends PlanRow, QuotaMonth {
+  kind: Message['type']
+  /** Numbers, as the driver hands arrays of them over. */
+  seqs: string[]
+  more: number
+  alert_id: string
+  told_to: string
+  rests: string | null
+  search_id: string
+  name: string
+  revoked_at: Date | null
+}
+
+// $1 message. Indexes: the primary keys.
+const READ = `
+  select g.kind, g.seqs, g.more, a.alert_id, a.told_to, a.rests, a.search_id, s.name, k.*, m.*
+    from alert_messages g join search_alerts a using (alert_id) join kept_searches s using (search_id)
+    join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id
+    left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
+   where g.message_id = $1 and g.delivered_at is null`
+
+/**
+ * Reads a message that may be sent now. Null: it was delivered, or taken back; or it has to wait,
+ * because its alert rests or the month of its key is used up.
+ */
+export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
+  const { rows } = await pool.query<Row>(READ, [id])
+  const row = rows[0]
+  if (row === undefined || (row.rests !== null && row.kind === 'articles')) return null
+  if (row.revoked_at !== null) {
+    await pool.query('delete from search_alerts where alert_id = $1', [row.alert_id])
+    return null
+  }
+  const key = foundKey(row)
+  const { quota } = key.key.plan
+  if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {
+    await pool.query('update alert_messages set try_at = to_timestamp($2) where message_id = $1', [id, key.month.reset])
+    return null
+  }
+  const alert = { id: row.alert_id, to: row.told_to }
+  const search = { id: row.search_id, name: row.name }
+  return { ...{ id, type: row.kind, search, more: row.more, seqs: row.seqs.map(BigInt) }, alert, key }
+}
+
+/**
+ * The message as it is sent: its articles as `/v1` shows them under the plan of this moment. Null:
+ * the plan shows none of them any more.
+ */
+export async function composed(
+  index: Pick<SearchIndex, 'articles'>,
+  { id, type, search, seqs, more, key }: ReadMessage,
+): Promise<Message | null> {
+  const { countries, history } = key.key.plan
+  const start =
+    history.kind === 'fixed' ? history.at.getTime() : Math.floor(Date.now() / DAY) * DAY - history.days * DAY
+  const rows = seqs.length === 0 ? [] : await index.articles(seqs)
+  const shown = rows.filter(
+    ({ country, publishedAt, ingestedAt }) =>
+      countries.includes(country) && ((publishedAt ?? ingestedAt)?.getTime() ?? -Infinity) >= start,
+  )
+  if (type === 'articles' && shown.length === 0) return null
+  return { id, type, search, articles: shown.map(articleObject), more }
+}
+
+/** Notes a delivery: with it the alert gets its new place, and the key pays for the message. */
+export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage, costs: boolean): Promise<void> {
+  return transaction(pool, async client => {
+    const { rows } = await client.query<{ seq: bigint | null; at: Date | null }>(
+      'update alert_messages set delivered_at = now() where message_id = $1 and delivered_at is null returning seq, at',
+      [id],
+    )
+    const place = rows[0]
+    if (place === undefined) return
+    await client.query(
+      `update search_alerts set seq = coalesce($2, seq), at = coalesce($3, at), failing_since = null, failure = null,
+              delivered_at = case when $4 then now() else delivered_at end
+        where alert_id = $1`,
+      [alert.id, place.seq, place.at, type === 'articles' && costs],
+    )
+    const { quota } = key.key.plan
+    if (quota !== null && type === 'articles' && costs) await chargeQuota(client, key.key.id, quota)
+  })
+}
+
+// $1 alert, $2 why, $3 RESTS_AFTER.
+const FAIL = `
+  update search_alerts set failing_since = coalesce(failing_since, now()), failure = $2,
+         rests = case when failing_since < now() - $3 * interval '1 ms' then 'It has failed for a day: ' || $2 else rests end
+   where alert_id = $1 returning rests is not null as rests`
+
+/** Notes a failure. @returns whether the alert rests now */
+export async function noteFailed(pool: Pool, { alert }: ReadMessage, why: string): Promise<boolean> {
+  const { rows } = await pool.query<{ rests: boolean }>(FAIL, [alert.id, why, RESTS_AFTER])
+  return rows[0]?.rests ?? true
+}

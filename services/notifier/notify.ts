@@ -1,0 +1,122 @@
+import type { PgBoss } from 'pg-boss'
+import { openIndex } from '../../search/index.ts'
+import type { SearchIndex } from '../../search/types.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { counter } from '../../shared/metrics.ts'
+import { loadAlertSecrets } from '../../shared/plans/alerts.ts'
+import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
+import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { startBoss } from '../../shared/queues/boss.ts'
+import { ALERTS, DEAD_ALERTS } from '../../shared/queues/queues.ts'
+import { openWorker } from '../../status/watch.ts'
+import { openMail } from './mail.ts'
+import { composed, noteDelivered, noteFailed, type ReadMessage, readMessage } from './message.ts'
+import { NotDelivered, openWebhooks } from './webhook.ts'
+
+/** ms between two looks for messages. */
+const TICK = 1_000
+/** ms after which a message is queued again; that does nothing where it has a job still. */
+const QUEUED = 30_000
+/** Messages under way at a time: a receiver that hangs holds one for ten seconds. */
+const AT_ONCE = 16
+/** ms for which delivered messages are kept: copies of what was told are told no more. */
+const KEPT = 7 * 86_400_000
+
+const delivered = counter('alerts_delivered_total', 'Messages of alerts that arrived.')
+const failed = counter('alerts_failed_total', 'Attempts to deliver a message of an alert that failed.')
+
+interface Sender {
+  pool: Pool
+  index: Pick<SearchIndex, 'articles'>
+  webhooks: Pick<ReturnType<typeof openWebhooks>, 'send'>
+  mail: Pick<NonNullable<ReturnType<typeof openMail>>, 'send'> | null
+}
+
+/**
+ * Sends the messages of alerts. Postgres says what is to be sent; pg-boss repeats what failed,
+ * after longer and longer pauses. What was sent and not noted is sent again, under the same id.
+ */
+export async function startNotifier({ config, log }: ServiceContext): Promise<Running> {
+  const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
+  const boss = await startBoss(config.DATABASE_URL, postgres)
+  const index = openIndex(pool, { caches: SMALL })
+  const [webhooks, mail] = [openWebhooks(config), openMail(config)]
+  const sender = { pool, index, webhooks, mail }
+  await boss.work<{ message: string }>(
+    ALERTS,
+    { localConcurrency: AT_ONCE, pollingIntervalSeconds: 0.5 },
+    async jobs => {
+      for (const { data } of jobs) await send(sender, boss, data.message)
+    },
+  )
+  const outage = createOutageLog(log, {
+    begins: 'could not queue messages of alerts',
+    ends: 'messages of alerts are queued again',
+  })
+  const dispatcher = repeatEvery(TICK, () => dispatch(pool, boss), { outage })
+  const { missing, causes } = watch()
+  return {
+    async stop() {
+      await causes.close()
+      await dispatcher.close()
+      await boss.stop({ graceful: true, timeout: 11_000 })
+      await webhooks.close()
+      mail?.close()
+      await Promise.allSettled([index.close(), queues.close()])
+      await pool.end()
+    },
+    missing,
+  }
+}
+
+/** It only shows articles. */
+const SMALL = { postings: 1, columns: 1, verified: 1, counts: 1, articles: 8 << 20, names: 8 << 20 }
+
+// $1 QUEUED. Index: alert_messages_due
+const DISPATCH = `
+  update alert_messages set try_at = now() + $1 * interval '1 ms'
+   where message_id in (
+     select m.message_id from alert_messages m join search_alerts a using (alert_id)
+      where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')
+      order by m.try_at limit 200 for update of m skip locked)
+   returning message_id as message`
+
+/** Queues the messages that are due. */
+async function dispatch(pool: Pool, boss: PgBoss): Promise<void> {
+  const { rows } = await pool.query<{ message: string }>(DISPATCH, [QUEUED])
+  if (rows.length > 0)
+    await boss.insert(
+      ALERTS,
+      rows.map(data => ({ data, singletonKey: data.message })),
+    )
+  await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [KEPT])
+}
+
+/** @throws NotDelivered: it is tried again later */
+async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: string): Promise<void> {
+  const message = await readMessage(pool, id)
+  if (message === null) return
+  const body = await composed(index, message)
+  try {
+    // Nothing is left of it that the plan of its key still shows.
+    if (body !== null) await deliver(message, body)
+    await noteDelivered(pool, message, body !== null)
+    delivered.inc()
+  } catch (error) {
+    if (isTransient(error) || !(error instanceof NotDelivered)) throw error
+    failed.inc()
+    if (!(await noteFailed(pool, message, error.message))) throw error
+    await boss.send(DEAD_ALERTS, { message: id, why: error.message })
+  }
+
+  async function deliver(message: ReadMessage, body: NonNullable<Awaited<ReturnType<typeof composed>>>): Promise<void> {
+    const { alert } = message
+    const secrets = await loadAlertSecrets(pool)
+    if (!alert.to.startsWith('mailto:')) {
+      const secret = secrets.signing(alert.id)
+      await webhooks.send(alert.to, { id, body: JSON.stringify(body), secret })
+    } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
+    else await mail.send(alert, body, secrets.token)
+  }
+}

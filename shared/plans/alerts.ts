@@ -1,0 +1,231 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type TimeZone, timeZoneNamed } from '../../search/query/calendar.ts'
+import { addressRule } from '../addresses.ts'
+import type { Config } from '../config/config.ts'
+import { loadSharedSecret, type Pool, type Queryable } from '../postgres/pool.ts'
+import { changeKept } from './search-feeds.ts'
+
+/** Whom to tell, and when. */
+export interface AlertTerms {
+  /** `https://…` or `mailto:…` */
+  to: string
+  /** `at once`, or a local time as `08:00`. */
+  when: string
+  /** IANA name. */
+  zone: string
+}
+
+/** An alert that hangs on a kept search. */
+export interface Alert extends AlertTerms {
+  id: string
+  searchId: string
+  keyId: string
+  /** null: the owner of the address has not followed the link yet. */
+  confirmedAt: Date | null
+  /** Why it rests; null: it does not. */
+  rests: string | null
+  failingSince: Date | null
+  failure: string | null
+  deliveredAt: Date | null
+  createdAt: Date
+}
+
+const COLUMNS = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, told_when as when,
+  time_zone as zone, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
+  delivered_at as "deliveredAt", created_at as "createdAt"`
+
+/** The alerts of a key; null: of all keys. Index: search_alerts_key */
+export async function listAlerts(db: Queryable, keyId: string | null): Promise<Alert[]> {
+  const { rows } = await db.query<Alert>(
+    `select ${COLUMNS} from search_alerts where $1::text is null or key_id = $1 order by created_at, alert_id`,
+    [keyId],
+  )
+  return rows
+}
+
+// $1 search, $2 alert, $3 key, $4 to, $5 when, $6 zone, $7 seq, $8 at, $9 due, $10 is it mail.
+const PUT = `
+  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9, case when not $10 or exists (
+    select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) then now() end
+  on conflict (search_id) do update set
+    told_when = $5, time_zone = $6, due_at = $9, failing_since = null, failure = null, told_to = $4,
+    rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
+    asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
+    confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
+  returning ${COLUMNS}, xmax = 0 as "isNew"`
+
+/** Mails that may ask owners of addresses for one key in a day. */
+const MOST_ASKED = 20
+const ASKS = `
+  with asked as (
+    update search_alerts set asked_at = now(), rests = null
+     where alert_id = $1 and confirmed_at is null and (asked_at is null or asked_at < now() - interval '24 hours')
+       and (select count(*) from search_alerts where key_id = $2 and asked_at > now() - interval '24 hours') < ${MOST_ASKED}
+    returning alert_id)
+  insert into alert_messages (message_id, alert_id, kind, seqs, more) select $3, alert_id, 'ask', '{}', 0 from asked`
+
+/**
+ * Gives a kept search an alert, or changes the one that it has, which goes on from its place. The
+ * owner of a mail address is asked first. Null when the key keeps no such search.
+ *
+ * @param place where a new one begins
+ */
+export function putAlert(
+  pool: Pool,
+  keyId: string,
+  searchId: string,
+  terms: AlertTerms,
+  place: { seq: bigint; at: Date },
+): Promise<(Alert & { isNew: boolean }) | null> {
+  return changeKept(pool, keyId, async client => {
+    const { rowCount } = await client.query(
+      'update kept_searches set of_feed = false where search_id = $1 and key_id = $2',
+      [searchId, keyId],
+    )
+    if (rowCount === 0) return null
+    const { to, when, zone } = terms
+    const before = await client.query<{ to: string }>('select told_to as to from search_alerts where search_id = $1', [
+      searchId,
+    ])
+    const due = nextTime(when, zone, new Date())
+    const isMail = to.startsWith('mailto:')
+    const id = `alert_${randomBytes(8).toString('hex')}`
+    const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
+    const { rows } = await client.query<Alert & { isNew: boolean }>(PUT, values)
+    const alert = rows[0]!
+    // What was on its way to another address is found again.
+    if (before.rows[0] && before.rows[0].to !== to) {
+      await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
+    }
+    if (alert.confirmedAt === null) await client.query(ASKS, [alert.id, keyId, messageId()])
+    return alert
+  })
+}
+
+export async function endAlert(db: Queryable, keyId: string, searchId: string): Promise<void> {
+  await db.query('delete from search_alerts where search_id = $1 and key_id = $2', [searchId, keyId])
+}
+
+export const messageId = (): string => `msg_${randomBytes(16).toString('hex')}`
+
+const DAY = 86_400_000
+
+/** The next time after a moment at which an alert looks what is new: once in a local day. */
+export function nextTime(when: string, zoneName: string, after: Date): Date {
+  const zone = timeZoneNamed(zoneName)
+  const clock = /^(\d\d):(\d\d)$/.exec(when)
+  if (clock === null || zone === null) return after
+  const ofDay = (Number(clock[1]) * 60 + Number(clock[2])) * 60_000
+  const today = Math.floor(after.getTime() / DAY) * DAY
+  const times = [-1, 0, 1, 2].map(day => instantOf(today + day * DAY + ofDay, zone))
+  return new Date(times.find(time => time > after.getTime())!)
+}
+
+/**
+ * The first instant at which the clocks of a zone show a time. Where they skip it: when they are
+ * set.
+ *
+ * @param local ms since 1970, as if the clocks showed UTC
+ */
+function instantOf(local: number, zone: TimeZone): number {
+  const spans = zone.spans(local - 2 * DAY, local + 2 * DAY)
+  for (const { from, to, offset } of spans) {
+    if (local - offset < to) return Math.max(from, local - offset)
+  }
+  return local
+}
+
+/** ms in which the name of a host must resolve. */
+const RESOLVES = 3_000
+const MAIL =
+  /^mailto:([^\s@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/i
+
+/** Whether the operator let an address of his own in: `host` or `host:port` of ALERT_HOSTS. */
+export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>): boolean =>
+  ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
+
+export const PUBLIC = addressRule([], ['443'])
+
+/**
+ * Whom an alert may tell.
+ *
+ * @returns the address in one spelling, or the sentence that says why it is refused
+ */
+export async function readAddress(
+  written: string,
+  config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>,
+): Promise<{ to: string } | { why: string }> {
+  const text = written.trim()
+  if (/^mailto:/i.test(text)) {
+    const mail = MAIL.exec(text)?.[1]
+    if (mail === undefined) return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
+    return config.SMTP_URL === '' ? { why: 'This server sends no mail.' } : { to: `mailto:${mail}` }
+  }
+  const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return { why: 'Write an address that begins with https:// or mailto:.' }
+  if (url.username !== '' || url.password !== '') return { why: 'Write the address without a name or a password.' }
+  url.hash = ''
+  if (isOwn(url, config)) return { to: url.href }
+  if (url.protocol === 'http:') return { why: 'Write an address that begins with https://: http is read on its way.' }
+  if (url.port !== '') return { why: 'Leave the port out: only 443 is asked.' }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const found = isIP(host) ? [{ address: host }] : await resolve(host)
+  if (found === null) return { why: `The host ${host} has no address.` }
+  if (!found.some(({ address }) => PUBLIC.isPublic(address))) return { why: `The host ${host} has no public address.` }
+  return { to: url.href }
+}
+
+async function resolve(host: string): Promise<{ address: string }[] | null> {
+  const late = new Promise<null>(resolve => setTimeout(resolve, RESOLVES, null).unref())
+  return Promise.race([lookup(host, { all: true }).catch(() => null), late])
+}
+
+/** What the owner of a mail address may do by a link. */
+export type LinkPurpose = 'confirm' | 'unsubscribe'
+
+/**
+ * Secrets of alerts, made of one secret of all processes, so that the database holds none of them:
+ * with which the webhooks of an alert are signed (Standard Webhooks: `whsec_` and base64), and the
+ * tokens of links, which fit one address.
+ */
+export async function loadAlertSecrets(db: Queryable) {
+  const secret = await loadSharedSecret(db, 'alerts')
+  const made = (...parts: string[]) => createHmac('sha256', secret).update(JSON.stringify(parts)).digest()
+  return {
+    signing: (alertId: string): string => `whsec_${made('sign', alertId).toString('base64')}`,
+    token: (purpose: LinkPurpose, { id, to }: Pick<Alert, 'id' | 'to'>): string =>
+      `${id.slice('alert_'.length)}${made(purpose, id, to).toString('base64url')}`,
+    /** The alert of a token; null: nobody was given it. */
+    async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
+      const id = `alert_${token.slice(0, 16)}`
+      const { rows } = await db.query<Alert>(`select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
+      const tag = Buffer.from(token.slice(16), 'base64url')
+      const own = rows[0] && made(purpose, id, rows[0].to)
+      return own && tag.length === own.length && timingSafeEqual(tag, own) ? rows[0]! : null
+    },
+  }
+}
+
+/** ms that the link of a mail that asks may be followed. */
+export const ASKED_FOR = DAY
+
+/** Notes what the owner of an address said. */
+export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: Alert): Promise<void> {
+  if (purpose === 'confirm') {
+    await db.query(
+      `update search_alerts set confirmed_at = coalesce(confirmed_at, now()), rests = null
+        where alert_id = $1 and asked_at > now() - $2 * interval '1 ms'`,
+      [id, ASKED_FOR],
+    )
+    return
+  }
+  await db.query('update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1', [
+    id,
+    'The owner of the address wants no more of it.',
+  ])
+  await db.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [id])
+}

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { PgBoss } from 'pg-boss'
+import type { OutageLog } from '../log/outage.ts'
+import { isTransient } from '../postgres/pool.ts'
+
+/** ms */
+const START_AGAIN = 1_000
+
+/**
+ * pg-boss, whose cron starts maintenance and which repeats deliveries of alerts. `npm run migrate`
+ * alone creates its schema.
+ */
+export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: 'perscope maintenance',
+    max: 3,
+    // What a killed process had in hand is given to another one within this time.
+    ...{ superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 },
+    migrate: false,
+    createSchema: false,
+  })
+  boss.on('error', onError)
+  return boss
+}
+
+/**
+ * Creates a boss and starts it. Waits for a Postgres that does not answer, or that is starting.
+ */
+export async function startBoss(databaseUrl: string, postgres: OutageLog): Promise<PgBoss> {
+  for (;;) {
+    const boss = createBoss(databaseUrl, postgres.met)
+    try {
+      await boss.start()
+      return boss
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {})
+      if (!isTransient(error)) throw error
+      postgres.met(error)
+      await pause(START_AGAIN)
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { nextTime } from '../../shared/plans/alerts.ts'
+import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool } from '../database.ts'
+import { createFleet, freePort, until } from '../fleet.ts'
+import { runScript } from '../script.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { ask, PLAN } from './api.ts'
+
+t.setTimeout(280_000)
+
+/** What a receiver was sent. */
+interface Received {
+  headers: Record<string, string>
+  body: string
+  json: { id: string; type: string; search: object; articles: { title: string }[]; more: number }
+}
+
+async function startReceiver(test: Pick<Test, 'teardown'>) {
+  const received: Received[] = []
+  /** How it answers; 'hang': not at all. */
+  const fate: { next(): number | 'hang' } = { next: () => 200 }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request.setEncoding('utf8')) body += part
+    const answer = fate.next()
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+    received.push({ headers, body, json: JSON.parse(body) })
+    if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  test.teardown(() => server.closeAllConnections())
+  test.teardown(() => server.close())
+  const titles = () => received.flatMap(({ json }) => json.articles.map(({ title }) => title))
+  return { received, fate, titles, url: `http://127.0.0.1:${port}/hook` }
+}
+
+const { database, pool } = await createTestPool(t)
+const env = { DATABASE_URL: database.url, REDIS_URL: '', ALERT_HOSTS: '127.0.0.1' }
+const PORT = String(await freePort())
+const fleet = createFleet(env, t)
+await Promise.all([fleet.start('api', { PORT }), fleet.start('notifier')])
+const indexer = openIndexer(pool, SEGMENT_THREAD)
+const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+let numbered = 0
+const index = (...titles: string[]) => writer.write(titles.map(title => newArticle(++numbered, { title })))
+
+const change = (secret: string, method: string, path: string, body?: unknown) =>
+  ask(`${fleet.base()}/explore/searches${path}`, secret, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  })
+const issue = (plan = {}) => createKey(pool, 'test', { ...PLAN, ...plan })
+const keep = async (secret: string, search: string, terms?: object) => {
+  const { id } = (await change(secret, 'POST', '', { search, name: 'Bruggen' })).json.data
+  const alert = terms && (await change(secret, 'PUT', `/${id}/alert`, terms))
+  return { id, alert }
+}
+const used = async (keyId: string) =>
+  (await pool.query<{ used: number }>('select used from quota_months where key_id = $1', [keyId])).rows[0]?.used ?? 0
+
+t.test('what is new is told once, in order, signed, and each message costs one of the month', async t => {
+  const { received, titles, url } = await startReceiver(t)
+  const { secret, key } = await issue({ quota: 10 })
+  await index('brug van vroeger')
+  const { id, alert } = await keep(secret, 'q=brug', { to: url, when: 'at once' })
+  t.match(alert, {
+    status: 201,
+    json: { data: { to: url, when: 'at once', time_zone: 'UTC', state: 'on', secret: /^whsec_/ } },
+  })
+  const wanted: string[] = []
+  for (let round = 0; round < 3; round++) {
+    const some = Array.from({ length: 60 }, (_, at) => `brug ${round}-${at}`)
+    wanted.push(...some)
+    await index(...some, 'iets anders')
+  }
+  await until(
+    () => titles().length >= wanted.length,
+    40_000,
+    () => fleet.logs(),
+  )
+  t.same(titles(), wanted)
+  for (const { headers, body, json } of received) {
+    t.match(new Webhook(alert!.json.data.secret).verify(body, headers), json)
+    t.match(json, { id: headers['webhook-id'], type: 'articles', search: { id, name: 'Bruggen' } })
+    t.ok(json.articles.length <= 100)
+  }
+  t.equal(received[0]!.json.more, wanted.length - received[0]!.json.articles.length)
+  await until(
+    async () => (await used(key.id)) === received.length,
+    20_000,
+    () => fleet.logs(),
+  )
+  t.match((await change(secret, 'GET', '')).json.data[0].alert, { state: 'on', reason: null, delivered_at: /^20/ })
+  await change(secret, 'PATCH', `/${id}`, { search: 'q=sluis' })
+  const before = received.length
+  await index('sluis', 'brug')
+  await until(
+    () => received.length > before,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.same(
+    received.at(-1)!.json.articles.map(({ title }) => title),
+    ['sluis'],
+    'a changed search goes on from its place',
+  )
+  t.equal((await change(secret, 'DELETE', `/${id}/alert`)).status, 204)
+})
+
+t.test('nothing is lost while services are killed and the receiver hangs, fails and is gone', async t => {
+  const { received, fate, titles, url } = await startReceiver(t)
+  const { secret } = await issue()
+  await keep(secret, 'q=kade', { to: url, when: 'at once' })
+  const fates = [500, 'hang', 302, 500, 200, 503] as const
+  let at = 0
+  fate.next = () => fates[at++ % fates.length]!
+  const wanted: string[] = []
+  for (let round = 0; round < 6; round++) {
+    const title = `kade ${round}`
+    wanted.push(title)
+    await index(title)
+    const service = round % 2 === 0 ? 'notifier' : 'api'
+    const running = fleet.members.filter(one => one.service === service).at(-1)!
+    running.process.kill('SIGKILL')
+    await running.exited
+    await fleet.start(service, service === 'api' ? { PORT } : {})
+  }
+  fate.next = () => 200
+  await until(
+    () => wanted.every(title => titles().includes(title)),
+    200_000,
+    () => fleet.logs(),
+  )
+  const byId = Map.groupBy(received, ({ json }) => json.id)
+  for (const same of byId.values())
+    for (const { body } of same) t.equal(body, same[0]!.body, 'what is repeated is the same')
+  t.same([...new Set(titles())], wanted, 'in order')
+})
+
+t.test('an address is refused with a reason', async t => {
+  const { secret } = await issue()
+  const { id } = await keep(secret, 'q=brug')
+  for (const [terms, said] of [
+    [{ to: 'http://example.org/', when: 'at once' }, /"to":\["Write an address that begins with https/],
+    [{ to: 'https://10.1.2.3/', when: 'at once' }, /"to":\["The host 10.1.2.3 has no public address/],
+    [{ to: 'https://[::1]/', when: 'at once' }, /no public address/],
+    [{ to: 'https://localhost/', when: 'at once' }, /no public address/],
+    [{ to: 'https://a:b@example.org/', when: 'at once' }, /without a name/],
+    [{ to: 'https://example.org:8443/', when: 'at once' }, /Leave the port out/],
+    [{ to: 'ftp://example.org/', when: 'at once' }, /https:\/\/ or mailto:/],
+    [{ to: 'mailto:a@example.org?subject=x', when: 'at once' }, /one address/],
+    [{ to: 'mailto:a@example.org', when: 'at once' }, /sends no mail/],
+    [{ to: 'http://127.0.0.1/', when: 'now' }, /"when":\["Write/],
+    [{ to: 'http://127.0.0.1/', when: '24:00' }, /"when":\["Write/],
+    [{ to: 'http://127.0.0.1/', when: '08:00', time_zone: 'Mars' }, /"time_zone":\["Write/],
+    [{ when: '08:00' }, /"to":\["Write/],
+  ] as const) {
+    const { status, text } = await change(secret, 'PUT', `/${id}/alert`, terms)
+    t.equal(status, 422, JSON.stringify(terms))
+    t.match(text, said)
+  }
+  const meaning = await keep(secret, 'search=semantic&q=water', { to: 'http://127.0.0.1/', when: 'at once' })
+  t.match(meaning.alert, { status: 422, json: { errors: { search: [/by meaning/] } } })
+  t.equal((await change(secret, 'PUT', '/search_0/alert', { to: 'http://127.0.0.1/', when: 'at once' })).status, 404)
+})
+
+t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an operator looks', async t => {
+  const { received, fate, url } = await startReceiver(t)
+  const { secret, key } = await issue({ quota: 0 })
+  const { id } = await keep(secret, 'country=NL,BE&q=dijk', { to: url, when: 'at once' })
+  await index('dijk een')
+  const open = async () => (await pool.query('select from alert_messages where delivered_at is null')).rowCount
+  await until(
+    async () => (await open()) === 1,
+    60_000,
+    () => fleet.logs(),
+  )
+  await pool.query('update alert_messages set try_at = now() where delivered_at is null')
+  const alerts = (...args: string[]) => runScript('alerts', args, { DATABASE_URL: database.url })
+  const [mine] = (await alerts('list', '--json')).out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .filter(one => one.key === key.id)
+  t.match(mine, { state: 'on', open_messages: 1, search: id })
+  t.equal(received.length, 0, 'a used-up month delays it')
+  await updateKey(pool, key.id, { plan: { quota: null } })
+  await pool.query('update alert_messages set try_at = now() where delivered_at is null')
+  await until(
+    () => received.length === 1,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.match(await alerts('test', mine.id), { code: 0 })
+  await until(
+    () => received.length === 2,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.match(received[1]!.json, { type: 'test', articles: [], more: 0 })
+
+  fate.next = () => 500
+  await index('dijk twee')
+  await until(
+    () => received.length > 2,
+    60_000,
+    () => fleet.logs(),
+  )
+  await pool.query("update search_alerts set failing_since = now() - interval '25 hours' where alert_id = $1", [
+    mine.id,
+  ])
+  await until(
+    async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
+    120_000,
+    () => fleet.logs(),
+  )
+  t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /^It has failed for a day: It answered 500\.$/)
+  t.match((await alerts('list')).out, /rests, 1 to be sent/)
+  fate.next = () => 200
+  const [last] = received.slice(-1)
+  t.match(await alerts('retry', mine.id), { code: 0, err: /try again: 1/ })
+  await until(
+    () => received.at(-1) !== last,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.equal(received.at(-1)!.json.id, last!.json.id)
+
+  await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
+  await index('dijk drie')
+  await until(
+    async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
+    60_000,
+    () => fleet.logs(),
+  )
+  t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
+  await updateKey(pool, key.id, { plan: { countries: ['NL', 'BE'] } })
+  await change(secret, 'PUT', `/${id}/alert`, { to: url, when: 'at once' })
+  await revokeKey(pool, key.id)
+  await until(
+    async () => (await pool.query('select from search_alerts where key_id = $1', [key.id])).rowCount === 0,
+    60_000,
+  )
+})
+
+t.test('a digest comes once in a local day, also when clocks change', t => {
+  const days = (when: string, zone: string, from: string, count: number) => {
+    const times: string[] = []
+    for (let at = new Date(from); times.length < count; ) {
+      at = nextTime(when, zone, at)
+      times.push(at.toISOString().slice(0, 16))
+    }
+    return times
+  }
+  t.same(days('02:30', 'Europe/Brussels', '2026-03-27T12:00:00Z', 3), [
+    '2026-03-28T01:30',
+    '2026-03-29T01:00',
+    '2026-03-30T00:30',
+  ])
+  t.same(days('02:30', 'Europe/Brussels', '2026-10-23T12:00:00Z', 3), [
+    '2026-10-24T00:30',
+    '2026-10-25T00:30',
+    '2026-10-26T01:30',
+  ])
+  t.same(days('00:00', 'Pacific/Apia', '2026-01-01T09:00:00Z', 2), ['2026-01-01T11:00', '2026-01-02T11:00'])
+  t.end()
+})
