@@ -16,7 +16,7 @@ t.setTimeout(300_000)
 proveScenario(etcd, { limit: 180_000 })
 proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { limit: 180_000, loopback: true })
 
-const SCRIPT = fileURLToPath(new URL('./main.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../../scripts/fleet.ts', import.meta.url))
 const listed = (folder: string) => {
   try {
     return readdirSync(folder)
