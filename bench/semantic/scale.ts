@@ -58,7 +58,8 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     figures.index_s = seconds()
     Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), ask, name, real))
     Object.assign(figures, await measureSpeed(place, 11))
-    // Generated articles have no text, so a pass would find no group.
+    // Generated articles have no text: a pass would say nothing of them.
+    await database.query('insert into copy_sketches (seq, id) select seq, id from articles on conflict do nothing')
     await database.query('update copies_state set seq = (select max(seq) from articles)')
     Object.assign(figures, await measureRelated(rows, place))
 
