@@ -250,6 +250,8 @@ type SegmentThread = ReturnType<typeof createSegmentThread>
  */
 function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPriority: boolean; keepAlive: number }) {
   let worker: Worker | null = null
+  /** It has loaded its modules, and says so, or has ended. */
+  let loaded: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
   let crash: unknown
@@ -262,6 +264,7 @@ function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPr
       workerData: { makesSegments: true, lowPriority } satisfies SegmentThreadData,
     })
     crash = undefined
+    loaded = new Promise(resolve => started.once('message', resolve).once('exit', resolve))
     return started
       .on('error', error => {
         crash = error
@@ -273,6 +276,9 @@ function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPr
   const end = async () => {
     const ending = worker
     worker = null
+    ending?.ref()
+    // Node dies when a thread is ended that still loads its modules.
+    await loaded
     await ending?.terminate()
   }
   async function perform(task: Task): Promise<TaskResult> {

@@ -27,7 +27,12 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
   })
+  // When all modules have run, those that call this one, too.
+  setImmediate(() => parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer))
 }
+
+/** The answer to no question. */
+const LOADED: TaskResult = { made: [], ahead: null, failure: null }
 
 let knownWords: KnownWords | undefined
 

@@ -194,6 +194,18 @@ t.test('tasks of one thread at a time each get the segment of their own articles
   )
 })
 
+t.test('a thread may be ended at any moment of its start', async t => {
+  const { pool } = await createTestPool(t)
+  for (let ms = 0; ms < 400; ms += 15) {
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    const building = indexer.imported.build({ sources: [], titles: [], bodies: [] }).catch(() => {})
+    await setTimeout(ms)
+    await indexer.close()
+    await building
+  }
+  t.pass('Node has not died')
+})
+
 interface Encounter {
   /** Articles of the segment that stand in the one before. */
   again?: number
