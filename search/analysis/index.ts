@@ -1,4 +1,5 @@
 import type { Language } from '../vocabulary.ts'
+import { stem } from './stems.ts'
 import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
 /*
@@ -143,6 +144,18 @@ export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
   en: folded('en'),
 }
 
+/**
+ * Whether a word of an article is found by keywords: by the stem in the article's language. Stop
+ * words do not count, unless the query has nothing else (decision 17).
+ */
+export function isFormOf(wanted: string[], language: Language): (word: string) => boolean {
+  const stopWords = STOP_WORDS[language]
+  const telling = wanted.filter(word => !stopWords.has(word))
+  if (telling.length === 0) return word => wanted.includes(word)
+  const stems = new Set(telling.map(word => stem(language, word)))
+  return word => !stopWords.has(word) && stems.has(stem(language, word))
+}
+
 /** The words of an article, two lists as `wordList` writes them (table `article_words`). */
 export interface DocumentWords {
   title: string
@@ -166,6 +179,9 @@ export function wordListOf(text: string): string {
 export function wordList(list: string[]): string {
   return list.length === 0 ? '\n' : `\n${list.join('\n')}\n`
 }
+
+/** The words of a list. */
+export const wordsOf = (list: string): string[] => list.split('\n').filter(word => word !== '')
 
 /** Code units of the longest text whose words `writeWords` writes. */
 const LONGEST_WRITTEN = 1 << 20

@@ -1,6 +1,15 @@
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
-import { type Elsewhere, type IndexPart, TextsElsewhere } from '../execute/index-parts.ts'
-import { type Ahead, type DocFilter, type Extent, inOrder, type MatchOrder, type SearchPlan } from '../execute/plan.ts'
+import { type Elsewhere, type IndexPart, TextsElsewhere, type Verify } from '../execute/index-parts.ts'
+import {
+  type Ahead,
+  type DocFilter,
+  type Extent,
+  type Hit,
+  inOrder,
+  type MatchOrder,
+  type SearchPlan,
+  TooFrequent,
+} from '../execute/plan.ts'
 import type { Queryable } from '../postgres.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
@@ -35,7 +44,7 @@ export function openArchive(db: Queryable, settings: ArchiveSettings | null, fai
       const isCurrent = async () => (await readArchiveMeta(db)).version === version
       return {
         covered: own.covered,
-        part: (plan, order) => archivePart(client, own, plan, order, { isCurrent, failed }),
+        part: (plan, order, verify) => archivePart(client, own, plan, order, { isCurrent, failed, verify }),
       }
     },
     close: client.close,
@@ -50,18 +59,21 @@ const NO_ARCHIVE: Elsewhere = {
   async close() {},
 }
 
-/** @param told.isCurrent whether segments and archive are still those that the search began with */
+/**
+ * @param told.isCurrent whether segments and archive are still those that the search began with
+ * @param told.verify for NEAR, which the documents cannot tell for forms of words
+ */
 function archivePart(
   client: ArchiveClient,
   { indices, covered }: ArchiveMeta,
-  { node, scoring, filter }: SearchPlan,
+  { node, scoring, filter, reading }: SearchPlan,
   order: MatchOrder,
-  told: { isCurrent: () => Promise<boolean>; failed: () => void },
+  told: { isCurrent: () => Promise<boolean>; failed: () => void; verify: Verify },
 ): IndexPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark }
   const ahead = inOrder(indices, order, own)
-  const words: Clause[] = node === null ? [] : [clauseOf(node)]
+  let words: Clause[] = node === null ? [] : [clauseOf(node)]
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {
     const asked = some.map(one => one.segment)
@@ -73,17 +85,36 @@ function archivePart(
       readAnswer(await client.send(searchRequest(asked, { ...body, query })), isScored)
     await ask(question, search)
   }
+  /** Reads the numbers of all documents that NEAR leaves open, and leaves those that match. */
+  const verified = async (note: (articles: number) => void): Promise<Clause> => {
+    const seqs: bigint[] = []
+    for (let from = 0; from < ahead.length; from += INDICES) {
+      const asked = ahead.slice(from, from + INDICES).map(one => one.segment)
+      const query = { bool: { filter: [...words, ...filterClauses(own, asked)] } }
+      let hits: Hit[] = []
+      do {
+        const after = hits.length === 0 ? {} : { search_after: [Number(hits.at(-1)!.seq)] }
+        const body = { ...OPEN_PAGE, ...after, query }
+        hits = readAnswer(await client.send(searchRequest(asked, body)), false).hits
+        note(hits.length)
+        seqs.push(...hits.map(hit => hit.seq))
+      } while (hits.length === PAGE)
+    }
+    return { terms: { seq: (await told.verify(seqs)).map(Number) } }
+  }
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
       if (collectors.some(({ question }) => question.kind === 'texts')) throw new TextsElsewhere()
       try {
+        if (reading !== null) words = [await verified(reading)]
         for (let from = 0; from < ahead.length; from += INDICES) {
           const next = ahead[from]!.startsAt
           if (from > 0 && collectors.every(collector => collector.isComplete(next))) return
           await matchSome(ahead.slice(from, from + INDICES), collectors)
         }
       } catch (error) {
+        if (error instanceof TooFrequent) throw error
         // An index that was replaced meanwhile is gone, and the search starts again without it.
         if (!(await told.isCurrent())) throw new SegmentsChanged('the archive changed during a search')
         told.failed()
@@ -127,6 +158,12 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
 
 /** Buckets in one page of an aggregation that has pages. */
 const PAGE = 10_000
+
+/** A page of documents, by their numbers alone. */
+const OPEN_PAGE = {
+  ...{ size: PAGE, track_total_hits: false, sort: [{ seq: 'asc' }] },
+  ...{ stored_fields: '_none_', docvalue_fields: ['seq'] },
+}
 
 /** An aggregation whose buckets come in pages. */
 interface Pages {
@@ -258,12 +295,15 @@ type Clause = Readonly<Record<string, unknown>>
 const ALL: Clause = { match_all: {} }
 
 /**
- * The condition of a syntax tree: the same as `execute/two-phase.ts` evaluates, with phrases exact.
+ * The condition of a syntax tree: the same as `execute/two-phase.ts` evaluates, with phrases exact,
+ * and the sides of NEAR anywhere.
  */
 function clauseOf(node: QueryNode): Clause {
   switch (node.kind) {
     case 'term':
       return termClause(node.term)
+    case 'near':
+      return clauseOf(node.of)
     case 'and':
       return { bool: { filter: node.of.map(clauseOf) } }
     case 'or':

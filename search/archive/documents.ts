@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '../analysis/index.ts'
+import { STOP_WORDS, wordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { Names } from '../cache/stored-articles.ts'
@@ -78,8 +78,8 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
  */
 export function documentOf(article: SegmentSource, words: ArticleWords, names: Names): object {
   const { seq, id, published, ingested, country, language, publisherNo, authorNos } = article
-  const title = listed(words.title)
-  const body = listed(words.body)
+  const title = wordsOf(words.title)
+  const body = wordsOf(words.body)
   const outlet = names.outlet(publisherNo)
   return {
     ...{ seq: Number(seq), id, country, publisher: publisherNo, author_nos: authorNos },
@@ -118,6 +118,3 @@ function termsOf(language: Language, title: string[], body: string[]): Set<strin
 }
 
 const textOf = (words: string[]) => words.map(TERMS.word).join(' ')
-
-/** The words of a list as `wordList` writes it. */
-const listed = (list: string): string[] => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))

@@ -60,13 +60,16 @@ export interface HeldElsewhere {
   /** Articles up to this `seq` are matched here and not in segments. */
   covered: bigint
   /** It finds what segments would find, because both have the same terms. */
-  part(plan: SearchPlan, order: MatchOrder): IndexPart
+  part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
 /** What is held elsewhere is counted there, where nobody knows which articles have one text. */
 export class TextsElsewhere extends Error {
   override name = 'TextsElsewhere'
 }
+
+/** Tells which articles pass the verification of a search. */
+export type Verify = (seqs: bigint[]) => Promise<bigint[]>
 
 /** The port through which a search engine of another kind holds the oldest articles. */
 export interface Elsewhere {

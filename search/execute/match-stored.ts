@@ -35,6 +35,7 @@ async function matchAhead(
   ahead: Ahead<SegmentMeta>[],
   collectors: readonly Collector[],
 ): Promise<void> {
+  if (plan.reading !== null) await noteReading(context, plan, plan.reading, ahead)
   const known = openKnownCounts(context, plan)
   const [counters, others] = partition(collectors)
   let open = ahead.filter(({ segment }) => !known.hasNone(segment))
@@ -58,6 +59,28 @@ async function matchAhead(
     articles = nextArticles(count, seenArticles, order.limit)
   }
   known.keep()
+}
+
+/** Articles that are looked at together, so that their lists fit into memory. */
+const LOOKED_AT = 1 << 20
+
+/**
+ * Looks before anything is read how many articles stay open, in all segments: pages that need the
+ * first of them alone are refused as counts are.
+ */
+async function noteReading(
+  context: StoredContext,
+  plan: SearchPlan,
+  reading: (articles: number) => void,
+  ahead: Ahead<SegmentMeta>[],
+): Promise<void> {
+  for (let open = ahead; open.length > 0; ) {
+    const batch = takeArticles(open, LOOKED_AT)
+    open = open.slice(batch.length)
+    const segments = batch.map(one => one.segment)
+    for (const { matches } of await matchSegments(context, segments, plan))
+      reading(matches.candidates.count - matches.confirmed.count)
+  }
 }
 
 /**

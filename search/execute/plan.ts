@@ -1,7 +1,8 @@
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
+import { type Expression, has } from '../query/expression.ts'
 import { cutToDays, type DocValues, indexFilters, type TimeBounds, timeBoundsOf } from '../query/filters.ts'
-import { planMatch, type ScoringTerm, type Verification } from '../query/match.ts'
+import { planMatch, type ScoringTerm } from '../query/match.ts'
 import { and, type QueryNode } from '../query/parse.ts'
 import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
@@ -16,7 +17,9 @@ export interface SearchPlan {
   /** The terms of the node that stand for parts of names. */
   nameTerms: string[]
   filter: DocFilter
-  verification: Verification | null
+  verification: Expression | null
+  /** Takes note of articles whose words NEAR has to read; null: there is no NEAR. */
+  reading: ((articles: number) => void) | null
   scoring: ScoringTerm[]
 }
 
@@ -46,7 +49,23 @@ export function planSearch(
     nameTerms: filters.flatMap(one => (one.kind === 'term' && parseNameTerm(one.term) !== null ? [one.term] : [])),
     filter: { bounds, watermark, above },
     verification,
+    reading: verification !== null && has(verification, ['near']) ? createReading() : null,
     scoring,
+  }
+}
+
+/** NEAR has to read the words of more articles than it may. */
+export class TooFrequent extends Error {
+  readonly most = MOST_READ
+}
+
+const MOST_READ = 50_000
+
+function createReading(): (articles: number) => void {
+  let read = 0
+  return articles => {
+    read += articles
+    if (read > MOST_READ) throw new TooFrequent()
   }
 }
 

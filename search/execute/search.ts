@@ -146,7 +146,9 @@ async function collectMatches(
   const above = later(plan.filter.above, elsewhere.covered)
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
-    elsewhere.part(plan, matchOrder),
+    elsewhere.part(plan, matchOrder, async seqs =>
+      plan.verification === null ? seqs : index.source.verify(seqs, plan.verification, meta.version),
+    ),
   ]
   const [inMemory] = await Promise.all([
     // Searches share this reading, so its statements may be those of another one.
@@ -229,20 +231,20 @@ async function matchMemory(
   names: NameLists,
   segments: readonly MemorySegment[],
   above: bigint,
-  { node, nameTerms, filter }: SearchPlan,
+  { node, nameTerms, filter, reading }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
   if (segments.length === 0) return
   const pace = createPace()
   const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
-  const named = (segment: MemorySegment): Evaluated =>
-    nameLists === null
-      ? segment
-      : {
-          documents: segment.documents,
-          phrase: segment.phrase,
-          list: term => nameLists(segment, term) ?? segment.list(term),
-        }
+  const named = (segment: MemorySegment): Evaluated => ({
+    ...{ documents: segment.documents, phrase: segment.phrase },
+    list: term => nameLists?.(segment, term) ?? segment.list(term),
+    near(asked, among) {
+      reading?.(among.count)
+      return segment.near(asked, among)
+    },
+  })
   for (const segment of segments) {
     // A segment that grows meanwhile is read up to the watermark.
     if (pace.isDue()) await pace.rest()
@@ -289,7 +291,7 @@ function docsUpTo({ documents }: MemorySegment, seq: bigint): number {
 }
 
 /** The parts of an in-memory segment that a query is evaluated on. */
-type Evaluated = Pick<MemorySegment, 'documents' | 'list' | 'phrase'>
+type Evaluated = Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'>
 
 /**
  * The documents of an in-memory segment that match a query, exactly.
@@ -302,6 +304,8 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
       return segment.list(node.term)
     case 'phrase':
       return segment.phrase(node.words, node.scope, within)
+    case 'near':
+      return segment.near(node.near, evaluate(node.of, segment, within))
     case 'or':
       return union(
         node.of.map(clause => evaluate(clause, segment, within)),

@@ -1,5 +1,5 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
-import type { Verification } from '../query/match.ts'
+import type { Expression } from '../query/expression.ts'
 import type { QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
 import {
@@ -74,6 +74,10 @@ export function compile(node: QueryNode): Evaluate {
     }
     case 'andNot':
       return exclusion(compile(node.of), node.not.map(compile))
+    case 'near': {
+      const both = compile(node.of)
+      return (lists, size, within) => ({ ...both(lists, size, within), confirmed: emptySet(size) })
+    }
     case 'phrase':
       return node.scope === 'title' ? titlePhrase(node.words) : phrase(node.words)
   }
@@ -301,7 +305,7 @@ export async function verifyMatches(
   source: ArticleSource,
   cache: SegmentCache,
   found: SegmentMatches[],
-  verification: Verification | null,
+  verification: Expression | null,
   version: bigint,
 ): Promise<DocIdSet[]> {
   if (found.every(({ matches }) => isExact(matches))) return found.map(one => one.matches.candidates)

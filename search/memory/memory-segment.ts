@@ -1,6 +1,8 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
+import type { Leaf, Near } from '../query/expression.ts'
 import type { DocValues } from '../query/filters.ts'
+import { isNear, type LengthAt } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -30,6 +32,8 @@ export interface MemorySegment extends DocValues {
    * @param within the only documents of interest; null: all
    */
   phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
+  /** Those of some documents in which both sides of NEAR stand near one another. */
+  near(near: Near, among: DocIdSet): DocIdSet
 }
 
 /** @param termIds may be shared with other segments */
@@ -82,7 +86,33 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       const candidates = within === null ? all : intersection(within, all)
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
+
+    near({ sides, most, inTitle }, among) {
+      const sidesOf = new Map<Language, LengthAt[][]>()
+      return passing(among, doc => {
+        const { language } = documents[doc]!
+        const own =
+          sidesOf.get(language) ?? sides.map(side => side.map(leaf => lengthIn(texts.ids, termIds, leaf, language)))
+        sidesOf.set(language, own)
+        const body = texts.bodyStart(doc)
+        const isInTitle = isNear(own, most, texts.titleStart(doc), body)
+        return isInTitle || (!inTitle && isNear(own, most, body, texts.end(doc)))
+      })
+    },
   }
+}
+
+/** `lengthAt`, on ids of words. */
+function lengthIn(ids: () => Int32Array, termIds: TermIds, leaf: Leaf, language: Language): LengthAt {
+  if (leaf.kind === 'phrase') {
+    const phrase = leaf.words.map(word => termIds.word(TERMS.word(word)))
+    return at => (phrase.every((word, n) => word >= 0 && ids()[at + n] === word) ? phrase.length : 0)
+  }
+  const { word } = leaf
+  const isStopWord = STOP_WORDS[language].has(word)
+  const wanted = isStopWord ? termIds.word(TERMS.word(word)) : termIds.stem(TERMS.stem(language, stem(language, word)))
+  const found = (at: number) => (isStopWord ? ids()[at]! : termIds.stemOf(ids()[at]!, language))
+  return at => (wanted >= 0 && found(at) === wanted ? 1 : 0)
 }
 
 /** Posting lists of the terms that filters look up. */

@@ -1,8 +1,9 @@
-import { STOP_WORDS, wordList } from '../analysis/index.ts'
+import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { TERMS } from '../terms.ts'
 import { LANGUAGES, type Language } from '../vocabulary.ts'
 import type { ArticleQuery } from './article-query.ts'
+import type { Expression, Leaf } from './expression.ts'
 import type { Match } from './parse.ts'
 import { and, andNot, or, type QueryNode, term } from './parse.ts'
 
@@ -16,18 +17,9 @@ interface MatchPlan {
    * The same condition on the words of an article (`article_words`), for documents that posting
    * lists leave open.
    */
-  verification: Verification | null
+  verification: Expression | null
   /** The terms that make one match closer than another (decision 17); empty: all score the same. */
   scoring: ScoringTerm[]
-}
-
-export interface Verification {
-  /** Title and body; otherwise the title alone. */
-  wholeText: boolean
-  /** The words contain all of these lists (`wordList`) … */
-  required: string[]
-  /** … and none of these. */
-  excluded: string[]
 }
 
 /** Adds its weight to the score of an article in the language that has the term. */
@@ -42,8 +34,12 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
   switch (match.kind) {
     case 'all':
       return { node: null, verification: null, scoring: [] }
-    case 'boolean':
-      return { ...asWritten(match.required, match.excluded, scope), scoring: [] }
+    case 'boolean': {
+      const [of, not] = [match.required, match.excluded].map(phrases => phrases.map(phraseLeaf))
+      return planTree({ kind: 'and', of: of!, not: not! }, scope, languages)
+    }
+    case 'expression':
+      return planTree(match.tree, scope, languages)
     case 'keyword': {
       const analysed = (languages ?? LANGUAGES).map(language => analyse(language, match.words))
       return {
@@ -100,18 +96,35 @@ function scoringTerms({ language, stems, written }: AnalysedWords, words: string
   return scoring
 }
 
-function asWritten(required: string[][], excluded: string[][], scope: Scope): Omit<MatchPlan, 'scoring'> {
-  const phrase = (words: string[]): QueryNode =>
-    words.length === 1 ? term(wordTerm(scope)(words[0]!)) : { kind: 'phrase', words, scope }
-  return {
-    node: andNot(and(required.map(phrase)), excluded.map(phrase)),
-    verification: {
-      wholeText: scope === 'title_body',
-      required: required.map(wordList),
-      excluded: excluded.map(wordList),
-    },
+const phraseLeaf = (words: string[]): Leaf => ({ kind: 'phrase', words, inTitle: false })
+
+function planTree(tree: Expression, scope: Scope, languages: readonly Language[] | null): MatchPlan {
+  const verification: Expression = JSON.parse(JSON.stringify(tree), (name, value) =>
+    name === 'inTitle' ? value || scope === 'title' : value,
+  )
+  return { node: nodeOf(verification, languages ?? LANGUAGES), verification, scoring: [] }
+}
+
+function nodeOf(tree: Expression, languages: readonly Language[]): QueryNode {
+  const nodes = (trees: Expression[]) => trees.map(one => nodeOf(one, languages))
+  switch (tree.kind) {
+    case 'phrase': {
+      const { words } = tree
+      return words.length === 1
+        ? term(wordTerm(scopeOf(tree))(words[0]!))
+        : { kind: 'phrase', words, scope: scopeOf(tree) }
+    }
+    case 'forms':
+      return or(languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))))
+    case 'near':
+      return { kind: 'near', of: and(tree.sides.map(side => or(nodes(side)))), near: tree }
+    case 'and':
+      return andNot(and(nodes(tree.of)), nodes(tree.not))
+    case 'or':
+      return or(nodes(tree.of))
   }
 }
 
+const scopeOf = ({ inTitle }: { inTitle: boolean }): Scope => (inTitle ? 'title' : 'title_body')
 const wordTerm = (scope: Scope) => (scope === 'title' ? TERMS.titleWord : TERMS.word)
 const stemTerm = (scope: Scope) => (scope === 'title' ? TERMS.titleStem : TERMS.stem)

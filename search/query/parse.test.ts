@@ -1,4 +1,5 @@
 import t from 'tap'
+import { type Expression, type ExpressionProblem, parseExpression } from './expression.ts'
 import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
 /** Required phrases, and excluded ones with a minus, as one line each. */
@@ -69,4 +70,76 @@ t.test('a tree has no node that says nothing', async t => {
   t.same(and([and([a, b]), c]), { kind: 'and', of: [a, b, c] })
   t.same(and([or([a, b]), c]), { kind: 'and', of: [{ kind: 'or', of: [a, b] }, c] })
   t.same(andNot(a, [b]), { kind: 'andNot', of: a, not: [b] })
+})
+
+/** A tree in few signs: `T:` in the title, `-` not to be held, `5[…]` near. */
+function drawn(node: Expression): string {
+  switch (node.kind) {
+    case 'phrase':
+      return `${node.inTitle ? 'T:' : ''}${node.words.join('_')}`
+    case 'forms':
+      return `${node.inTitle ? 'T:' : ''}~${node.word}`
+    case 'near':
+      return `${node.most}[${node.sides.map(side => side.map(drawn).join('|')).join(' ')}]`
+    case 'or':
+      return `(${node.of.map(drawn).join('|')})`
+    case 'and':
+      return `(${[...node.of.map(drawn), ...node.not.map(one => `-${drawn(one)}`)].join('&')})`
+  }
+}
+
+t.test('decision 45: an expression is a tree, or a sentence that names the place', async t => {
+  const long = Array.from({ length: 65 }, (_, n) => `w${n}`).join(' ')
+  const cases: [string, string | [ExpressionProblem, number]][] = [
+    ['a OR b c', '(a|(b&c))'],
+    ['a AND b OR c NOT d', '((a&b)|(c&-d))'],
+    ['(a OR b) NEAR/3 "c d" e', '(3[a|b c_d]&e)'],
+    ['a NEAR/50 ~B', '50[a ~b]'],
+    ['-l’économie a', '(a&-l_economie)'],
+    ['zuid-holland', '(zuid&holland)'],
+    ["NOT zuid-holland l'an NEAR/1 (x-y OR z)", '(1[l_an x_y|z]&-zuid_holland)'],
+    ['a NOT (NOT b) (-c)', '(a&b&-c)'],
+    ['a -(b OR "c d") -~e -title:f -“g h”', '(a&-(b|c_d)&-~e&-T:f&-g_h)'],
+    ['title:(a NEAR/2 b) title: c title:~d', '(2[T:a T:b]&T:c&T:~d)'],
+    ['„a b“ «c» »d« "e “f” g"', '(a_b&c&d&e_f_g)'],
+    ['a NEAR/51 b near/5 NEAR/05', '(a&(near&51)&b&(near&5)&(near&05))'],
+    ['a en ET oder And "OR" ~AND title:NOT', '(a&en&et&oder&and&or&~and&T:not)'],
+    ['a"b c"d(e)', '(a&b_c&d&e)'],
+    ['a ? - "" ½ *', 'a'],
+    ['"wat nu?" 5\u200b6', '(wat_nu&56)'],
+    ['((((((((a))))))))', 'a'],
+    ['(((((((((a)))))))))', ['deep', 9]],
+    [long.replace(/ w64$/, ''), `(${Array.from({ length: 64 }, (_, n) => `w${n}`).join('&')})`],
+    [long, ['long', long.lastIndexOf('w') + 1]],
+    ['é\u200b 🎉 a*', ['wildcard', 7]],
+    ['a wo?rd', ['wildcard', 5]],
+    ['"a b*"', ['wildcard', 5]],
+    ['a "b', ['openQuote', 3]],
+    ['a (b (c)', ['openParenthesis', 3]],
+    ['a) b', ['strayParenthesis', 2]],
+    ['a () b', ['empty', 3]],
+    ['a OR', ['nothingAfter', 3]],
+    ['a AND OR b', ['nothingAfter', 3]],
+    ['(OR b)', ['nothingBefore', 2]],
+    ['NEAR/3 b', ['nothingBefore', 1]],
+    ['a NEAR/3 b NEAR/4 c', ['nearChain', 12]],
+    ['a NEAR/3 (b c)', ['nearOperand', 10]],
+    ['NOT a NEAR/3 b', ['nearOperand', 1]],
+    ['title:a NEAR/3 b', ['nearOperand', 1]],
+    ['NOT a -b', ['excludes', 1]],
+    ['a OR (b OR -c)', ['excludes', 12]],
+    ['a ~"b c"', ['forms', 3]],
+  ]
+  for (const [q, expected] of cases) {
+    const parsed = parseExpression(q)
+    if (typeof expected === 'string') t.equal(parsed.ok && drawn(parsed.match.tree), expected, q)
+    else {
+      const [problem, at] = expected
+      t.match(
+        parsed,
+        { ok: false, misread: { problem, at }, errors: [new RegExp(`^[A-Z].* at character ${at}\\b.*\\.$`)] },
+        q,
+      )
+    }
+  }
 })

@@ -1,4 +1,5 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
+import type { Expression, Near } from './expression.ts'
 
 /**
  * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
@@ -13,9 +14,11 @@ export type Match =
    * word; `required` is never empty.
    */
   | { kind: 'boolean'; required: string[][]; excluded: string[][] }
+  | { kind: 'expression'; tree: Expression }
 
 /** `q` read, or why it cannot be: sentences for `errors.q`. */
-export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
+export type Parsed<M> = { ok: true; match: M } | { ok: false; errors: string[] }
+export type ParsedQuery = Parsed<Match>
 
 /** Why a `q` cannot be read, by name: pages say it in the reader's language. */
 export const QUERY_PROBLEMS = {
@@ -95,6 +98,8 @@ export type QueryNode =
   | { kind: 'term'; term: string }
   /** Two words or more, in order and side by side, within the title or within the body. */
   | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
+  /** `of`: a clause for each side of `near`, which all its documents match. */
+  | { kind: 'near'; of: QueryNode; near: Near }
   /** At least one clause each. */
   | { kind: 'and'; of: QueryNode[] }
   | { kind: 'or'; of: QueryNode[] }

@@ -1,5 +1,5 @@
+import type { Expression } from '../query/expression.ts'
 import type { Axis, TimeSpan } from '../query/filters.ts'
-import type { Verification } from '../query/match.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
@@ -79,7 +79,7 @@ export interface ArticleSource {
    *
    * @param version of the segments that the articles are in
    */
-  verify(seqs: bigint[], verification: Verification, version: bigint): Promise<bigint[]>
+  verify(seqs: bigint[], verification: Expression, version: bigint): Promise<bigint[]>
   /** The fields that a segment and filters need, of a range of articles or of single ones. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** Words of the articles of a range, a limited number at a time. */

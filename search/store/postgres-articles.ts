@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto'
+import { wordList, wordsOf } from '../analysis/index.ts'
 import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
+import { createPace } from '../pace.ts'
 import type { Client, Queryable } from '../postgres.ts'
+import { type Expression, has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
-import type { Verification } from '../query/match.ts'
+import { holds } from '../query/holds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
@@ -229,39 +233,68 @@ const DAYS = `
     json_build_object('published_at', ${daysOf('published_at')}, 'ingested_at', ${daysOf('ingested_at')}) as days
   from ingest_clock`
 
-async function verify(
-  reads: IndexReads,
-  seqs: bigint[],
-  verification: Verification,
-  version: bigint,
-): Promise<bigint[]> {
-  const { wholeText, required, excluded } = verification
+async function verify(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint): Promise<bigint[]> {
+  if (has(verification, ['near', 'forms'])) return verifyHere(reads, seqs, verification, version)
+  const lists: string[] = []
+  const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`
   // A connection keeps every named statement for good, so only common forms have a name.
-  const common = required.length + excluded.length <= 4
-  const statement = {
-    ...(common ? { name: `search-verify-${wholeText}-${required.length}-${excluded.length}` } : {}),
-    text: verifyStatement(verification),
-    values: [seqs, ...required, ...excluded],
-  }
-  const rows = await reads.rows<{ seq: bigint }>(statement, { version })
+  const isCommon = lists.length <= 4 && !has(verification, ['or'])
+  const name = isCommon ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` } : {}
+  const rows = await reads.rows<{ seq: bigint }>({ ...name, text, values: [seqs, ...lists] }, { version })
   return rows.map(row => row.seq)
 }
 
-// $1 seqs, then the lists that must be there, then those that must not. Index: the primary key.
-function verifyStatement({ wholeText, required, excluded }: Verification): string {
-  const contains = (parameter: number) =>
-    wholeText
-      ? `(strpos(title, $${parameter}) > 0 or strpos(body, $${parameter}) > 0)`
-      : `strpos(title, $${parameter}) > 0`
-  const conditions = [
-    ...required.map((_, index) => contains(index + 2)),
-    ...excluded.map((_, index) => `not ${contains(index + 2 + required.length)}`),
-  ]
-  return `select seq from article_words where seq = any ($1::bigint[]) and ${conditions.join(' and ')}`
+/**
+ * The condition of a tree of words and phrases. $1 are the seqs. Index: the primary key.
+ *
+ * @param lists values of the other parameters; it adds to them
+ */
+function conditionOf(node: Expression, lists: string[]): string {
+  const conditions = (nodes: Expression[], not: string) => nodes.map(one => `${not}${conditionOf(one, lists)}`)
+  switch (node.kind) {
+    case 'and':
+      return `(${[...conditions(node.of, ''), ...conditions(node.not, 'not ')].join(' and ')})`
+    case 'or':
+      return `(${conditions(node.of, '').join(' or ')})`
+    case 'phrase': {
+      const parameter = lists.push(wordList(node.words)) + 1
+      const contains = (column: string) => `strpos(${column}, $${parameter}) > 0`
+      return node.inTitle ? contains('title') : `(${contains('title')} or ${contains('body')})`
+    }
+    default:
+      throw new Error(`Postgres cannot verify ${node.kind}.`)
+  }
 }
+
+// $1 seqs. Index: the primary keys.
+const WORDS = `
+  select w.title, w.body, a.seq, a.language from article_words w join articles a using (seq)
+   where w.seq = any ($1::bigint[]) and a.seq = any ($1::bigint[])`
+
+/** Forms of words, and places, are known to this process alone. */
+async function verifyHere(
+  reads: IndexReads,
+  seqs: bigint[],
+  verification: Expression,
+  version: bigint,
+): Promise<bigint[]> {
+  const passed: bigint[] = []
+  const pace = createPace()
+  for (let from = 0; from < seqs.length; from += VERIFIED) {
+    const statement = { name: 'search-words', text: WORDS, values: [seqs.slice(from, from + VERIFIED)] }
+    for (const { seq, title, body, language } of await reads.rows<WordsRow>(statement, { version })) {
+      if (holds(verification, { title: wordsOf(title), body: wordsOf(body) }, language)) passed.push(seq)
+      if (pace.isDue()) await pace.rest()
+    }
+  }
+  return passed
+}
+
+type WordsRow = ArticleWords & { language: Language }
 
 /** Articles whose words are in memory at a time. */
 const WORDS_PER_STATEMENT = 1_024n
+const VERIFIED = 512
 
 async function* readWords(reads: IndexReads, range: SegmentRange): AsyncGenerator<ArticleWords> {
   for (const { first, last } of partsOf(range, WORDS_PER_STATEMENT)) {

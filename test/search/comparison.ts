@@ -3,6 +3,7 @@ import {
   type Match,
   type Position,
   parseBoolean,
+  parseExpression,
   parseKeyword,
   type SearchIndex,
   type SearchPage,
@@ -12,10 +13,12 @@ import type { Random } from '../faults/random.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { randomQuestion } from './questions.ts'
 
+const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
+
 /** The query that a question is, or null when its `q` is refused. */
-export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | null {
+export function queryOf({ q, search: mode, tree: _tree, ...rest }: Question): ArticleQuery | null {
   if (q === null) return { ...rest, match: { kind: 'all' } }
-  const parsed = mode === 'keyword' ? parseKeyword(q) : parseBoolean(q)
+  const parsed = PARSERS[mode](q)
   return parsed.ok ? { ...rest, match: parsed.match satisfies Match } : null
 }
 

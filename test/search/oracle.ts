@@ -18,7 +18,24 @@ export interface Known extends NewArticle {
 
 export interface Question extends Omit<ArticleQuery, 'match'> {
   q: string | null
-  search: 'keyword' | 'boolean'
+  search: 'keyword' | 'boolean' | 'expression'
+  /** What an expression was written from. */
+  tree?: Tree
+}
+
+/** An expression as whoever writes it means it. */
+export type Tree =
+  | Text
+  | { kind: 'near'; sides: [Text[], Text[]]; most: number }
+  /** At least one that is not excluded. */
+  | { kind: 'and'; of: { tree: Tree; not: boolean }[] }
+  | { kind: 'or'; of: Tree[] }
+  | { kind: 'title'; of: Tree }
+
+/** `forms`: one word. */
+export interface Text {
+  kind: 'loose' | 'quoted' | 'forms'
+  text: string
 }
 
 export interface ResultSet {
@@ -30,7 +47,7 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
   const { search } = question
   const q = question.q === null ? null : withOneApostrophe(question.q)
   if (q !== null && !/[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(q)) return null
-  const closeness = q === null ? () => 0 : search === 'keyword' ? keyword(q, question) : boolean(q, question)
+  const closeness = q === null ? () => 0 : CLOSENESS[search](q, question)
   if (closeness === null) return null
   const { sort, order } = question
   const found = articles
@@ -53,6 +70,8 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
   })
   return { ids: found.map(one => one.id) }
 }
+
+const CLOSENESS = { keyword, boolean, expression }
 
 /** Decision 44. */
 const withOneApostrophe = (text: string) => [...text].map(one => ('‘’ʼ`´'.includes(one) ? "'" : one)).join('')
@@ -139,6 +158,51 @@ function boolean(q: string, { searchIn }: Question): ((article: Known) => number
     const holds = (phrase: string[]) => contains(title, phrase) || (searchIn === 'title_body' && contains(body, phrase))
     return read.required.every(holds) && !read.excluded.some(holds) ? 0 : null
   }
+}
+
+/** Decision 45. */
+function expression(_q: string, { tree, searchIn }: Question): (article: Known) => number | null {
+  return article => (tree !== undefined && isTrue(tree, article, searchIn === 'title', false) ? 0 : null)
+}
+
+/** @param tight loose words are a phrase */
+function isTrue(tree: Tree, article: Known, inTitle: boolean, tight: boolean): boolean {
+  const { title, body } = textOf(article)
+  const parts = inTitle ? [title] : [title, body]
+  switch (tree.kind) {
+    case 'title':
+      return isTrue(tree.of, article, true, tight)
+    case 'or':
+      return tree.of.some(one => isTrue(one, article, inTitle, false))
+    case 'and':
+      return tree.of.every(one => isTrue(one.tree, article, inTitle, one.not) !== one.not)
+    case 'near': {
+      const [left, right] = tree.sides
+      return parts.some(words => {
+        const [a, b] = [left, right].map(side => side.flatMap(text => placesOf(text, words, article.language)))
+        return a!.some(one =>
+          b!.some(two => isBetween(one.end, two.at, tree.most) || isBetween(two.end, one.at, tree.most)),
+        )
+      })
+    }
+    case 'loose':
+      if (!tight) return tokens(tree.text).every(word => parts.some(words => words.includes(word)))
+  }
+  return parts.some(words => placesOf(tree, words, article.language).length > 0)
+}
+
+const isBetween = (end: number, at: number, most: number) => at >= end && at - end <= most
+
+function placesOf({ kind, text }: Text, words: string[], language: Language): { at: number; end: number }[] {
+  const phrase = tokens(text)
+  const isStop = (word: string) => STOP_WORDS[language].has(word)
+  const same = (word: string | undefined, asked: string) =>
+    kind !== 'forms' || isStop(asked) || word === undefined || isStop(word)
+      ? word === asked
+      : stem(language, word) === stem(language, asked)
+  return words.flatMap((_, at) =>
+    phrase.every((asked, n) => same(words[at + n], asked)) ? [{ at, end: at + phrase.length }] : [],
+  )
 }
 
 function contains(words: string[], phrase: string[]): boolean {

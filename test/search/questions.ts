@@ -1,14 +1,14 @@
 import { NO_FILTERS, type SearchSizes } from '../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
-import type { Known, Question } from './oracle.ts'
+import type { Known, Question, Text, Tree } from './oracle.ts'
 
 /**
  * A question about an archive, its words and its bounds mostly taken from it, so that it finds
  * something.
  */
 export function randomQuestion(random: Random, articles: Known[]): Question {
-  const search = random.chance(0.5) ? 'keyword' : 'boolean'
+  const search = random.pick(['keyword', 'boolean', 'expression'] as const)
   const sort = random.chance(0.6) ? 'published_at' : 'ingested_at'
   const time = () => random.pick(articles).publishedAt ?? new Date('2020-02-29T00:00:00Z')
   const historyStart = random.chance(0.7) ? new Date('1990-01-01T00:00:00Z') : time()
@@ -17,8 +17,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   // Filters hide what the words are to show.
   const plain = random.chance(0.5) ? { ...NO_FILTERS, coverage: EVERYTHING } : {}
   return {
-    q: random.chance(0.1) ? null : search === 'keyword' ? words(random, articles) : grammar(random, articles),
-    search,
+    ...asked(random, search, articles),
     searchIn: random.chance(0.5) ? 'title' : 'title_body',
     countries: random.chance(0.6) ? [...COUNTRIES] : random.some(COUNTRIES),
     languages: random.chance(0.7) ? null : random.some(LANGUAGES),
@@ -55,6 +54,67 @@ export const randomSizes = (random: Random): SearchSizes => ({
   first: random.pick([1, 40, 32_768]),
   prefetch: random.pick([0, 100, 65_536]),
 })
+
+function asked(random: Random, search: Question['search'], articles: Known[]): Pick<Question, 'q' | 'search' | 'tree'> {
+  if (random.chance(0.1)) return { search, q: null }
+  if (search !== 'expression') return { search, q: (search === 'keyword' ? words : grammar)(random, articles) }
+  // Words of one article stand together there.
+  const tree = randomTree(random, random.chance(0.7) ? [random.pick(articles)] : articles, 2)
+  const q = written(random, tree)
+  return q.split(/[^\p{L}\p{Nd}\p{M}]+/u).length > 60 ? asked(random, search, articles) : { search, tree, q }
+}
+
+function randomTree(random: Random, articles: Known[], depth: number): Tree {
+  const form = depth === 0 ? 0 : random.below(10)
+  const sub = () => randomTree(random, articles, depth - 1)
+  const texts = () => Array.from({ length: random.pick([1, 1, 2, 3]) }, () => randomText(random, articles))
+  if (form < 2) return randomText(random, articles)
+  if (form < 4) return { kind: 'near', sides: [texts(), texts()], most: random.pick([1, 2, 5, 20, 50]) }
+  if (form < 5) return { kind: 'title', of: sub() }
+  if (form < 7) return { kind: 'or', of: Array.from({ length: 2 + random.below(2) }, sub) }
+  const not = (_: unknown, at: number) => ({ tree: sub(), not: at > 0 && random.chance(0.4) })
+  return { kind: 'and', of: random.shuffled(Array.from({ length: 2 + random.below(2) }, not)) }
+}
+
+function randomText(random: Random, articles: Known[]): Text {
+  const kind = random.pick(['loose', 'loose', 'quoted', 'forms'] as const)
+  const text = excerpt(random, articles, kind === 'quoted' ? 1 + random.below(4) : 1).slice(0, 60)
+  if (kind === 'quoted') return { kind, text: text.replace(/["*?“”„‟«»]/g, ' ').replace(/^[^\p{L}\p{Nd}]*$/u, 'de') }
+  const bare = text.toLowerCase().replace(kind === 'forms' ? /[^a-z].*/s : /[^\p{L}\p{Nd}\p{M}'’-]|^[-'’\p{M}]+/gu, '')
+  return { kind, text: /[\p{L}\p{Nd}]/u.test(bare) ? bare : 'de' }
+}
+
+/** A tree as somebody may write it. `tight`: within what binds more than AND. */
+function written(random: Random, tree: Tree, within: 'or' | 'and' | 'tight' = 'or'): string {
+  const grouped = (text: string, needed: boolean) => (needed || random.chance(0.1) ? `(${text})` : text)
+  switch (tree.kind) {
+    case 'loose':
+      return cased(random, tree.text).replace(/^(AND|OR|NOT)$/, word => word.toLowerCase())
+    case 'forms':
+      return `~${tree.text}`
+    case 'quoted': {
+      const [open, close] = random.pick(['""', '“”', '„“', '«»', '»«'])
+      return `${open}${tree.text}${close}`
+    }
+    case 'near': {
+      const [left, right] = tree.sides.map(side =>
+        grouped(side.map(text => written(random, text, 'tight')).join(' OR '), side.length > 1),
+      )
+      return grouped(`${left} NEAR/${tree.most} ${right}`, within === 'tight')
+    }
+    case 'title':
+      return `title:${grouped(written(random, tree.of, 'tight'), false)}`
+    case 'or':
+      return grouped(tree.of.map(one => written(random, one, 'or')).join(' OR '), within !== 'or')
+    case 'and': {
+      const parts = tree.of.map(one => {
+        const text = written(random, one.tree, one.not ? 'tight' : 'and')
+        return one.not ? `${random.pick(['-', 'NOT '])}${text}` : text
+      })
+      return grouped(parts.join(random.pick([' ', ' AND '])), within === 'tight')
+    }
+  }
+}
 
 function domains(random: Random, articles: Known[]): string[] | null {
   if (random.chance(0.85)) return null

@@ -114,6 +114,7 @@ async function numbersOf(pool: Pool, statement: string, part: string | null): Pr
 function matchOf(match: Match, languages: readonly Language[]): PeerMatch {
   if (match.kind === 'all') return match
   if (match.kind === 'boolean') return { kind: 'words', required: match.required, excluded: match.excluded }
+  if (match.kind === 'expression') throw new Error('The peers answer no expressions.')
   const keys = languages.flatMap(language => {
     const meaning = match.words.filter(word => !STOP_WORDS[language].has(word))
     return meaning.length === 0

@@ -1,4 +1,5 @@
 import type { Response } from 'express'
+import { inFull } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { DaySum } from '../../../shared/outlets/days.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -199,6 +200,7 @@ function readAs({ question }: ArticlesRequest): string {
   const place = searchIn === 'title' ? 'in headlines' : 'in headlines and texts'
   const phrases = (list: string[][]) => list.map(words => (words.length === 1 ? words[0] : `"${words.join(' ')}"`))
   if (match.kind === 'all') return 'No words: all articles that the filters let in.'
+  if (match.kind === 'expression') return `As an expression, ${place}: ${inFull(match.tree)}`
   if (match.kind === 'keyword') return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
   const without = match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
   return `All of these, as written, ${place}: ${phrases(match.required).join(', ')}${without}`

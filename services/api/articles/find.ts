@@ -1,4 +1,12 @@
-import type { ArticleFilter, Breakdown, CountedTexts, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
+import {
+  type ArticleFilter,
+  type Breakdown,
+  type CountedTexts,
+  type Counts,
+  type IndexState,
+  type SearchIndex,
+  TooFrequent,
+} from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Cursor } from '../contract/cursor.ts'
@@ -75,9 +83,7 @@ async function findPage(
   if (question.search === 'semantic') {
     const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
     const position = at?.kind === 'semantic' ? at : null
-    const page = await semantic.search({ ...filter, ...asked }, position, permits).catch((error: unknown) => {
-      throw explainSemantic(error)
-    })
+    const page = await semantic.search({ ...filter, ...asked }, position, permits)
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question
@@ -120,9 +126,7 @@ async function countAll(
     )
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
-  const seqs = await semantic.candidates(asked, permits).catch((error: unknown) => {
-    throw explainSemantic(error)
-  })
+  const seqs = await semantic.candidates(asked, permits)
   return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
 }
 
@@ -143,6 +147,8 @@ async function measured<T>(
   const found = await search({
     statements: work => withPermit(() => timed(work)),
     question: work => withQuestionPermit(() => timed(work)),
+  }).catch((error: unknown) => {
+    throw explainSearch(error)
   })
   return { ...found, ms }
 }
@@ -171,12 +177,16 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
 }
 
 /** What a search by meaning throws, as an answer. */
-export function explainSemantic(error: unknown): unknown {
+export function explainSearch(error: unknown): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {
       headers: { 'Retry-After': String(RETRY_UNAVAILABLE) },
       cause: error,
     })
+  }
+  if (error instanceof TooFrequent) {
+    const q = `NEAR would read more than ${error.most} articles. Its words are too frequent, add a word.`
+    return new ApiError('invalid_request', { errors: { q: [q] } })
   }
   if (error instanceof SetExpired) return new ApiError('invalid_request', { errors: { cursor: ['expired'] } })
   return error

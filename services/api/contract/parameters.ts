@@ -8,6 +8,8 @@ export const LIMITS = {
   outlet: 191,
   author: 191,
   outlets: 50,
+  /** Of `q` with `search=expression`. */
+  expression: 1_000,
   cursor: 255,
   perPage: { minimum: 1, maximum: 100, default: 25 },
   /** Counting stops here for keyword and boolean search (decision 25). */
@@ -144,6 +146,20 @@ export type ParameterName = keyof typeof PARAMETERS
  */
 export const EXPLORE_PARAMETERS = {
   ...PARAMETERS,
+  q: {
+    ...PARAMETERS.q,
+    maxLength: LIMITS.expression,
+    about: `${PARAMETERS.q.about} At most ${LIMITS.q} characters, but with \`search=expression\` ${LIMITS.expression}.`,
+  },
+  search: {
+    ...PARAMETERS.search,
+    values: [...PARAMETERS.search.values, 'expression'],
+    about: `${PARAMETERS.search.about} \`expression\`: words, \`"phrases"\`, \`~forms\`, \`title:\`, parentheses, AND, OR, NOT, NEAR/5.`,
+  },
+  search_in: {
+    ...PARAMETERS.search_in,
+    about: `${PARAMETERS.search_in.about} With \`search=expression\` it is \`title_body\` unless you write \`title\`.`,
+  },
   outlets: {
     kind: 'domains',
     most: LIMITS.outlets,
@@ -155,7 +171,7 @@ export const EXPLORE_PARAMETERS = {
 /** In the order of the contract. */
 export const PARAMETER_NAMES = Object.keys(PARAMETERS).filter((name): name is ParameterName => name in PARAMETERS)
 
-export type SearchMode = (typeof PARAMETERS.search.values)[number]
+export type SearchMode = (typeof EXPLORE_PARAMETERS.search.values)[number]
 export type Sort = (typeof PARAMETERS.sort.values)[number]
 export type Order = (typeof PARAMETERS.order.values)[number]
 export type SearchIn = (typeof PARAMETERS.search_in.values)[number]
@@ -164,8 +180,13 @@ export type SearchIn = (typeof PARAMETERS.search_in.values)[number]
 export const DEFAULT_SORT = {
   keyword: 'published_at',
   boolean: 'published_at',
+  expression: 'published_at',
   semantic: 'relevance',
 } as const satisfies Record<SearchMode, Sort>
+
+/** The default of `search_in`. */
+export const defaultSearchIn = (search: SearchMode): SearchIn =>
+  search === 'expression' ? 'title_body' : PARAMETERS.search_in.default
 
 /** How `has_author` may be written. */
 export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true, '0': false } as const

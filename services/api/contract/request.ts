@@ -1,11 +1,12 @@
 import { foldName, hasLetterOrDigit } from '../../../search/analysis/index.ts'
-import { type Match, parseBoolean, parseKeyword } from '../../../search/index.ts'
+import { type Match, parseBoolean, parseExpression, parseKeyword } from '../../../search/index.ts'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
 import {
   DEFAULT_SORT,
+  defaultSearchIn,
   EXPLORE_PARAMETERS,
   LIMITS,
   type Order,
@@ -28,7 +29,7 @@ type Operation = 'articles' | 'feed'
 
 /** How `q` is to be matched. */
 type Question =
-  | { search: 'keyword' | 'boolean'; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
+  | { search: Exclude<SearchMode, 'semantic'>; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
   | { search: 'semantic'; q: string; sort: Sort }
 
 /** A valid request with its defaults filled in. It has not been checked against the plan. */
@@ -144,6 +145,9 @@ function readQuestion(values: ParameterValues, problems: Problems): Question | n
   // An unreadable mode says nothing about the others: they are held to no rule of it.
   if (problems.has('search')) return null
   const search: SearchMode = values.search ?? PARAMETERS.search.default
+  if (search !== 'expression' && values.q !== undefined && [...values.q].length > LIMITS.q) {
+    problems.add('q', `Write at most ${LIMITS.q} characters.`)
+  }
   return search === 'semantic' ? readSemantic(values, problems) : readWords(search, values, problems)
 }
 
@@ -160,22 +164,20 @@ function readSemantic(values: ParameterValues, problems: Problems): Question | n
   return q === undefined ? null : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }
 }
 
-function readWords(search: 'keyword' | 'boolean', values: ParameterValues, problems: Problems): Question | null {
+function readWords(search: keyof typeof PARSERS, values: ParameterValues, problems: Problems): Question | null {
   const sort = values.sort ?? DEFAULT_SORT[search]
   if (sort === 'relevance') problems.add('sort', 'sort=relevance needs search=semantic.')
-  const searchIn = values.search_in ?? PARAMETERS.search_in.default
+  const searchIn = values.search_in ?? defaultSearchIn(search)
   const parsed =
-    values.q === undefined
-      ? { ok: true as const, match: { kind: 'all' as const } }
-      : search === 'boolean'
-        ? parseBoolean(values.q)
-        : parseKeyword(values.q)
+    values.q === undefined ? { ok: true as const, match: { kind: 'all' as const } } : PARSERS[search](values.q)
   if (!parsed.ok) {
     for (const sentence of parsed.errors) problems.add('q', sentence)
     return null
   }
   return sort === 'relevance' ? null : { search, match: parsed.match, searchIn, sort }
 }
+
+const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
 
 const DAY = 86_400_000
 
@@ -231,7 +233,7 @@ export function spellingsOf(request: ArticlesRequest): Spellings {
   return {
     q: text(request.q),
     search: choice(question.search, PARAMETERS.search.default),
-    search_in: choice(searchIn, PARAMETERS.search_in.default),
+    search_in: choice(searchIn, defaultSearchIn(question.search)),
     country: list(request.countries),
     language: list(request.languages),
     has_author: flag(request.hasAuthor),

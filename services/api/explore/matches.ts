@@ -1,7 +1,7 @@
-import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import { isFormOf, wordsOf } from '../../../search/analysis/index.ts'
 import { boundMarks } from '../../../search/analysis/text.ts'
 import { wordRuns } from '../../../search/browser.ts'
-import { createPace, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
+import { createPace, leavesOf, lengthAt, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -31,7 +31,7 @@ export const MATCHES_SCHEMA = {
             type: 'array',
             items: { type: 'string' },
             description:
-              'With `search=keyword`: words of title and snippet that were found, in small letters without accents.',
+              'With `search=keyword`, and of `~words`: words of title and snippet that were found, in small letters without accents.',
           },
           places: {
             type: ['integer', 'null'],
@@ -90,7 +90,7 @@ export async function answerMatches(
       const words = shown.map(({ word }) => word)
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
       const found = text === null ? NOT_COUNTED : await placesIn(wordsOf(text), match, language, pace, leaves)
-      matches.push({ id, words: match.kind === 'keyword' ? keywordsIn(words, match.words, language) : [], ...found })
+      matches.push({ id, words: foundIn(words, match, language), ...found })
     }
     return matches
   })
@@ -115,8 +115,6 @@ async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<
   const { rows: texts } = await pool.query<{ seq: bigint; body: string | null }>(TEXTS, values)
   return new Map(texts.map(({ seq, body }) => [seq, body]))
 }
-
-const wordsOf = (list: string): string[] => list.split('\n').flatMap(word => word.trim() || [])
 
 /** Words between two looks at the clock: a fraction of a millisecond. */
 const WORDS_PER_STEP = 64
@@ -151,23 +149,29 @@ export async function placesIn(
 
 /** Whether the search has found what stands at a place among words. */
 function placeOf(words: string[], match: Match, language: Language): (word: string, at: number) => boolean {
-  if (match.kind === 'all') return () => false
-  if (match.kind === 'keyword') return isFormOf(match.words, language)
-  return (_word, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
+  switch (match.kind) {
+    case 'all':
+      return () => false
+    case 'keyword':
+      return isFormOf(match.words, language)
+    case 'boolean':
+      return (_word, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
+    case 'expression': {
+      const leaves = leavesOf(match.tree).filter(leaf => !leaf.inTitle)
+      const lengths = leaves.map(leaf => lengthAt(leaf, words, language))
+      return (_word, at) => lengths.some(length => length(at) > 0)
+    }
+  }
 }
 
-const keywordsIn = (words: string[], wanted: string[], language: Language): string[] => [
-  ...new Set(words.filter(isFormOf(wanted, language))),
+/** Words of which forms are looked for. */
+function formsIn(match: Match): string[][] {
+  if (match.kind === 'keyword') return [match.words]
+  return match.kind === 'expression'
+    ? leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'forms' ? [[leaf.word]] : []))
+    : []
+}
+
+const foundIn = (words: string[], match: Match, language: Language): string[] => [
+  ...new Set(formsIn(match).flatMap(forms => words.filter(isFormOf(forms, language)))),
 ]
-
-/**
- * Whether a word of an article is found by keywords: by the stem in the article's language. Stop
- * words do not count, unless the query has nothing else (decision 17).
- */
-function isFormOf(wanted: string[], language: Language): (word: string) => boolean {
-  const stopWords = STOP_WORDS[language]
-  const telling = wanted.filter(word => !stopWords.has(word))
-  if (telling.length === 0) return word => wanted.includes(word)
-  const stems = new Set(telling.map(word => stem(language, word)))
-  return word => !stopWords.has(word) && stems.has(stem(language, word))
-}

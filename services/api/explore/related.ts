@@ -1,7 +1,7 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
-import { explainSemantic, type Searches } from '../articles/find.ts'
+import { explainSearch, type Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
@@ -63,7 +63,7 @@ export async function answerRelated(pool: Pool, searches: Searches, rawQuery: st
   if (subject === undefined) throw noArticle()
   const around = await searches.withQuestionPermit(() =>
     searches.semantic.around({ ...covered, seq: subject.seq, at: subject.at }).catch((error: unknown) => {
-      throw explainSemantic(error)
+      throw explainSearch(error)
     }),
   )
   const data =

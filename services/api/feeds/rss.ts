@@ -153,7 +153,8 @@ export function feedBody(head: string, articles: readonly Listed[], withSources:
 export function pageOf(publicUrl: string, search: string): string {
   if (search === '') return `${publicUrl}/`
   const parameters = new URLSearchParams(search)
-  const isSaid = parameters.has('search_in') || parameters.get('search') === 'semantic' || !parameters.has('q')
+  const looksEverywhere = ['semantic', 'expression'].includes(parameters.get('search') ?? '')
+  const isSaid = parameters.has('search_in') || looksEverywhere || !parameters.has('q')
   return `${publicUrl}/?${search}${isSaid ? '' : '&search_in=title'}`
 }
 
