@@ -30,7 +30,7 @@ await runCommand(
     about: [
       'Writes articles to standard output: all of them in the order in which they became visible, or those that filters',
       'select, oldest first. Articles that arrive during the run are left to the next run. NDJSON is the format of `import`.',
-      'PARAMETERS are those of /v1/articles, such as --q and --country.',
+      'PARAMETERS are those of /explore/articles, such as --q and --country.',
     ].join('\n'),
     usage: [
       '[PARAMETERS] [--ingested-after T] [--body] [--format ndjson|csv|parquet | --json] > FILE',

@@ -17,7 +17,7 @@ await runCommand(
   {
     name: 'poll',
     about:
-      'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again. PARAMETERS are those of /v1/articles, such as --q and --country.',
+      'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again. PARAMETERS are those of /explore/articles, such as --q and --country.',
     usage: [
       '--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [PARAMETERS] [--url URL] [--key KEY] [--json]',
     ],

@@ -1,21 +1,23 @@
 import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
-import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
-import { type ArticlesRequest, readRequest } from '../../services/api/contract/request.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
+import { type ArticlesRequest, readSearch } from '../../services/api/contract/request.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 
 /**
- * The API's parameters as options of a script, printed from the contract's table: `--search-in`,
+ * The API's parameters as options of a script, printed from the table of those who search: `--search-in`,
  * `--per-page` …
  */
 export function queryOptions(without: readonly string[] = []): Record<string, Option> {
   return Object.fromEntries(
-    PARAMETER_NAMES.filter(name => name !== 'cursor' && !without.includes(name)).map(name => [
+    PARAMETERS.filter(([name]) => name !== 'cursor' && !without.includes(name)).map(([name, parameter]) => [
       name.replaceAll('_', '-'),
-      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: placeholderOf(PARAMETERS[name]) },
+      { type: 'string', about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
     ]),
   )
 }
+
+const PARAMETERS: [name: string, Parameter][] = Object.entries(EXPLORE_PARAMETERS)
 
 /** The name of a parameter's values in `--help`. */
 function placeholderOf(parameter: Parameter): string {
@@ -50,7 +52,7 @@ export function readQuery(options: CommandContext['options']): ArticlesQuery {
 
 const written = (options: CommandContext['options']): Record<string, string> =>
   Object.fromEntries(
-    PARAMETER_NAMES.flatMap(name => {
+    PARAMETERS.flatMap(([name]) => {
       const value = optionText(options[name.replaceAll('_', '-')])
       return value === undefined ? [] : [[name, value] as const]
     }),
@@ -62,7 +64,7 @@ const written = (options: CommandContext['options']): Record<string, string> =>
  */
 export function readOptions(options: CommandContext['options']): ArticlesRequest {
   try {
-    return readRequest(new URLSearchParams(written(options)).toString(), 'articles')
+    return readSearch(new URLSearchParams(written(options)).toString(), 'articles')
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]

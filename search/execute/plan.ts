@@ -56,7 +56,9 @@ export function planSearch(
 
 /** NEAR has to read the words of more articles than it may. */
 export class TooFrequent extends Error {
-  readonly most = MOST_READ
+  constructor() {
+    super(`NEAR would read more than ${MOST_READ} articles. Its words are too frequent, add a word.`)
+  }
 }
 
 const MOST_READ = 50_000

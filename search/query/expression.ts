@@ -36,8 +36,8 @@ export interface PhraseLeaf {
   kind: 'phrase'
   words: string[]
   inTitle: boolean
-  /** Written without blanks and without quotation marks. */
-  loose?: true
+  /** While it is read: written without blanks and quotation marks. */
+  loose?: boolean
 }
 
 /** A word in any of its forms, in each language as keyword search finds it. */
@@ -69,32 +69,27 @@ export const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
 /** What is wrong with an expression, by name: pages say it in the reader's language. */
 export const EXPRESSION_PROBLEMS = {
-  openQuote: 'The quotation mark at character N is not closed; write another one after the phrase.',
-  openParenthesis: 'The parenthesis at character N is not closed; write ) where it ends.',
-  strayParenthesis: 'The parenthesis at character N closes nothing.',
-  empty: 'The parentheses at character N hold no words.',
+  open: 'What opens at character N is not closed; write another quotation mark, or ).',
+  close: 'The parenthesis at character N closes nothing.',
+  lacking: 'The operator at character N lacks words beside it; operators written small are words.',
   wildcard: 'No * or ? can stand in a word, as at character N; write ~ before a word for all its forms.',
-  nothingBefore: 'The operator at character N has nothing before it; operators written small are words.',
-  nothingAfter: 'The operator at character N has nothing after it; operators written small are words.',
   excludes: 'What begins at character N only excludes; name what must appear, as in (a NOT b).',
-  forms: 'The ~ at character N is for one word; write it before each word.',
-  nearOperand:
-    'NEAR takes words, ~words, phrases, or these joined by OR in parentheses, not what begins at character N.',
-  nearChain: 'The NEAR at character N follows another; join two pairs with AND.',
-  deep: `Parentheses are nested too deeply at character N; write at most ${EXPRESSION_LIMITS.depth}.`,
-  long: `There is one word too many at character N; write at most ${EXPRESSION_LIMITS.words}.`,
+  operand:
+    'The operand at character N does not fit: ~ takes one word, NEAR two words, ~words or phrases, or some of these joined by OR in parentheses.',
+  limit: `There is too much at character N; write at most ${EXPRESSION_LIMITS.words} words, and ${EXPRESSION_LIMITS.depth} parentheses within one another.`,
 } as const
 
 export type ExpressionProblem = keyof typeof EXPRESSION_PROBLEMS
 
 class Misread extends Error {
   readonly problem: ExpressionProblem
-  readonly at: number
+  /** Where in the text that is read. */
+  readonly index: number
 
-  constructor(problem: ExpressionProblem, at: number) {
-    super(EXPRESSION_PROBLEMS[problem].replace(/\bN\b/, String(at)))
+  constructor(problem: ExpressionProblem, index: number) {
+    super(EXPRESSION_PROBLEMS[problem])
     this.problem = problem
-    this.at = at
+    this.index = index
   }
 }
 
@@ -105,16 +100,22 @@ type ParsedExpression = Parsed<{ kind: 'expression'; tree: Expression }> & {
 
 /** Reads `q` of a search by expression. */
 export function parseExpression(q: string): ParsedExpression {
-  if (!hasLetterOrDigit(q)) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
+  const nothing = { ok: false as const, errors: [QUERY_PROBLEMS.nothing] }
+  if (!hasLetterOrDigit(q)) return nothing
+  const signs = Array.from(q.normalize('NFC'), (sign, index) => ({ sign, at: index + 1 })).filter(
+    ({ sign }) => !/\p{Cf}/u.test(sign),
+  )
   try {
-    const tree = treeOf(tokensOf(q))
-    return tree === null
-      ? { ok: false, errors: [QUERY_PROBLEMS.nothing] }
-      : { ok: true, match: { kind: 'expression', tree } }
+    // U+02BC is no letter here (decision 44).
+    const text = signs.map(({ sign }) => (sign === 'ʼ' ? "'" : sign)).join('')
+    const tokens = tokensOf(text)
+    return tokens.length === 0 ? nothing : { ok: true, match: { kind: 'expression', tree: treeOf(tokens) } }
   } catch (error) {
     if (!(error instanceof Misread)) throw error
-    const { problem, at, message } = error
-    return { ok: false, errors: [message], misread: { problem, at } }
+    const { problem, message } = error
+    const places = signs.flatMap(({ sign, at }) => Array.from({ length: sign.length }, () => at))
+    const at = places[error.index] ?? 1
+    return { ok: false, errors: [message.replace(/\bN\b/, String(at))], misread: { problem, at } }
   }
 }
 
@@ -159,12 +160,11 @@ export function leavesOf(node: Expression): Leaf[] {
   }
 }
 
-type Token = { at: number } & (
+type Token = { index: number } & (
   | { kind: 'words'; words: string[]; loose: boolean }
-  | { kind: 'forms'; words: string[] }
   | { kind: 'near'; most: number }
-  /** `tight`: written `-`. */
-  | { kind: 'not'; tight: boolean }
+  | { kind: 'forms' }
+  | { kind: 'not' }
   | { kind: 'and' }
   | { kind: 'or' }
   | { kind: 'title' }
@@ -172,148 +172,88 @@ type Token = { at: number } & (
   | { kind: 'close' }
 )
 
-interface Sign {
-  sign: string
-  at: number
-}
+const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
+const PART = `[${LETTER}\\p{M}]`
+const TYPED = '“”„‟«»'
+const BORDER = `[\\s()"${TYPED}]`
+const TIED = `(?=[${LETTER}"${TYPED}(])`
+/** Before it no word, and no `-` within one. */
+const START = `(?<!${PART}-?)`
+const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
+const BOUND = `${MINUS}|${START}~${TIED}|${START}title:`
+const TOKEN = new RegExp(
+  [
+    '\\s+|[()]',
+    `"(?<plain>[^"]*)"|[${TYPED}](?<typed>[^"${TYPED}]*)["${TYPED}]`,
+    `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
+    BOUND,
+    // An excluded word goes on to the next blank.
+    `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
+  ].join('|'),
+  'uys',
+)
 
-const LETTER = /^(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u
-const WORD_PART = /^(?!ʼ)[\p{L}\p{Nd}\p{M}⁰¹²³⁴-⁹₀-₉]/u
-const PLAIN_QUOTE = '"'
-const QUOTE = /^["“”„‟«»]$/
-const BORDER = /^[\s()"“”„‟«»]$/
-const TITLE = 'title:'
+const KINDS = {
+  '(': 'open',
+  ')': 'close',
+  '-': 'not',
+  '~': 'forms',
+  'title:': 'title',
+  AND: 'and',
+  OR: 'or',
+  NOT: 'not',
+} as const
+const isKind = (text: string): text is keyof typeof KINDS => Object.hasOwn(KINDS, text)
 
-/** The signs of a text in NFC; format characters are not there, but have their places. */
-const signsOf = (q: string): Sign[] =>
-  Array.from(q.normalize('NFC'), (sign, index) => ({ sign, at: index + 1 })).filter(({ sign }) => !/\p{Cf}/u.test(sign))
-
-function tokensOf(q: string): Token[] {
-  const signs = signsOf(q)
+function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let count = 0
-  const add = (token: Token) => {
-    if ('words' in token) {
-      count += token.words.length
-      if (count > EXPRESSION_LIMITS.words) throw new Misread('long', token.at)
-      if (token.words.length === 0) {
-        // Nothing to exclude either.
-        const last = tokens.at(-1)
-        if (last?.kind === 'not' && last.tight) tokens.pop()
-        return
-      }
-    }
-    tokens.push(token)
-  }
-  for (let next = 0; next < signs.length; ) {
-    const { sign, at } = signs[next]!
-    if (/\s/.test(sign)) next++
-    else if (QUOTE.test(sign)) next = readPhrase(signs, next, add)
-    else if (sign === '(' || sign === ')') {
-      add({ kind: sign === '(' ? 'open' : 'close', at })
-      next++
-    } else if (!opens(signs, next)) next = readRun(signs, next, add)
-    else if (sign === '-') {
-      add({ kind: 'not', tight: true, at })
-      next++
-    } else if (sign === '~') next = readForms(signs, next, add)
-    else {
-      add({ kind: 'title', at })
-      next += TITLE.length
-    }
+  for (let index = 0; index < text.length; ) {
+    TOKEN.lastIndex = index
+    const found = TOKEN.exec(text)
+    // Only what opens matches nothing.
+    if (found === null) throw new Misread('open', index)
+    const token = tokenOf(found, index)
+    if (token?.kind === 'words') count += token.words.length
+    if (count > EXPRESSION_LIMITS.words) throw new Misread('limit', index)
+    if (token !== null) tokens.push(token)
+    index += found[0].length
   }
   return tokens
 }
 
-/** Whether `-`, `~` or `title:` stands here and binds what follows. */
-function opens(signs: Sign[], at: number): boolean {
-  const sign = signs[at]!.sign
-  const before = signs[at - 1]?.sign ?? ' '
-  if (WORD_PART.test(before) || (before === '-' && !opens(signs, at - 1))) return false
-  if (sign !== '-' && sign !== '~') return textOf(signs, at, at + TITLE.length) === TITLE
-  const isExcluded = sign === '-' && signs[at + 1]?.sign === '~'
-  const next = signs[at + (isExcluded ? 2 : 1)]?.sign ?? ''
-  return LETTER.test(next) || QUOTE.test(next) || next === '('
-}
-
-const textOf = (signs: Sign[], from: number, to: number): string =>
-  signs
-    .slice(from, to)
-    .map(({ sign }) => sign)
-    .join('')
-
-type Add = (token: Token) => void
-
-/** @returns where the text after the phrase begins */
-function readPhrase(signs: Sign[], open: number, add: Add): number {
-  const { sign, at } = signs[open]!
-  let close = open + 1
-  while (close < signs.length && !closes(sign, signs[close]!.sign)) close++
-  if (close === signs.length) throw new Misread('openQuote', at)
-  refuseWildcards(signs, open + 1, close, true)
-  add({ kind: 'words', words: words(textOf(signs, open + 1, close)), loose: false, at })
-  return close + 1
-}
-
-const closes = (open: string, sign: string) => (open === PLAIN_QUOTE ? sign === PLAIN_QUOTE : QUOTE.test(sign))
-
-/** Words without a blank between them, or an operator. */
-function readRun(signs: Sign[], from: number, add: Add): number {
-  const { at } = signs[from]!
-  const isBound = signs[from - 1]?.sign === '-' && opens(signs, from - 1)
-  let to = from + 1
-  while (to < signs.length && !BORDER.test(signs[to]!.sign) && (isBound || !opens(signs, to))) to++
-  const text = textOf(signs, from, to)
-  const isAlone = BORDER.test(signs[from - 1]?.sign ?? ' ') && BORDER.test(signs[to]?.sign ?? ' ')
-  const operator = isAlone ? operatorOf(text, at) : null
-  if (operator === null) refuseWildcards(signs, from, to, false)
-  add(operator ?? { kind: 'words', words: words(text), loose: true, at })
-  return to
-}
-
-function operatorOf(text: string, at: number): Token | null {
-  if (text === 'AND') return { kind: 'and', at }
-  if (text === 'OR') return { kind: 'or', at }
-  if (text === 'NOT') return { kind: 'not', tight: false, at }
-  const most = Number(/^NEAR\/([1-9]\d?)$/.exec(text)?.[1] ?? 0)
-  return most > 0 && most <= EXPRESSION_LIMITS.near ? { kind: 'near', most, at } : null
-}
-
-function readForms(signs: Sign[], tilde: number, add: Add): number {
-  const { at } = signs[tilde]!
-  if (!LETTER.test(signs[tilde + 1]!.sign)) throw new Misread('forms', at)
-  return readRun(signs, tilde + 1, token => {
-    if (token.kind === 'words') add({ kind: 'forms', words: token.words, at })
-  })
+/** @returns null: it says nothing */
+function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Token | null {
+  const { plain, typed, most, run } = groups
+  if (most !== undefined) return { kind: 'near', most: Number(most), index }
+  const written = plain ?? typed ?? run
+  if (written === undefined) return isKind(token) ? { kind: KINDS[token], index } : null
+  const loose = run !== undefined
+  const wildcard = written.search(loose ? WILDCARD.loose : WILDCARD.quoted)
+  if (wildcard >= 0) throw new Misread('wildcard', index + (loose ? 0 : 1) + wildcard)
+  const list = words(written)
+  return list.length === 0 ? null : { kind: 'words', words: list, loose, index }
 }
 
 /** In quotation marks a question may end in its own mark. */
-function refuseWildcards(signs: Sign[], from: number, to: number, isQuoted: boolean): void {
-  const isWord = (at: number) => at >= from && at < to && WORD_PART.test(signs[at]!.sign)
-  for (let at = from; at < to; at++) {
-    const { sign } = signs[at]!
-    if (sign !== '*' && sign !== '?') continue
-    const [before, after] = [isWord(at - 1), isWord(at + 1)]
-    const isWildcard = isQuoted && sign === '?' ? before && after : before || after
-    if (isWildcard) throw new Misread('wildcard', signs[at]!.at)
-  }
+const WILDCARD = {
+  loose: new RegExp(`[*?](?=${PART})|(?<=${PART})[*?]`, 'u'),
+  quoted: new RegExp(`\\*(?=${PART})|(?<=${PART})(?:\\*|\\?(?=${PART}))`, 'u'),
 }
 
 /** A part of the tree, which may only exclude. */
 interface Part {
   node: Expression
   excludes: boolean
-  at: number
+  index: number
 }
 
-/** @returns null: there are no words */
-function treeOf(tokens: Token[]): Expression | null {
-  if (tokens.length === 0) return null
+function treeOf(tokens: Token[]): Expression {
   const reader = createReader(tokens)
   const whole = readOr(reader, null)
   const rest = reader.peek()
-  if (rest !== undefined) throw new Misread('strayParenthesis', rest.at)
-  if (whole.excludes) throw new Misread('excludes', whole.at)
+  if (rest !== undefined) throw new Misread('close', rest.index)
+  if (whole.excludes) throw new Misread('excludes', whole.index)
   return settled(whole.node)
 }
 
@@ -340,106 +280,101 @@ type Reader = ReturnType<typeof createReader>
 
 /** @param owner the operator, or the parenthesis, that waits for it; null: the whole */
 function readOr(reader: Reader, owner: Token | null): Part {
-  const parts = [readAnd(reader, owner)]
+  const first = readAnd(reader, owner)
+  const parts = [first]
   for (let or = reader.take('or'); or !== null; or = reader.take('or')) parts.push(readAnd(reader, or))
-  const [first] = parts
-  if (parts.length === 1) return first!
+  if (parts.length === 1) return first
   const excluding = parts.find(part => part.excludes)
-  if (excluding !== undefined) throw new Misread('excludes', excluding.at)
-  return { node: { kind: 'or', of: parts.map(part => part.node) }, excludes: false, at: first!.at }
+  if (excluding !== undefined) throw new Misread('excludes', excluding.index)
+  return { ...first, node: { kind: 'or', of: parts.map(part => part.node) } }
 }
 
 function readAnd(reader: Reader, owner: Token | null): Part {
-  const parts: Part[] = []
+  const first = readNear(reader, owner)
+  const parts = [first]
   for (;;) {
-    const and = parts.length === 0 ? null : reader.take('and')
+    const and = reader.take('and')
     const kind = reader.peek()?.kind
-    if (and === null && parts.length > 0 && (kind === undefined || kind === 'close' || kind === 'or')) break
-    parts.push(readNear(reader, and ?? (parts.length === 0 ? owner : null)))
+    if (and === null && (kind === undefined || kind === 'close' || kind === 'or')) break
+    parts.push(readNear(reader, and))
   }
-  const [first] = parts
-  if (parts.length === 1) return first!
-  const nodesOf = (excludes: boolean) => parts.filter(part => part.excludes === excludes).map(part => part.node)
-  const [of, not] = [nodesOf(false), nodesOf(true)]
-  const node: Expression = of.length === 0 ? { kind: 'or', of: not } : { kind: 'and', of, not }
-  return { node, excludes: of.length === 0, at: first!.at }
+  if (parts.length === 1) return first
+  const nodes = (excludes: boolean) => parts.filter(part => part.excludes === excludes).map(part => part.node)
+  const [of, not] = [nodes(false), nodes(true)]
+  const { index } = first
+  return of.length === 0
+    ? { node: { kind: 'or', of: not }, excludes: true, index }
+    : { node: { kind: 'and', of, not }, excludes: false, index }
 }
 
 function readNear(reader: Reader, owner: Token | null): Part {
   const left = readNot(reader, owner)
   const near = reader.take('near')
   if (near === null) return left
-  const right = readNot(reader, near)
+  const sides: Near['sides'] = [sideOf(left, reader), sideOf(readNot(reader, near), reader)]
   const chain = reader.peek()
-  if (chain?.kind === 'near') throw new Misread('nearChain', chain.at)
+  if (chain?.kind === 'near') throw new Misread('operand', chain.index)
   const { inTitle } = reader
-  const sides: Near['sides'] = [sideOf(left, inTitle), sideOf(right, inTitle)]
-  return { node: { kind: 'near', sides, most: near.most, inTitle }, excludes: false, at: left.at }
+  return { node: { kind: 'near', sides, most: near.most, inTitle }, excludes: false, index: left.index }
 }
 
-function sideOf({ node, excludes, at }: Part, inTitle: boolean): Leaf[] {
-  const leaves = node.kind === 'or' ? node.of : [node]
-  return leaves.map(leaf => {
-    if (excludes || (leaf.kind !== 'phrase' && leaf.kind !== 'forms') || leaf.inTitle !== inTitle) {
-      throw new Misread('nearOperand', at)
-    }
+function sideOf({ node, excludes, index }: Part, { inTitle }: Reader): Leaf[] {
+  return (node.kind === 'or' ? node.of : [node]).map(leaf => {
+    const isLeaf = leaf.kind === 'phrase' || leaf.kind === 'forms'
+    if (excludes || !isLeaf || leaf.inTitle !== inTitle) throw new Misread('operand', index)
     return tightened(leaf)
   })
 }
 
-const tightened = <N extends Expression>(node: N): N => ('loose' in node ? { ...node, loose: undefined } : node)
+const tightened = <N extends Expression>(node: N): N => ('loose' in node ? { ...node, loose: false } : node)
 
 function readNot(reader: Reader, owner: Token | null): Part {
   const not = reader.take('not')
   if (not === null) return readOperand(reader, owner)
   const { node, excludes } = readNot(reader, not)
-  return { node: tightened(node), excludes: !excludes, at: not.at }
+  return { node: tightened(node), excludes: !excludes, index: not.index }
 }
 
 function readOperand(reader: Reader, owner: Token | null): Part {
   const { inTitle } = reader
+  const text = reader.take('words')
+  if (text !== null) {
+    const { words, loose, index } = text
+    return { node: { kind: 'phrase', words, inTitle, loose }, excludes: false, index }
+  }
   const open = reader.take('open')
-  if (open !== null) return readParentheses(reader, open)
+  if (open !== null) {
+    const { index } = open
+    if (++reader.depth > EXPRESSION_LIMITS.depth) throw new Misread('limit', index)
+    const part = readOr(reader, open)
+    if (reader.take('close') === null) throw new Misread('open', index)
+    reader.depth--
+    return { ...part, index }
+  }
   const title = reader.take('title')
   if (title !== null) {
     reader.inTitle = true
-    const { node, excludes } = readOperand(reader, title)
+    const part = readOperand(reader, title)
     reader.inTitle = inTitle
-    return { node, excludes, at: title.at }
-  }
-  const text = reader.take('words')
-  if (text !== null) {
-    const { at, words, loose } = text
-    return { node: { kind: 'phrase', words, inTitle, ...(loose ? { loose } : {}) }, excludes: false, at }
+    return { ...part, index: title.index }
   }
   const forms = reader.take('forms')
-  if (forms === null) throw missing(reader.peek(), owner)
-  const leaves = forms.words.map((word): Leaf => ({ kind: 'forms', word, inTitle }))
-  return {
-    node: leaves.length === 1 ? leaves[0]! : { kind: 'and', of: leaves, not: [] },
-    excludes: false,
-    at: forms.at,
+  if (forms !== null) {
+    const { node, index } = readOperand(reader, forms)
+    if (node.kind !== 'phrase' || !node.loose) throw new Misread('operand', index)
+    const of = node.words.map((word): Leaf => ({ kind: 'forms', word, inTitle }))
+    return { node: of.length === 1 ? of[0]! : { kind: 'and', of, not: [] }, excludes: false, index: forms.index }
   }
-}
-
-function readParentheses(reader: Reader, open: Token): Part {
-  if (++reader.depth > EXPRESSION_LIMITS.depth) throw new Misread('deep', open.at)
-  const { node, excludes } = readOr(reader, open)
-  if (reader.take('close') === null) throw new Misread('openParenthesis', open.at)
-  reader.depth--
-  return { node, excludes, at: open.at }
+  throw missing(reader.peek(), owner)
 }
 
 /** Why there is no operand where an operator, or a parenthesis, waits for one. */
 function missing(found: Token | undefined, owner: Token | null): Misread {
-  if (owner?.kind === 'open') {
-    if (found === undefined) return new Misread('openParenthesis', owner.at)
-    return found.kind === 'close' ? new Misread('empty', owner.at) : new Misread('nothingBefore', found.at)
+  if (owner?.kind === 'open' && found?.kind !== 'close') {
+    return found === undefined ? new Misread('open', owner.index) : new Misread('lacking', found.index)
   }
-  if (owner !== null) return new Misread('nothingAfter', owner.at)
-  return found?.kind === 'close'
-    ? new Misread('strayParenthesis', found.at)
-    : new Misread('nothingBefore', found?.at ?? 1)
+  if (owner !== null) return new Misread('lacking', owner.index)
+  return new Misread(found?.kind === 'close' ? 'close' : 'lacking', found?.index ?? 0)
 }
 
 /** Without loose words, which may stand anywhere. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { PARAMETER_NAMES } from '../../services/api/contract/parameters.ts'
+import { EXPLORE_PARAMETERS } from '../../services/api/contract/parameters.ts'
 
 const run = promisify(execFile)
 
@@ -16,7 +16,7 @@ async function commands(): Promise<[string, string][]> {
 }
 
 /** Parameters of the API that a command takes as options stand in its usage as one word. */
-const PARAMETERS = new Set(PARAMETER_NAMES.map(name => name.replaceAll('_', '-')))
+const PARAMETERS = new Set(Object.keys(EXPLORE_PARAMETERS).map(name => name.replaceAll('_', '-')))
 
 /** The options that `--help` lists and that no usage line shows. */
 function optionsWithoutUsage(help: string): string[] {

@@ -27,7 +27,10 @@ export interface Article {
   snippet: string | null
   /** Time of publication, UTC. */
   published_at: string | null
-  /** Time the article entered the index, UTC. It grows in the order in which articles become visible. */
+  /**
+   * Time the article entered the index, UTC. It grows in the order in which articles become
+   * visible.
+   */
   ingested_at: string | null
   /** Empty when the outlet published no by-line. */
   authors: Author[]
@@ -75,13 +78,24 @@ export interface ErrorObject {
 }
 
 export interface ArticlesParameters {
-  /** The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean search list everything without it. */
+  /**
+   * The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean
+   * search list everything without it.
+   */
   q?: string | null | undefined
-  /** `keyword`: any of the words, by their stem. `boolean`: every word as written, `"a phrase"`, `-excluded`. `semantic`: by meaning, in any of the languages. */
-  search?: 'keyword' | 'boolean' | 'semantic' | null | undefined
-  /** Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`. */
+  /**
+   * `keyword`: any of the words, by their stem. `boolean`: every word as written, `"a phrase"`,
+   * `-excluded`. `semantic`: by meaning, in any of the languages.
+   */
+  search?: 'keyword' | 'boolean' | 'semantic' | 'expression' | null | undefined
+  /**
+   * Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines
+   * and texts. Not with `search=semantic`.
+   */
   search_in?: 'title' | 'title_body' | null | undefined
-  /** Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan. */
+  /**
+   * Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.
+   */
   country?: Country | readonly Country[] | null | undefined
   /** Language of the article. Repeat it, or separate by commas. */
   language?: Language | readonly Language[] | null | undefined
@@ -91,24 +105,50 @@ export interface ArticlesParameters {
   outlet?: string | null | undefined
   /** Part of an author's name as published; case and accents don't matter. */
   author?: string | null | undefined
-  /** Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from 00:00 UTC. Not before your plan's history start. */
+  /**
+   * Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from
+   * 00:00 UTC. Not before your plan's history start.
+   */
   published_after?: string | Date | null | undefined
-  /** Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered to its end (UTC). */
+  /**
+   * Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered
+   * to its end (UTC).
+   */
   published_before?: string | Date | null | undefined
-  /** Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling. */
+  /**
+   * Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for
+   * polling.
+   */
   ingested_after?: string | Date | null | undefined
-  /** The value by which articles are sorted. The default is `relevance` in semantic search, and only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion time. */
+  /**
+   * The value by which articles are sorted. The default is `relevance` in semantic search, and only
+   * there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion
+   * time.
+   */
   sort?: 'published_at' | 'ingested_at' | 'relevance' | null | undefined
-  /** `desc`: newest, or best match, first. Articles without a publication time come last in both. */
+  /**
+   * `desc`: newest, or best match, first. Articles without a publication time come last in both.
+   */
   order?: 'asc' | 'desc' | null | undefined
   /** Articles per page. */
   per_page?: number | null | undefined
-  /** `next_cursor` of the page before; every other parameter must stay as it was. Not for the feed. */
+  /**
+   * `next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.
+   */
   cursor?: string | null | undefined
 }
 
+/**
+ * With `outlets`, or `search: 'expression'`, the package asks `/explore/articles`, beside the
+ * contract.
+ */
+export interface ExploreParameters extends ArticlesParameters {
+  /** Exact domains of outlets, at most 50. */
+  outlets?: string | readonly string[] | null | undefined
+}
+
 /** A search; the cursor belongs to its pages. */
-export type ArticlesQuery = Omit<ArticlesParameters, 'cursor'>
+export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 
 /** A search, and what its articles are counted by. */
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
@@ -163,7 +203,10 @@ export interface Copies {
   own_words: number | null
 }
 
-/** An article on the same event, of `/explore/related`; it lies beside the contract. Fields may be added. */
+/**
+ * An article on the same event, of `/explore/related`; it lies beside the contract. Fields may be
+ * added.
+ */
 export interface Related {
   article: Article
   /** Whole days after the other one; negative: before it. */
@@ -195,7 +238,7 @@ export interface WhatIsNew {
 /** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
 export interface Client {
   /** One page; `cursor` is the `next_cursor` of the page before. */
-  search(query?: ArticlesParameters): Promise<Page>
+  search(query?: ExploreParameters): Promise<Page>
   /** All pages of a search, in order, one request each. */
   pages(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Page, void, undefined>
   /** The articles of all pages. */
@@ -205,10 +248,10 @@ export interface Client {
   /** How many articles a search finds, by time or by a property. */
   counts(query: CountsQuery): Promise<Counts>
   /** Which other articles have the text of those of a page, or of one. */
-  copies(query: ArticlesParameters | { id: string }): Promise<Copies[]>
+  copies(query: ExploreParameters | { id: string }): Promise<Copies[]>
   /**
-   * The articles that tell of the same event as one, those in other languages first; null: it has no
-   * vector yet.
+   * The articles that tell of the same event as one, those in other languages first; null: it has
+   * no vector yet.
    */
   related(id: string): Promise<Related[] | null>
   /** The searches that the key keeps, in their order. */

@@ -1,6 +1,6 @@
 import type { Client, ClientOptions, Copies, Counts, KeptSearch, Page, Related, WhatIsNew } from './contract.ts'
 import { PerscopeError } from './errors.ts'
-import { poll } from './poll.ts'
+import { articlesPath, poll } from './poll.ts'
 import { createTransport } from './transport.ts'
 
 export type * from './contract.ts'
@@ -13,7 +13,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options)
   const client: Client = {
     async search(query = {}) {
-      return (await transport.ask<Page>('/v1/articles', query)).body
+      return (await transport.ask<Page>(articlesPath(query), query)).body
     },
     async *pages(query = {}, { maxItems = Number.POSITIVE_INFINITY } = {}) {
       if (!(maxItems >= 0)) throw new PerscopeError('maxItems must be a number of articles.')
@@ -43,7 +43,7 @@ export function createClient(options: ClientOptions): Client {
     changeSearch: async (id, change) => (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
     removeSearch: id => transport.send<void>('DELETE', pathOf(id)),
     whatIsNew: async marks => (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
-    feed: async (query = {}) => (await transport.ask<string>('/v1/articles.rss', query)).body,
+    feed: async (query = {}) => (await transport.ask<string>(`${articlesPath(query)}.rss`, query)).body,
     limits: () => transport.limits(),
   }
   return client

@@ -2,6 +2,10 @@ import type { Article, ArticlesQuery, Page, PollBatch, PollOptions, PollQuery, P
 import { PerscopeError } from './errors.ts'
 import { type Answer, queryString, sleep, type Transport } from './transport.ts'
 
+/** What the contract does not take is asked for beside it. */
+export const articlesPath = ({ search, outlets }: ArticlesQuery): string =>
+  search === 'expression' || (outlets ?? '').length > 0 ? '/explore/articles' : '/v1/articles'
+
 /** The polling pattern of the contract, round after round. */
 export async function* poll(
   transport: Transport,
@@ -38,7 +42,7 @@ async function* round(transport: Transport, query: PollQuery, state: PollState):
   let now = state
   for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
     const answer: Answer<Page> = await transport.ask<Page>(
-      '/v1/articles',
+      articlesPath(query),
       { ...question, cursor },
       isFirst ? state.etag : null,
     )

@@ -184,10 +184,7 @@ export function explainSearch(error: unknown): unknown {
       cause: error,
     })
   }
-  if (error instanceof TooFrequent) {
-    const q = `NEAR would read more than ${error.most} articles. Its words are too frequent, add a word.`
-    return new ApiError('invalid_request', { errors: { q: [q] } })
-  }
+  if (error instanceof TooFrequent) return new ApiError('invalid_request', { errors: { q: [error.message] } })
   if (error instanceof SetExpired) return new ApiError('invalid_request', { errors: { cursor: ['expired'] } })
   return error
 }

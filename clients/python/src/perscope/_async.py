@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Article, ArticlesParameters, ArticlesQuery, By, Copies, Counts, KeptSearch, Page, Related, Then, WhatIsNew
+from ._contract import Article, By, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Page, Related, Then, WhatIsNew
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
-from ._requests import SEARCHES, Answer, search_path
+from ._requests import SEARCHES, Answer, articles_path, search_path
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -37,12 +37,12 @@ class AsyncClient(Base):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def search(self, **query: Unpack[ArticlesParameters]) -> Page:
+    async def search(self, **query: Unpack[ExploreParameters]) -> Page:
         """One page; `cursor` is the `next_cursor` of the page before."""
-        page: Page = (await self._ask("/v1/articles", query)).body
+        page: Page = (await self._ask(articles_path(query), query)).body
         return page
 
-    async def pages(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Page]:
+    async def pages(self, *, max_items: int | None = None, **query: Unpack[ExploreQuery]) -> AsyncIterator[Page]:
         """All pages of a search, in order, one request each; none further after so many articles."""
         left, cursor = checked_count(max_items), None
         while left > 0:
@@ -52,7 +52,7 @@ class AsyncClient(Base):
             if cursor is None:
                 return
 
-    async def articles(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Article]:
+    async def articles(self, *, max_items: int | None = None, **query: Unpack[ExploreQuery]) -> AsyncIterator[Article]:
         """The articles of all pages, at most so many."""
         left = checked_count(max_items)
         async for page in self.pages(max_items=max_items, **query):
@@ -68,7 +68,7 @@ class AsyncClient(Base):
         state: PollState | None = None,
         since: str | datetime | None = None,
         every: float | None = None,
-        **query: Unpack[ArticlesQuery],
+        **query: Unpack[ExploreQuery],
     ) -> AsyncIterator[PollBatch]:
         """Articles as they become visible, each once.
 
@@ -80,7 +80,7 @@ class AsyncClient(Base):
         while True:
             while not poll.is_over:
                 asked, etag = poll.question()
-                batch = poll.take(await self._ask("/v1/articles", asked, etag))
+                batch = poll.take(await self._ask(articles_path(query), asked, etag))
                 if batch is not None:
                     yield batch
             if every is None:
@@ -95,7 +95,7 @@ class AsyncClient(Base):
         then: Then | None = None,
         texts: bool | None = None,
         time_zone: str | None = None,
-        **query: Unpack[ArticlesQuery],
+        **query: Unpack[ExploreQuery],
     ) -> Counts:
         """
         How many articles a search finds, by time or by a property; each bucket again by `then`. With
@@ -105,7 +105,7 @@ class AsyncClient(Base):
         counts: Counts = (await self._ask("/explore/counts", asked)).body
         return counts
 
-    async def copies(self, *, id: str | None = None, **query: Unpack[ArticlesParameters]) -> list[Copies]:
+    async def copies(self, *, id: str | None = None, **query: Unpack[ExploreParameters]) -> list[Copies]:
         """Which other articles have the text of those of a page, or of the article with this id."""
         copies: list[Copies] = (await self._ask("/explore/copies", {**query, "id": id})).body["data"]
         return copies
@@ -139,9 +139,9 @@ class AsyncClient(Base):
         news: list[WhatIsNew] = (await self._ask(f"{SEARCHES}/new", {}, sent=("POST", {"marks": dict(marks)}))).body["data"]
         return news
 
-    async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
+    async def feed(self, **query: Unpack[ExploreQuery]) -> str:
         """The RSS 2.0 text of a search."""
-        text: str = (await self._ask("/v1/articles.rss", query)).body
+        text: str = (await self._ask(f"{articles_path(query)}.rss", query)).body
         return text
 
     async def _ask(

@@ -84,7 +84,7 @@ class ArticlesQuery(TypedDict, total=False):
     q: Optional[str]
     """The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean
     search list everything without it."""
-    search: Optional[Literal["keyword", "boolean", "semantic"]]
+    search: Optional[Literal["keyword", "boolean", "semantic", "expression"]]
     """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`,
     `-excluded`. `semantic`: by meaning, in any of the languages."""
     search_in: Optional[Literal["title", "title_body"]]
@@ -119,9 +119,20 @@ class ArticlesQuery(TypedDict, total=False):
     """Articles per page."""
 
 
+class ExploreQuery(ArticlesQuery, total=False):
+    """With `outlets`, or `search="expression"`, the package asks `/explore/articles`."""
+
+    outlets: Optional[Union[str, Sequence[str]]]
+    """Exact domains of outlets, at most 50."""
+
+
 class ArticlesParameters(ArticlesQuery, total=False):
     cursor: Optional[str]
     """`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed."""
+
+
+class ExploreParameters(ArticlesParameters, ExploreQuery, total=False):
+    pass
 
 
 class _Count(TypedDict):
