@@ -1,7 +1,9 @@
 import { SEGMENT_SIZES, serveSegments } from '../../search/indexer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 
-/** The thread of indexers that flush and merge some articles by themselves, as they do thousands. */
+/**
+ * The thread of indexers that flush and merge some articles by themselves, as they do thousands.
+ */
 export const SMALL_SEGMENTS_THREAD = import.meta.url
 
 /** Of this process, and of the threads that it starts. */
