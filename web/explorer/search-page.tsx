@@ -233,7 +233,8 @@ function SearchForm(props: {
   const { draft, isFocused, isTried, errors, onType, onMode, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
-  const isWrong = errors.length > 0 || (reading.kind === 'problem' && (draft.q !== '' || isTried))
+  const isWrong =
+    errors.length > 0 || ((reading.kind === 'problem' || reading.kind === 'misread') && (draft.q !== '' || isTried))
 
   useSlash(field)
   useEffect(() => {
@@ -260,7 +261,7 @@ function SearchForm(props: {
             enterkeyhint="search"
             autocomplete="off"
             spellcheck={false}
-            maxLength={2 * LIMITS.q}
+            maxLength={2 * LIMITS.expression}
             value={draft.q}
             placeholder={words.search.placeholder[draft.mode]}
             aria-describedby="reading"
@@ -281,7 +282,7 @@ function SearchForm(props: {
           onChoose={onMode}
         />
         <div id="reading" class="reading" aria-live="polite">
-          {errors.length > 0 && reading.kind !== 'problem' ? (
+          {errors.length > 0 && reading.kind !== 'problem' && reading.kind !== 'misread' ? (
             <p class="problem">{words.reading.refused}</p>
           ) : (
             <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
@@ -329,6 +330,25 @@ function ReadingLine({
       return <p>{words.search.modeAbout[draft.mode]}</p>
     case 'meaning':
       return <p>{words.reading.meaning}</p>
+    case 'tree':
+      return (
+        <p>
+          {words.reading.tree} <b>{reading.text}</b>
+        </p>
+      )
+    case 'misread': {
+      const signs = [...reading.q]
+      return (
+        <p class="problem">
+          {words.reading.misread[reading.problem](reading.at)}{' '}
+          <span>
+            {signs.slice(0, reading.at - 1).join('')}
+            <mark>{signs[reading.at - 1]}</mark>
+            {signs.slice(reading.at).join('')}
+          </span>
+        </p>
+      )
+    }
     case 'problem':
       return draft.q === '' && !isTried ? (
         <p>{words.search.modeAbout[draft.mode]}</p>

@@ -33,14 +33,16 @@ export const de: Words = {
     placeholder: {
       keyword: 'brüssel metro',
       boolean: 'brüssel "metro 3" -streik',
+      expression: '(brüssel OR bruxelles) NEAR/5 ~metro',
       semantic: 'Hochwasser entlang der Maas',
     },
     go: 'Suchen',
     modes: 'Art der Suche',
-    mode: { keyword: 'Wörter', boolean: 'Boolesch', semantic: 'Bedeutung' },
+    mode: { keyword: 'Wörter', boolean: 'Boolesch', expression: 'Ausdruck', semantic: 'Bedeutung' },
     modeAbout: {
       keyword: 'Eines der Wörter, in allen Formen.',
       boolean: 'Alle Wörter, wie sie dastehen; "eine Wendung"; -ohne.',
+      expression: 'Wörter, "Wortfolgen", ~Formen, title:, AND, OR, NOT, NEAR/5, Klammern.',
       semantic: 'Nach der Bedeutung, in allen fünf Sprachen.',
     },
   },
@@ -49,6 +51,17 @@ export const de: Words = {
     all: 'Gelesen als: alle von',
     not: 'ohne',
     meaning: 'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
+    tree: 'Gelesen als:',
+    misread: {
+      open: at => `Was bei Zeichen ${at} öffnet, wird nicht geschlossen.`,
+      close: at => `Die Klammer bei Zeichen ${at} schließt nichts.`,
+      lacking: at => `Neben dem Operator bei Zeichen ${at} fehlen Wörter.`,
+      wildcard: at => `Es gibt keine Platzhalter (Zeichen ${at}). Schreiben Sie ~ vor ein Wort für alle seine Formen.`,
+      excludes: at => `Was bei Zeichen ${at} beginnt, schließt nur aus. ${at}ennen Sie etwas, das vorkommen muss.`,
+      operand: at =>
+        `Der Teil bei Zeichen ${at} passt nicht: ~ verlangt ein Wort, ${at}EAR zwei Wörter oder Wortfolgen.`,
+      limit: at => `Zu viel bei Zeichen ${at}: höchstens 64 Wörter, und 8 Klammern ineinander.`,
+    },
     refused: 'So kann hier nicht gesucht werden.',
     problem: {
       nothing: 'Schreiben Sie mindestens einen Buchstaben oder eine Ziffer.',

@@ -32,14 +32,16 @@ export const en = {
     placeholder: {
       keyword: 'brussel metro',
       boolean: 'brussel "metro 3" -staking',
+      expression: '(brussel OR bruxelles) NEAR/5 ~metro',
       semantic: 'floods along the Meuse',
     },
     go: 'Search',
     modes: 'How to search',
-    mode: { keyword: 'Words', boolean: 'Boolean', semantic: 'Meaning' },
+    mode: { keyword: 'Words', boolean: 'Boolean', expression: 'Expression', semantic: 'Meaning' },
     modeAbout: {
       keyword: 'Any of the words, in all their forms.',
       boolean: 'All of the words as written; "a phrase"; -without.',
+      expression: 'Words, "phrases", ~forms, title:, AND, OR, NOT, NEAR/5, parentheses.',
       semantic: 'By meaning, in all five languages.',
     },
   },
@@ -48,6 +50,17 @@ export const en = {
     all: 'Read as: all of',
     not: 'not',
     meaning: 'Read as: the 500 articles closest in meaning, in any language, then your filters.',
+    tree: 'Read as:',
+    misread: {
+      open: (at: number) => `What opens at character ${at} is not closed.`,
+      close: (at: number) => `The parenthesis at character ${at} closes nothing.`,
+      lacking: (at: number) => `The operator at character ${at} lacks words beside it.`,
+      wildcard: (at: number) => `There are no wildcards (character ${at}). Write ~ before a word for all its forms.`,
+      excludes: (at: number) => `What begins at character ${at} only excludes. ${at}ame something that must appear.`,
+      operand: (at: number) =>
+        `The part at character ${at} does not fit: ~ takes one word, ${at}EAR two words or phrases.`,
+      limit: (at: number) => `Too much at character ${at}: at most 64 words, 8 parentheses within one another.`,
+    },
     refused: 'This cannot be searched as it stands.',
     problem: {
       nothing: 'Write at least one letter or digit.',

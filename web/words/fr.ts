@@ -33,14 +33,16 @@ export const fr: Words = {
     placeholder: {
       keyword: 'bruxelles métro',
       boolean: 'bruxelles "métro 3" -grève',
+      expression: '(bruxelles OR brussel) NEAR/5 ~métro',
       semantic: 'inondations le long de la Meuse',
     },
     go: 'Chercher',
     modes: 'Manière de chercher',
-    mode: { keyword: 'Mots', boolean: 'Booléen', semantic: 'Sens' },
+    mode: { keyword: 'Mots', boolean: 'Booléen', expression: 'Expression', semantic: 'Sens' },
     modeAbout: {
       keyword: 'L’un des mots, sous toutes ses formes.',
       boolean: 'Tous les mots tels quels\u00A0; "une expression"\u00A0; -sans.',
+      expression: 'Mots, "suites de mots", ~formes, title:, AND, OR, NOT, NEAR/5, parenthèses.',
       semantic: 'Par le sens, dans les cinq langues.',
     },
   },
@@ -49,6 +51,17 @@ export const fr: Words = {
     all: 'Lu comme\u00A0: tous de',
     not: 'sans',
     meaning: 'Lu comme\u00A0: les 500 articles au sens le plus proche, dans toutes les langues, puis vos filtres.',
+    tree: 'Lu comme :',
+    misread: {
+      open: at => `Ce qui s’ouvre au caractère ${at} n’est pas fermé.`,
+      close: at => `La parenthèse au caractère ${at} ne ferme rien.`,
+      lacking: at => `Il manque des mots à côté de l’opérateur au caractère ${at}.`,
+      wildcard: at => `Il n’y a pas de jokers (caractère ${at}). Écrivez ~ devant un mot pour toutes ses formes.`,
+      excludes: at => `Ce qui commence au caractère ${at} ne fait qu’exclure. ${at}ommez ce qui doit y figurer.`,
+      operand: at =>
+        `La partie au caractère ${at} ne convient pas : ~ demande un mot, ${at}EAR deux mots ou suites de mots.`,
+      limit: at => `Trop au caractère ${at} : au plus 64 mots, et 8 parenthèses imbriquées.`,
+    },
     refused: 'Cela ne peut pas être cherché ainsi.',
     problem: {
       nothing: 'Écrivez au moins une lettre ou un chiffre.',

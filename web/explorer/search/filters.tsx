@@ -72,7 +72,7 @@ export function useChips(search: Search): Chip[] {
   const { words, date } = useSpeech()
   const { filters } = words
   const { named } = words.app
-  const { countries, languages, hasAuthor, outlet, author, publishedAfter, publishedBefore } = search
+  const { countries, languages, hasAuthor, outlet, outlets, author, publishedAfter, publishedBefore } = search
   const day = (bound: string) => date(new Date(bound), 'day')
   return [
     ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
@@ -89,6 +89,7 @@ export function useChips(search: Search): Chip[] {
       off: { languages: languages.filter(one => one !== language) },
     })),
     ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
+    ...(outlets === '' ? [] : [{ text: named(filters.outlet, outlets), off: { outlets: '' } }]),
     ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
     ...(hasAuthor === null
       ? []
@@ -156,7 +157,12 @@ const ORDERS = {
 
 type OrderName = keyof typeof ORDERS
 const NAMES = Object.keys(ORDERS).filter((name): name is OrderName => name in ORDERS)
-const DEFAULTS: Record<SearchMode, Sort> = { keyword: 'published_at', boolean: 'published_at', semantic: 'relevance' }
+const DEFAULTS: Record<SearchMode, Sort> = {
+  keyword: 'published_at',
+  boolean: 'published_at',
+  expression: 'published_at',
+  semantic: 'relevance',
+}
 
 /** The order of the results, as one choice. */
 function Ordering({ search, errors, onChange }: FilterProps) {

@@ -1,4 +1,4 @@
-import { type Match, parseBoolean, parseKeyword, wordRuns } from '../../../search/browser.ts'
+import { leavesOf, type Match, parseBoolean, parseExpression, parseKeyword, wordRuns } from '../../../search/browser.ts'
 import type { Search } from './search.ts'
 
 /** A piece of a text: found words are marked. */
@@ -7,10 +7,12 @@ export interface Piece {
   found: boolean
 }
 
+const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
+
 /** What a search finds in texts; null: nothing is to be marked. */
 export function matchOf({ q, mode }: Pick<Search, 'q' | 'mode'>): Match | null {
   if (mode === 'semantic' || q.trim() === '') return null
-  const parsed = mode === 'boolean' ? parseBoolean(q) : parseKeyword(q)
+  const parsed = PARSERS[mode](q)
   return parsed.ok ? parsed.match : null
 }
 
@@ -24,7 +26,7 @@ export function mark(text: string, match: Match | null, words: ReadonlySet<strin
   const normal = text.normalize('NFC')
   if (match === null || match.kind === 'all') return [{ text: normal, found: false }]
   const runs = wordRuns(normal)
-  const found = match.kind === 'keyword' ? runs.filter(({ word }) => words?.has(word)) : phrases(runs, match.required)
+  const found = phrases(runs, wantedOf(match, words ?? new Set()))
   const pieces: Piece[] = []
   let at = 0
   for (const { start, end } of found) {
@@ -34,6 +36,14 @@ export function mark(text: string, match: Match | null, words: ReadonlySet<strin
   }
   if (at < normal.length) pieces.push({ text: normal.slice(at), found: false })
   return pieces
+}
+
+/** Phrases as written, and forms of words as phrases of one word. */
+function wantedOf(match: Exclude<Match, { kind: 'all' }>, words: ReadonlySet<string>): string[][] {
+  if (match.kind === 'boolean') return match.required
+  const forms = [...words].map(word => [word])
+  if (match.kind === 'keyword') return forms
+  return [...forms, ...leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'phrase' ? [leaf.words] : []))]
 }
 
 interface Place {

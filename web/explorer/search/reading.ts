@@ -1,4 +1,11 @@
-import { parseBoolean, parseKeyword, QUERY_PROBLEMS } from '../../../search/browser.ts'
+import {
+  type ExpressionProblem,
+  inFull,
+  parseBoolean,
+  parseExpression,
+  parseKeyword,
+  QUERY_PROBLEMS,
+} from '../../../search/browser.ts'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
@@ -6,6 +13,9 @@ import type { Search } from './search.ts'
 export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
+  | { kind: 'tree'; text: string }
+  /** `at`: the place of a character, from 1. */
+  | { kind: 'misread'; problem: ExpressionProblem; at: number; q: string }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
@@ -20,21 +30,29 @@ export type Hint =
 export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
   const written = q.normalize('NFC').trim()
   const length = [...written].length
-  if (length > LIMITS.q) return { kind: 'problem', problem: 'long' }
+  if (length > (mode === 'expression' ? LIMITS.expression : LIMITS.q)) return { kind: 'problem', problem: 'long' }
   if (mode === 'semantic') return readMeaning(written, length)
   if (written === '') return { kind: 'everything' }
+  if (mode === 'expression') return readExpression(written)
   const parsed = mode === 'boolean' ? parseBoolean(written) : parseKeyword(written)
   if (!parsed.ok) return { kind: 'problem', problem: problemOf(parsed.errors) }
   const { match } = parsed
   const hints = hintsOf(written, mode)
   switch (match.kind) {
     case 'all':
+    case 'expression':
       return { kind: 'everything' }
     case 'keyword':
       return { kind: 'any', wanted: match.words, excluded: [], hints }
     case 'boolean':
       return { kind: 'all', wanted: match.required.map(shown), excluded: match.excluded.map(shown), hints }
   }
+}
+
+function readExpression(written: string): Reading {
+  const parsed = parseExpression(written)
+  if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
+  return parsed.misread ? { kind: 'misread', ...parsed.misread, q: written } : { kind: 'problem', problem: 'nothing' }
 }
 
 function readMeaning(written: string, length: number): Reading {

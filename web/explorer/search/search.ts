@@ -12,6 +12,8 @@ export interface Search {
   /** null: with and without. */
   hasAuthor: boolean | null
   outlet: string
+  /** Exact domains, separated by commas. */
+  outlets: string
   author: string
   /** A day or a date-time, as the API takes it. */
   publishedAfter: string
@@ -24,7 +26,7 @@ export interface Search {
 /** What stands in the box, searched for or not. */
 export type Draft = Pick<Search, 'q' | 'mode'>
 
-export const MODES: readonly SearchMode[] = ['keyword', 'boolean', 'semantic']
+export const MODES: readonly SearchMode[] = ['keyword', 'boolean', 'expression', 'semantic']
 
 /** The search of a page without parameters: everything, newest first. */
 export const NEW_SEARCH: Search = {
@@ -35,6 +37,7 @@ export const NEW_SEARCH: Search = {
   languages: [],
   hasAuthor: null,
   outlet: '',
+  outlets: '',
   author: '',
   publishedAfter: '',
   publishedBefore: '',
@@ -63,6 +66,7 @@ export function readSearch(parameters: URLSearchParams): Search {
     languages: list('language', LANGUAGES),
     hasAuthor: hasAuthor === null ? null : hasAuthor === 'true',
     outlet: text('outlet'),
+    outlets: [...parameters.getAll('outlets'), ...parameters.getAll('outlets[]')].join(','),
     author: text('author'),
     publishedAfter: text('published_after'),
     publishedBefore: text('published_before'),
@@ -86,6 +90,7 @@ export function writeSearch(search: Search): URLSearchParams {
     ['language', search.languages.join(',')],
     ['has_author', hasAuthor === null ? '' : String(hasAuthor)],
     ['outlet', search.outlet.trim()],
+    ['outlets', search.outlets],
     ['author', search.author.trim()],
     ['published_after', search.publishedAfter],
     ['published_before', search.publishedBefore],
@@ -94,6 +99,10 @@ export function writeSearch(search: Search): URLSearchParams {
   ]
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
+
+/** The operation that answers it: what the contract does not take is asked for beside it. */
+export const operationOf = ({ mode, outlets }: Search): string =>
+  mode === 'expression' || outlets !== '' ? '/explore/articles' : '/v1/articles'
 
 /** The address of the page with this search. Commas may stand as they are: it is for people. */
 export function addressOf(search: Search): string {

@@ -4,7 +4,7 @@ import type { ArticleObject, PageEnvelope } from '../../../services/api/contract
 import { useWork } from '../../parts/controls.tsx'
 import { type Asking, ask, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
-import { isSame, readSearch, type Search, writeSearch } from './search.ts'
+import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
 
 export interface Results {
   /** The search that the articles are of; null: none has been answered yet. */
@@ -79,7 +79,7 @@ function parametersOf(search: Search, cursor: string | null, perPage = PER_PAGE)
 }
 
 export const askPage = (search: Search, cursor: string | null, asking: Asking, perPage = PER_PAGE) =>
-  ask(`/v1/articles?${parametersOf(search, cursor, perPage)}`, isPage, asking)
+  ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
 /** The first page of a search, as the trial of a key has got it. */
 export interface First {

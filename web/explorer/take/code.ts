@@ -1,5 +1,5 @@
 import manifest from '../../../clients/typescript/package.json' with { type: 'json' }
-import { type Search, writeSearch } from '../search/search.ts'
+import { operationOf, type Search, writeSearch } from '../search/search.ts'
 
 export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
@@ -14,7 +14,7 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
   const query = writeSearch(search)
   switch (language) {
     case 'curl':
-      return CURL(shellWord(`${origin}/v1/articles${query.size === 0 ? '' : `?${query}`}`))
+      return CURL(shellWord(`${origin}${operationOf(search)}${query.size === 0 ? '' : `?${query}`}`))
     case 'TypeScript':
       return TYPESCRIPT(origin, argumentsOf(query, ': ', String))
     case 'Python':
