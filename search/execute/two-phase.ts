@@ -1,6 +1,5 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
-import type { Expression } from '../query/expression.ts'
-import type { QueryNode } from '../query/parse.ts'
+import type { Expression, QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
 import {
   bytesOf,

@@ -1,5 +1,5 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import { type Parsed, QUERY_PROBLEMS } from './parse.ts'
+import { type Expression, type Leaf, type Near, type Parsed, QUERY_PROBLEMS } from './parse.ts'
 
 /*
  * The language of `search=expression` (decision 45).
@@ -31,41 +31,7 @@ import { type Parsed, QUERY_PROBLEMS } from './parse.ts'
  * Places in problems are those of characters of `q`, which is NFC without blanks around it, from 1.
  */
 
-/** Words side by side, or one word; in the title alone, or where the search looks. */
-export interface PhraseLeaf {
-  kind: 'phrase'
-  words: string[]
-  inTitle: boolean
-  /** While it is read: written without blanks and quotation marks. */
-  loose?: boolean
-}
-
-/** A word in any of its forms, in each language as keyword search finds it. */
-export interface FormsLeaf {
-  kind: 'forms'
-  word: string
-  inTitle: boolean
-}
-
-export type Leaf = PhraseLeaf | FormsLeaf
-
-export interface Near {
-  kind: 'near'
-  /** Of each side, any. */
-  sides: [Leaf[], Leaf[]]
-  /** Words between. */
-  most: number
-  inTitle: boolean
-}
-
-export type Expression =
-  | Leaf
-  | Near
-  /** All of these, at least one, and none of those. */
-  | { kind: 'and'; of: Expression[]; not: Expression[] }
-  | { kind: 'or'; of: Expression[] }
-
-export const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
+const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
 /** What is wrong with an expression, by name: pages say it in the reader's language. */
 export const EXPRESSION_PROBLEMS = {

@@ -1,6 +1,6 @@
 import { isFormOf } from '../analysis/index.ts'
 import type { Language } from '../vocabulary.ts'
-import type { Expression, Leaf } from './expression.ts'
+import type { Expression, Leaf } from './parse.ts'
 
 /** The words of an article. */
 interface Text {

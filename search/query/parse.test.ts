@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Expression, type ExpressionProblem, parseExpression } from './expression.ts'
+import { type ExpressionProblem, parseExpression } from './expression.ts'
+import type { Expression } from './parse.ts'
 import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
 /** Required phrases, and excluded ones with a minus, as one line each. */

@@ -1,5 +1,4 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import type { Expression, Near } from './expression.ts'
 
 /**
  * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
@@ -15,6 +14,40 @@ export type Match =
    */
   | { kind: 'boolean'; required: string[][]; excluded: string[][] }
   | { kind: 'expression'; tree: Expression }
+
+/** Words side by side, or one word; in the title alone, or where the search looks. */
+export interface PhraseLeaf {
+  kind: 'phrase'
+  words: string[]
+  inTitle: boolean
+  /** While it is read: written without blanks and quotation marks. */
+  loose?: boolean
+}
+
+/** A word in any of its forms, in each language as keyword search finds it. */
+export interface FormsLeaf {
+  kind: 'forms'
+  word: string
+  inTitle: boolean
+}
+
+export type Leaf = PhraseLeaf | FormsLeaf
+
+export interface Near {
+  kind: 'near'
+  /** Of each side, any. */
+  sides: [Leaf[], Leaf[]]
+  /** Words between. */
+  most: number
+  inTitle: boolean
+}
+
+export type Expression =
+  | Leaf
+  | Near
+  /** All of these, at least one, and none of those. */
+  | { kind: 'and'; of: Expression[]; not: Expression[] }
+  | { kind: 'or'; of: Expression[] }
 
 /** `q` read, or why it cannot be: sentences for `errors.q`. */
 export type Parsed<M> = { ok: true; match: M } | { ok: false; errors: string[] }

@@ -1,5 +1,5 @@
-import type { Expression } from '../query/expression.ts'
 import type { Axis, TimeSpan } from '../query/filters.ts'
+import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
