@@ -22,6 +22,7 @@ const CHECKS: Record<string, string> = {
   model: 'the model answers',
   queues: 'messages are taken',
   services: 'crawler, normaliser and embedder run, in the present version',
+  alerts: 'alerts are told',
   articles: 'articles come in',
   normaliser: 'no page waits for long',
   embedder: 'no article waits for its vector for long',

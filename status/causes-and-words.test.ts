@@ -85,6 +85,8 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
   })
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
   const cases: [Partial<Facts>, string | RegExp][] = [
+    [{ alerts: { resting: 1, waiting: 0 } }, /^1 alert rests after failures: "npm run alerts -- list" says why/],
+    [{ alerts: { resting: 0, waiting: 600 } }, /waited for the notifier for 10 min: start a notifier/],
     [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
     [{ flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } }, /^No article has come in for 3 h: "npm run outlets/],
     [old('pages', 720), /waited for the normaliser for 12 min: start another/],

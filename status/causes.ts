@@ -42,6 +42,8 @@ export const FIRST = {
   service: 'start one, or read its log',
   older: 'restart it from the present checkout',
   restarts: 'read its log',
+  alerts: '"npm run alerts -- list" says why',
+  notifier: 'start a notifier, or read its log',
   queue: 'restart the service that takes them, and read its log',
   quiet: '"npm run outlets -- list" shows which feeds answer',
   normaliser: 'start another normaliser, or read its log',
@@ -91,6 +93,8 @@ export type Facts = Pick<
   restarting?: string[]
   /** Queues whose messages nobody takes. */
   stalled?: string[]
+  /** Alerts that rest after failures, and seconds since the oldest message that was not tried yet. */
+  alerts?: { resting: number; waiting: number } | null
 }
 
 /** What is wrong, the worst first. */
@@ -198,7 +202,10 @@ function ofDisk({ disk }: Surroundings): Cause | false {
   return free < total * FULL_SHARE && warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
 }
 
-function ofServices({ running, restarting = [], stalled = [] }: Facts): Found {
+/** Seconds in which a message of an alert is tried. */
+const TOLD = 300
+
+function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): Found {
   const services = ['crawler', 'normaliser', 'embedder'] as const
   return [
     ...services.map(
@@ -210,6 +217,14 @@ function ofServices({ running, restarting = [], stalled = [] }: Facts): Found {
       return count > 0 && warn('services', `${processes} of an older version`, FIRST.older)
     }),
     ...restarting.map(name => bad('services', `The ${name} restarts again and again`, FIRST.restarts)),
+    (alerts?.resting ?? 0) > 0 &&
+      warn(
+        'alerts',
+        `${counted(alerts!.resting, 'alert')} ${alerts!.resting === 1 ? 'rests' : 'rest'} after failures`,
+        FIRST.alerts,
+      ),
+    (alerts?.waiting ?? 0) > TOLD &&
+      warn('alerts', `A message of an alert has waited for the notifier for ${span(alerts!.waiting)}`, FIRST.notifier),
     ...stalled.map(name => bad('queues', `Messages wait in ${name}, and nobody takes them`, FIRST.queue)),
   ]
 }

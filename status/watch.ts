@@ -92,7 +92,7 @@ export async function readFacts(
   thoroughly = false,
 ): Promise<Facts> {
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
-  const [flow, running, machines, counts, outlets, quarantine, around, names, away] = await Promise.all([
+  const [flow, running, machines, counts, outlets, quarantine, around, names, alerts, away] = await Promise.all([
     orNull(readFlow(pool)),
     orNull(readRunning(pool)),
     orNull(readMachines(pool, config)),
@@ -101,6 +101,7 @@ export async function readFacts(
     orNull(countQuarantine(pool)),
     readSurroundings(config, pool, { thoroughly }),
     orNull(readProcesses(pool)),
+    orNull(readAlerts(pool)),
     missing(),
   ])
   return {
@@ -119,6 +120,7 @@ export async function readFacts(
     quarantine: quarantine && { counts: quarantine, newest: [] },
     spent: spentBudgets(outlets ?? [], config),
     unset: unsetOf(config),
+    alerts,
     restarting: names === null ? [] : memory.restarts(names, Date.now()),
     stalled: counts === null ? [] : memory.stalls(counts, Date.now()),
   }
@@ -145,6 +147,17 @@ async function readProcesses(pool: Pool): Promise<string[]> {
       where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|notifier|api) #'`,
   )
   return rows.map(({ name }) => name)
+}
+
+// A message that was queued once has a later time.
+const ALERTS = `
+  select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
+         (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
+            join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
+
+/** Alerts that rest after failures, and how long messages have waited for the notifier. */
+async function readAlerts(pool: Pool): Promise<{ resting: number; waiting: number }> {
+  return (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
 }
 
 /** Services of which many processes have come and gone lately. */

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { SMTPServer } from 'smtp-server'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
@@ -251,6 +253,78 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
     async () => (await pool.query('select from search_alerts where key_id = $1', [key.id])).rowCount === 0,
     60_000,
   )
+})
+
+t.test('mail comes once its owner has followed a link, and ends by one click', async t => {
+  const mails: string[] = []
+  const sink = new SMTPServer({
+    ...{ disabledCommands: ['AUTH', 'STARTTLS'], logger: false },
+    onData(stream, _session, done) {
+      void text(stream).then(mail => done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))))
+    },
+  })
+  await new Promise<void>(resolve => void sink.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise<void>(resolve => void sink.close(() => resolve())))
+  const { port } = sink.server.address() as AddressInfo
+  const [API, mailed] = [
+    String(await freePort()),
+    { SMTP_URL: `smtp://127.0.0.1:${port}`, SMTP_FROM: 'alerts@news.example' },
+  ]
+  const base = `http://127.0.0.1:${API}`
+  const others = fleet.members.filter(({ service }) => service === 'notifier')
+  for (const { process } of others) process.kill('SIGKILL')
+  await Promise.all([
+    fleet.start('api', { ...mailed, PORT: API, PUBLIC_URL: base }),
+    fleet.start('notifier', { ...mailed, PUBLIC_URL: base }),
+  ])
+  const { secret, key } = await issue({ quota: 9 })
+  const send = (method: string, path: string, body?: unknown) =>
+    ask(`${base}${path}`, secret, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  const { id } = (await send('POST', '/explore/searches', { search: 'q=veer', name: 'Veer <b>' })).json.data
+  const put = () => send('PUT', `/explore/searches/${id}/alert`, { to: 'mailto:lezer@example.org', when: 'at once' })
+  t.match(await put(), { status: 201, json: { data: { state: 'asked', secret: undefined } } })
+  await put()
+  await index('veer een & <i>')
+  await until(
+    () => mails.length > 0,
+    60_000,
+    () => fleet.logs(),
+  )
+  const confirm = /http:\/\/[\d.:]+\/confirm\/[\w-]+/.exec(mails[0]!)![0]
+  await new Promise(resolve => setTimeout(resolve, 5_000))
+  t.equal(mails.length, 1, 'one mail asks, and nothing is told')
+  t.equal((await fetch(confirm, { method: 'HEAD' })).status, 200)
+  t.equal((await fetch(`${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`)).status, 404, 'a forged link')
+  t.match(await (await fetch(confirm)).text(), /From now on/)
+  await until(
+    () => mails.length === 2,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.match(mails[1], /^Subject: Veer <b>: 1 new/m)
+  t.match(mails[1], /veer een &#38; &#60;i&#62;/)
+  t.match(mails[1], /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
+  await until(
+    async () => (await used(key.id)) === 1,
+    20_000,
+    () => fleet.logs(),
+  )
+  const unsubscribe = /^List-Unsubscribe:\s*<(.*)>/m.exec(mails[1]!)![1]!
+  t.match(await (await fetch(unsubscribe)).text(), /<form method="post">/, 'to look at the link ends nothing')
+  t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'on' })
+  const clicked = await fetch(unsubscribe, {
+    method: 'POST',
+    body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+  })
+  t.equal(clicked.status, 200)
+  await index('veer twee')
+  await put()
+  t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'rests', reason: /wants no more/ })
+  await new Promise(resolve => setTimeout(resolve, 6_000))
+  t.equal(mails.length, 2)
 })
 
 t.test('a digest comes once in a local day, also when clocks change', t => {
