@@ -56,6 +56,8 @@ async function openWorld(cluster: Cluster, scale: number) {
     bounded: new Set<string>(),
     /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
     hasDead: false,
+    /** The newest thread is ended in this step, whosesoever it is. */
+    losesThread: false,
     /** Postgres was restarted in this step, once. */
     restart: null as Promise<void> | null,
     /** The server changes in this step. */
@@ -84,6 +86,7 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
   try {
     for (const [at, step] of steps.entries()) {
       const page = await frozenPage(world)
+      world.losesThread = step.some(({ meetings }) => meetings.some(({ act }) => act === 'thread'))
       world.hasDead ||= step.some(({ meetings }) => meetings.some(({ act }) => act !== 'hold'))
       await prepareChange(world, step)
       let isOver = false
@@ -128,7 +131,7 @@ async function act(world: World, actor: Actor): Promise<Ended> {
     return meeting === undefined ? 'pass' : meet(world, door, meeting)
   })
   const pool = createPool(door.to(world.database.url), 'model writer', () => {}, { max: 3 })
-  const mayEnd = actor.meetings.some(({ act }) => ['kill', 'murder', 'thread'].includes(act))
+  const mayEnd = world.losesThread || actor.meetings.some(({ act }) => act === 'kill' || act === 'murder')
   const ended: Ended = { actor: enlarged(actor, world.scale), told: null, isDone: false }
   try {
     await ACTS[actor.kind](pool, ended.actor, ended)
