@@ -22,9 +22,10 @@ export function spell(random: Random, asked: Asked): string {
     value === fallback && random.chance(0.7) ? null : cased(random, value)
   add('q', asked.q === null ? null : random.pick(['', ' ']) + asked.q)
   add('search', unless('keyword', asked.search))
-  add('search_in', unless('title', asked.searchIn))
+  add('search_in', unless(asked.search === 'expression' ? 'title_body' : 'title', asked.searchIn))
   list(random, pairs, 'country', asked.countries)
   list(random, pairs, 'language', asked.languages)
+  list(random, pairs, 'outlets', asked.outlets)
   const flag = asked.hasAuthor ? ['true', 'YES', '1'] : ['False', 'no', '0']
   add('has_author', asked.hasAuthor === null ? null : random.pick(flag))
   add('outlet', asked.outlet)
