@@ -61,7 +61,8 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     // Generated articles have no text: a pass would say nothing of them.
     await database.query('insert into copy_sketches (seq, id) select seq, id from articles on conflict do nothing')
     await database.query('update copies_state set seq = (select max(seq) from articles)')
-    Object.assign(figures, await measureRelated(rows, place))
+    const { rows: generated } = await database.query("select id from articles where id like 'generated-%'")
+    Object.assign(figures, await measureRelated(generated, place))
 
     const file = join(place.folder, 'filling.ndjson')
     await writeFile(file, [...linesOf(createArchive(FILLING, BODY_WORDS), 0, FILLING)])
@@ -166,13 +167,13 @@ async function measureSpeed(place: Place, seed: number): Promise<Figures> {
 }
 
 /** Whole requests for articles on the same event, by two clients; the first ones warm up. */
-async function measureRelated(rows: number, { client }: Place): Promise<Figures> {
+async function measureRelated(generated: { id: string }[], { client }: Place): Promise<Figures> {
   const random = createRandom(13)
   const times: number[] = []
   let shown = 0
   const ended = new AbortController()
   await inTurn(CLIENTS, ended.signal, async () => {
-    const path = `/explore/related?id=generated-${1 + Math.floor(random.next() * rows)}`
+    const path = `/explore/related?id=${random.one(generated).id}`
     const took = await timed(async () => {
       const { status, body } = await client.ask({ path })
       if (status !== 200) throw new Error(`${path} is ${status}: ${body}`)
