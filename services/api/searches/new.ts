@@ -91,21 +91,31 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
   const now = await readPlace(pool)
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   if (marks === undefined) throw new ApiError('invalid_request', { errors: { marks: [MARKS.sentence] } })
-  const asked = readAsked(marks, kept, text => readMark(cursorSecret, key.id, text), key.plan)
+  // Most searches have the mark of the same visit, and each signature is work.
+  const places = new Map<unknown, Place | null>()
+  for (const mark of new Set(Object.values(marks))) {
+    if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))
+  }
+  const asked = readAsked(marks, kept, places, key.plan)
   const { index, withPermit } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const counts: number[] = []
-  const left = [...asked.entries()].filter(([, { query }]) => query !== null)
+  const left = [...asked.entries()].filter(([, { query, above }]) => query !== null && above < now.seq)
   await withPermit(async leaves => {
     const countNext = async () => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
-        leaves.throwIfAborted()
-        const [at, { query, above }] = next
-        const range = { above, state: now.state }
-        counts[at] = (await index.collect(query!, () => createCountCollector(MOST + 1), range)).count()
-      }
+      const next = left.pop()
+      if (next === undefined) return false
+      leaves.throwIfAborted()
+      const [at, { query, above }] = next
+      const range = { above, state: now.state }
+      counts[at] = (await index.collect(query!, () => createCountCollector(MOST + 1), range)).count()
+      return true
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, countNext))
+    const countOn = async () => {
+      while (await countNext());
+    }
+    // The first one reads what all need: the days, the new articles.
+    if (await countNext()) await Promise.all(Array.from({ length: AT_ONCE }, countOn))
   })
   const data = asked.map(({ id }, at) => {
     const count = counts[at] ?? 0
@@ -126,12 +136,12 @@ interface Asked {
 function readAsked(
   marks: Record<string, unknown>,
   kept: ReadonlyMap<string, KeptSearch>,
-  readMark: (text: string) => Place | null,
+  places: ReadonlyMap<unknown, Place | null>,
   plan: Plan,
 ): Asked[] {
   const problems: string[] = []
   const asked = Object.entries(marks).flatMap(([id, mark]): Asked[] => {
-    const one = readOne(id, mark, kept.get(id)?.search, readMark, plan)
+    const one = readOne(id, mark, kept.get(id)?.search, places, plan)
     if (typeof one !== 'string') return [one]
     problems.push(one)
     return []
@@ -146,11 +156,11 @@ function readOne(
   id: string,
   mark: unknown,
   search: string | undefined,
-  readMark: (text: string) => Place | null,
+  places: ReadonlyMap<unknown, Place | null>,
   plan: Plan,
 ): Asked | string {
   if (search === undefined) return `This key keeps no search "${id.slice(0, 40)}".`
-  const place = typeof mark === 'string' ? readMark(mark) : null
+  const place = places.get(mark) ?? null
   if (mark !== null && place === null) return `The mark of ${id} is none of this key, or has ended; send null.`
   try {
     const query = newOf(search, place ?? LONG_AGO, plan)
