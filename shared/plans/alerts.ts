@@ -49,7 +49,8 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
 const PUT = `
   insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
   select $1, $2, $3, $4, $5, $6, $7, $8, $9, case when not $10 or exists (
-    select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) then now() end
+    select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) and not exists (
+    select from alert_asks where key_id = $3 and told_to = lower($4) and refused) then now() end
   on conflict (search_id) do update set
     told_when = $5, time_zone = $6, due_at = $9, failing_since = null, failure = null, told_to = $4,
     rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
@@ -57,14 +58,21 @@ const PUT = `
     confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
   returning ${COLUMNS}, xmax = 0 as "isNew"`
 
-/** Mails that may ask owners of addresses for one key in a day. */
-const MOST_ASKED = 20
+/** Mails that may ask owners of addresses for one key in a day, and one owner for all keys. */
+const MOST_ASKED = { key: 20, owner: 3 }
+// One mail asks for all alerts of a key and an address; who refused is not asked for a day.
+// $1 alert, $2 key, $3 message. Indexes: alert_asks_to, alert_asks_key
 const ASKS = `
   with asked as (
-    update search_alerts set asked_at = now(), rests = null
+    update search_alerts a set asked_at = now(), rests = null
      where alert_id = $1 and confirmed_at is null and (asked_at is null or asked_at < now() - interval '24 hours')
-       and (select count(*) from search_alerts where key_id = $2 and asked_at > now() - interval '24 hours') < ${MOST_ASKED}
-    returning alert_id)
+       and not exists (select from search_alerts o where o.key_id = $2 and o.told_to = a.told_to and o.confirmed_at is null
+                          and o.rests is null and o.asked_at > now() - interval '24 hours')
+       and (select count(*) from alert_asks where key_id = $2 and asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
+       and (select count(*) < ${MOST_ASKED.owner} and not coalesce(bool_or(refused), false) from alert_asks o
+             where o.told_to = lower(a.told_to) and o.asked_at > now() - interval '24 hours')
+    returning alert_id, told_to),
+  noted as (insert into alert_asks (told_to, key_id) select lower(told_to), $2 from asked)
   insert into alert_messages (message_id, alert_id, kind, seqs, more) select $3, alert_id, 'ask', '{}', 0 from asked`
 
 /**
@@ -141,7 +149,7 @@ function instantOf(local: number, zone: TimeZone): number {
 /** ms in which the name of a host must resolve. */
 const RESOLVES = 3_000
 const MAIL =
-  /^mailto:([^\s@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/i
+  /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
 
 /** Whether the operator let an address of his own in: `host` or `host:port` of ALERT_HOSTS. */
 export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>): boolean =>
@@ -217,15 +225,18 @@ export const ASKED_FOR = DAY
 export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: Alert): Promise<void> {
   if (purpose === 'confirm') {
     await db.query(
-      `update search_alerts set confirmed_at = coalesce(confirmed_at, now()), rests = null
-        where alert_id = $1 and asked_at > now() - $2 * interval '1 ms'`,
+      `update search_alerts a set confirmed_at = coalesce(a.confirmed_at, now()), rests = null from search_alerts own
+        where own.alert_id = $1 and own.asked_at > now() - $2 * interval '1 ms' and a.key_id = own.key_id
+          and a.told_to = own.told_to and (a.alert_id = $1 or (a.confirmed_at is null and a.rests is null))`,
       [id, ASKED_FOR],
     )
     return
   }
-  await db.query('update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1', [
-    id,
-    'The owner of the address wants no more of it.',
-  ])
+  await db.query(
+    `with own as (
+       update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1 returning told_to, key_id)
+     insert into alert_asks (told_to, key_id, refused) select lower(told_to), key_id, true from own`,
+    [id, 'The owner of the address wants no more of it.'],
+  )
   await db.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [id])
 }
