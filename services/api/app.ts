@@ -95,7 +95,7 @@ export function createApp(parts: Parts): Express {
   app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
-  app.use(linkPages(pool))
+  app.use(linkPages(pool, parts.strangers))
   // A feed's address brings its key.
   app.get(
     FEED_PATH,

@@ -127,11 +127,11 @@ export function requestId(header: string | undefined): string {
 }
 
 /**
- * A path without secrets: all behind `/feeds/`, in whatever spelling, and each key
- * or token that somebody wrote into a path.
+ * A path without secrets: all behind `/feeds/` and the links of mails, in whatever spelling, and
+ * each key or token that somebody wrote into a path.
  */
 const withoutSecrets = (path: string): string =>
-  path.replace(/^(\/+feeds\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
+  path.replace(/^(\/+(?:feeds|confirm|unsubscribe)\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
 
 /** ms between two beats of the event loop. */
 const BEAT = 50

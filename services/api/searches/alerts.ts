@@ -13,7 +13,9 @@ import {
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { accessOf } from '../access/access.ts'
+import { accessOf, refuseStranger } from '../access/access.ts'
+import { lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems } from '../contract/query-string.ts'
 import { readMembers } from '../http/body.ts'
@@ -86,14 +88,16 @@ const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
  * to confirm confirms. To unsubscribe takes a POST, which mail programs send with one click (RFC
  * 8058): those that look at links ahead unsubscribe nobody.
  */
-export function linkPages(pool: Pool): Router {
+export function linkPages(pool: Pool, strangers: Permits): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const by =
     (work: (purpose: LinkPurpose, alert: Alert, request: Request) => Promise<string>): RequestHandler =>
     async (request, response) => {
       const [, purpose, token = ''] = LINK.exec(request.path) ?? []
       const named = purpose === 'confirm' ? 'confirm' : 'unsubscribe'
-      const alert = await (await loadAlertSecrets(pool)).open(named, token)
+      const address = lockAddress(request.ip, request.socket.remoteAddress)
+      const open = async () => (await loadAlertSecrets(pool)).open(named, token)
+      const alert = await strangers.take(`link ${address}`, open).catch(refuseStranger)
       const text = alert === null ? 'This link leads to nothing any more.' : await work(named, alert, request)
       response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow' })
       response.set('Content-Security-Policy', "default-src 'none';form-action 'self';frame-ancestors 'none'")
