@@ -45,11 +45,12 @@ const READ = `
     from alert_messages g join search_alerts a using (alert_id) join kept_searches s using (search_id)
     join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id
     left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
-   where g.message_id = $1 and g.delivered_at is null`
+   where g.message_id = $1 and g.delivered_at is null and (a.confirmed_at is not null or g.kind = 'ask')`
 
 /**
  * Reads a message that may be sent now. Null: it was delivered, or taken back; or it has to wait,
- * because its alert rests or the month of its key is used up.
+ * because its alert rests, the owner of the address has not agreed, or the month of its key is used
+ * up.
  */
 export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
   const { rows } = await pool.query<Row>(READ, [id])
@@ -62,7 +63,10 @@ export async function readMessage(pool: Pool, id: string): Promise<ReadMessage |
   const key = foundKey(row)
   const { quota } = key.key.plan
   if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {
-    await pool.query('update alert_messages set try_at = to_timestamp($2) where message_id = $1', [id, key.month.reset])
+    // An operator may give the key more.
+    const TRY =
+      "update alert_messages set try_at = least(to_timestamp($2), now() + interval '10 min') where message_id = $1"
+    await pool.query(TRY, [id, key.month.reset])
     return null
   }
   const alert = { id: row.alert_id, to: row.told_to }
