@@ -20,6 +20,8 @@ const TICK = 1_000
 const QUEUED = 30_000
 /** Messages under way at a time: a receiver that hangs holds one for ten seconds. */
 const AT_ONCE = 16
+/** Of one key, so that receivers of one that hang hold nobody else's. */
+const OF_A_KEY = 4
 /** ms for which delivered messages are kept: copies of what was told are told no more. */
 const KEPT = 7 * 86_400_000
 
@@ -45,7 +47,7 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
   const sender = { pool, index, webhooks, mail }
   await boss.work<{ message: string }>(
     ALERTS,
-    { localConcurrency: AT_ONCE, pollingIntervalSeconds: 0.5 },
+    { localConcurrency: AT_ONCE, localGroupConcurrency: OF_A_KEY, pollingIntervalSeconds: 0.5 },
     async jobs => {
       for (const { data } of jobs) await send(sender, boss, data.message)
     },
@@ -75,20 +77,20 @@ const SMALL = { postings: 1, columns: 1, verified: 1, counts: 1, articles: 8 << 
 
 // $1 QUEUED. Index: alert_messages_due
 const DISPATCH = `
-  update alert_messages set try_at = now() + $1 * interval '1 ms'
-   where message_id in (
-     select m.message_id from alert_messages m join search_alerts a using (alert_id)
-      where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')
-      order by m.try_at limit 200 for update of m skip locked)
-   returning message_id as message`
+  with due as (
+    select m.message_id, a.key_id from alert_messages m join search_alerts a using (alert_id)
+     where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')
+     order by m.try_at limit 200 for update of m skip locked)
+  update alert_messages m set try_at = now() + $1 * interval '1 ms' from due where m.message_id = due.message_id
+  returning m.message_id as message, due.key_id as key`
 
 /** Queues the messages that are due. */
 async function dispatch(pool: Pool, boss: PgBoss): Promise<void> {
-  const { rows } = await pool.query<{ message: string }>(DISPATCH, [QUEUED])
+  const { rows } = await pool.query<{ message: string; key: string }>(DISPATCH, [QUEUED])
   if (rows.length > 0)
     await boss.insert(
       ALERTS,
-      rows.map(data => ({ data, singletonKey: data.message })),
+      rows.map(({ message, key }) => ({ data: { message }, singletonKey: message, group: { id: key } })),
     )
   await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [KEPT])
 }
@@ -107,7 +109,9 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
     if (isTransient(error) || !(error instanceof NotDelivered)) throw error
     failed.inc()
     if (!(await noteFailed(pool, message, error.message))) throw error
-    await boss.send(DEAD_ALERTS, { message: id, why: error.message })
+    // What is no news is given up for good.
+    await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [id])
+    await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
   }
 
   async function deliver(message: ReadMessage, body: NonNullable<Awaited<ReturnType<typeof composed>>>): Promise<void> {
