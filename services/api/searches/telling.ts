@@ -11,7 +11,7 @@ import { newOf, type Place, readPlace } from './new.ts'
 
 /** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
 const TICK = 3_000
-/** Articles of a message, and those that are looked at for it. */
+/** Articles of a message, and those that are looked at for it: one more says that there are more. */
 const MOST = 100
 const LOOKED_AT = 1_000
 /** ms between two messages of an alert that tells at once. */
@@ -73,7 +73,7 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
   try {
     const query = newOf(due.search, due, plan)
     const range = { above: due.seq, state: now.state }
-    const seqs = (await index.collect(query, () => createNumberCollector(LOOKED_AT), range)).seqs()
+    const seqs = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
     await write(pool, due, now, seqs)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
