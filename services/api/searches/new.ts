@@ -1,4 +1,4 @@
-import { createCountCollector, INDEX_STATE, type IndexState, type Matched } from '../../../search/index.ts'
+import { createCountCollector, INDEX_STATE, type IndexState, type Matched, TooFrequent } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -106,9 +106,15 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
       const next = left.pop()
       if (next === undefined) return false
       leaves.throwIfAborted()
-      const [at, { query, above }] = next
+      const [at, { id, query, above }] = next
       const range = { above, state: now.state }
-      counts[at] = (await index.collect(query!, () => createCountCollector(MOST + 1), range)).count()
+      const collector = await index
+        .collect(query!, () => createCountCollector(MOST + 1), range)
+        .catch((error: unknown) => {
+          if (!(error instanceof TooFrequent)) throw error
+          throw new ApiError('invalid_request', { errors: { marks: [`${id}: ${error.message}`] } })
+        })
+      counts[at] = collector.count()
       return true
     }
     const countOn = async () => {

@@ -1,4 +1,4 @@
-import { createNumberCollector } from '../../../search/index.ts'
+import { createNumberCollector, TooFrequent } from '../../../search/index.ts'
 import type { SearchIndex } from '../../../search/types.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
@@ -76,8 +76,8 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
     const seqs = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
     await write(pool, due, now, seqs)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    // The plan has become smaller, or the search goes by meaning now.
+    if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
+    // The plan has become smaller, or the search goes by meaning now, or its words are everywhere.
     await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
   }
   return true
