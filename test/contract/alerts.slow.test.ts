@@ -16,7 +16,7 @@ import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { ask, PLAN } from './api.ts'
 
-t.setTimeout(280_000)
+t.setTimeout(400_000)
 
 /** What a receiver was sent. */
 interface Received {
@@ -161,6 +161,7 @@ t.test('an address is refused with a reason', async t => {
     [{ to: 'https://example.org:8443/', when: 'at once' }, /Leave the port out/],
     [{ to: 'ftp://example.org/', when: 'at once' }, /https:\/\/ or mailto:/],
     [{ to: 'mailto:a@example.org?subject=x', when: 'at once' }, /one address/],
+    [{ to: 'mailto:a\u0000@example.org', when: 'at once' }, /one address/],
     [{ to: 'mailto:a@example.org', when: 'at once' }, /sends no mail/],
     [{ to: 'http://127.0.0.1/', when: 'now' }, /"when":\["Write/],
     [{ to: 'http://127.0.0.1/', when: '24:00' }, /"when":\["Write/],
@@ -284,7 +285,7 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
       ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
     })
   const { id } = (await send('POST', '/explore/searches', { search: 'q=veer', name: 'Veer <b>' })).json.data
-  const put = () => send('PUT', `/explore/searches/${id}/alert`, { to: 'mailto:lezer@example.org', when: 'at once' })
+  const put = (to = 'mailto:lezer@example.org') => send('PUT', `/explore/searches/${id}/alert`, { to, when: 'at once' })
   t.match(await put(), { status: 201, json: { data: { state: 'asked', secret: undefined } } })
   await put()
   await index('veer een & <i>')
@@ -323,8 +324,36 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   await index('veer twee')
   await put()
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'rests', reason: /wants no more/ })
+
+  for (let round = 0; round < 5; round++) {
+    await put('mailto:Ander@example.org')
+    await send('DELETE', `/explore/searches/${id}/alert`)
+  }
+  t.match(await put(), { status: 201, json: { data: { state: 'asked' } } })
+  await pool.query(`insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
+    select 'msg_early', alert_id, 'articles', array[1::bigint], 0, seq, at from search_alerts where key_id = '${key.id}'`)
   await new Promise(resolve => setTimeout(resolve, 6_000))
-  t.equal(mails.length, 2)
+  t.equal(mails.filter(mail => /^To: lezer/m.test(mail)).length, 2, 'who refused is asked and told nothing')
+  const asks = 'select told_to, count(*)::int as n from alert_asks where not refused group by 1 order by 1'
+  t.same(await database.query(asks), [
+    { told_to: 'ander@example.org', n: 3 },
+    { told_to: 'lezer@example.org', n: 1 },
+  ])
+  for (const link of [confirm, unsubscribe]) t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')
+})
+
+t.test('receivers of one key that hang hold at most four of the places of the notifier', async t => {
+  const { received, fate, url } = await startReceiver(t)
+  fate.next = () => 'hang'
+  const { secret } = await issue()
+  for (let n = 0; n < 20; n++) await keep(secret, 'q=haven', { to: url, when: 'at once' })
+  await index('haven')
+  await until(() => received.length > 0, 60_000)
+  await new Promise(resolve => setTimeout(resolve, 5_000))
+  const [held] = await database.query(
+    "select count(*)::int as n from pgboss.job where name = 'alerts' and state = 'active'",
+  )
+  t.match(held, { n: 4 })
 })
 
 t.test('a digest comes once in a local day, also when clocks change', t => {

@@ -11,7 +11,7 @@ import { newOf, type Place, readPlace } from './new.ts'
 
 /** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
 const TICK = 3_000
-/** Articles of a message, and those that are looked at for it: one more says that there are more. */
+/** Articles of a message, and those that are looked at for it; one beyond says: there are more. */
 const MOST = 100
 const LOOKED_AT = 1_000
 /** ms between two messages of an alert that tells at once. */
