@@ -33,11 +33,15 @@ await runCommand(
       'PARAMETERS are those of /explore/articles, such as --q and --country.',
     ].join('\n'),
     usage: [
-      '[PARAMETERS] [--ingested-after T] [--body] [--format ndjson|csv|parquet | --json] > FILE',
+      '[PARAMETERS] [--ingested-after T] [--body] [--copies] [--format ndjson|csv|parquet | --json] > FILE',
       '--country BE --language fr --format csv --manifest FILE.json > FILE.csv',
     ],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
+      copies: {
+        type: 'boolean',
+        about: 'with the first article of the same text, and the news agencies that it came from',
+      },
       format: { type: 'string', value: FORMATS.join('|'), about: 'what is written; ndjson by default' },
       json: { type: 'boolean', about: 'JSON lines, the default' },
       manifest: {
@@ -99,25 +103,25 @@ interface Selection {
 }
 
 async function select({ config, options }: CommandContext, pool: Pool): Promise<Selection> {
-  const body = options.body === true
+  const having = { body: options.body === true, copies: options.copies === true }
   const selected = readSelection(options)
   if (selected !== null) {
     const index = openIndex(pool, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })
     if (selected.kind === 'words') {
-      const parts = readFound(pool, index, selected.query, body)
+      const parts = readFound(pool, index, selected.query, having)
       return { total: await index.count(selected.query), parts, close: () => index.close() }
     }
     const semantic = await openSemanticSearch(config, pool, index, createLogger('export', 'silent'))
     const { total } = await semantic.search(selected.query, null)
     const close = async () => void (await Promise.all([semantic.close(), index.close()]))
-    return { total, parts: readFound(pool, semantic, selected.query, body), close }
+    return { total, parts: readFound(pool, semantic, selected.query, having), close }
   }
   const after = options['ingested-after']
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
   if (typeof after === 'string' && ingestedAfter === null) {
     throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
   }
-  return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { body, ingestedAfter }) }
+  return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { ...having, ingestedAfter }) }
 }
 
 async function write(
@@ -128,7 +132,7 @@ async function write(
   { print, told }: Output,
 ): Promise<number> {
   const { options, say, signal } = context
-  const format = createFormat(name, options.body === true)
+  const format = createFormat(name, { body: options.body === true, copies: options.copies === true })
   // A bar and lines on the same terminal would overwrite each other.
   const bar = process.stdout.isTTY ? null : articlesBar(total)
   try {

@@ -3,7 +3,7 @@ import { filterOf } from '../../services/api/articles/find.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
 import type { SemanticQuery } from '../../services/api/semantic/query.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import { CSV_COLUMNS, csvHead, csvLine } from '../../shared/articles/csv.ts'
+import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine } from '../../shared/articles/csv.ts'
 import { createParquet } from '../../shared/articles/parquet.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { printable } from '../../shared/log/printable.ts'
@@ -14,6 +14,8 @@ import { queryOptions, readOptions } from '../terminal/api-options.ts'
 interface ArchiveOptions {
   /** With `body`. */
   body: boolean
+  /** With `first` and `agencies`, as `/explore/copies` tells them. */
+  copies: boolean
   /** Inclusive; null: all, also those without an ingestion time. */
   ingestedAfter: Date | null
 }
@@ -29,7 +31,7 @@ export async function* readArchive(db: Queryable, options: ArchiveOptions): Part
   // On a standby it fails, and others show them.
   const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const last = clock.rows[0]!.last_seq
-  const text = `${selectLines(options.body)}
+  const text = `${selectLines(options)}
   where ${IN_ORDER}`
   for (let after = 0n; ; ) {
     const { rows } = await db.query<{ seq: bigint; line: string }>(text, [after, last, options.ingestedAfter, PART])
@@ -51,9 +53,9 @@ export async function* readFound<Query, Position>(
   db: Queryable,
   index: { search(query: Query, position: Position | null): Promise<FoundPage<Position>> },
   query: Query,
-  body: boolean,
+  { body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>,
 ): Parts {
-  const text = `${selectLines(body)}\n  ${LISTED}`
+  const text = `${selectLines({ body, copies })}\n  ${LISTED}`
   for (let position: Position | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
     const page: FoundPage<Position> = await index.search(query, position)
     position = page.next
@@ -93,7 +95,7 @@ const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestampt
 const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
 
 // Formats times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
-const selectLines = (body: boolean) => `
+const selectLines = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) => `
   select a.seq, left(json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title, 'snippet', t.snippet,
     ${body ? "'body', t.body," : ''}
@@ -102,13 +104,20 @@ const selectLines = (body: boolean) => `
     'authors', array(select w.name from unnest(a.author_nos) with ordinality as n (no, place)
                      join authors w on w.author_no = n.no order by n.place),
     'language', a.language, 'country', a.country,
-    'outlet', json_build_object('name', p.name, 'domain', p.domain))::text, -1)
+    'outlet', json_build_object('name', p.name, 'domain', p.domain)${copies ? COPIES : ''})::text, -1)
     || case when r.id is null then '' else ', "rights" : '
          || json_build_object('bounded', r.snippet, 'vector', r.vector)::text end || '}' as line
   from articles a
   left join article_rights r on r.id = a.id
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
+
+// Indexes: the primary keys, copy_sketches_group.
+const COPIES = `,
+    'first', (select f.id from copy_sketches s join copy_sketches f on f.seq = s.first_seq where s.seq = a.seq),
+    'agencies', array(select distinct agency from article_texts o, unnest(o.agencies) agency
+                       where o.seq = a.seq or o.seq in (select m.seq from copy_sketches s join copy_sketches m using (first_seq)
+                                                         where s.seq = a.seq) order by 1)`
 
 /** The search that selects articles. */
 export type Selected = { kind: 'words'; query: ArticleQuery } | { kind: 'meaning'; query: SemanticQuery }
@@ -151,20 +160,19 @@ export function readSelection(options: CommandContext['options']): Selected | nu
 export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof FORMATS)[number]
 
-export function createFormat(name: FormatName, withBody: boolean): ArchiveFormat {
+export function createFormat(name: FormatName, having: Pick<ArchiveOptions, 'body' | 'copies'>): ArchiveFormat {
   switch (name) {
     case 'ndjson':
       // As in CSV. In JSON the values stay the same.
       return { add: async lines => printable(`${lines.join('\n')}\n`), end: async () => '' }
     case 'csv':
-      return createCsv(withBody)
+      return createCsv(columnsWith(having))
     case 'parquet':
-      return createParquetOf(withBody)
+      return createParquetOf(columnsWith(having))
   }
 }
 
-function createCsv(withBody: boolean): ArchiveFormat {
-  const columns = columnsWith(withBody)
+function createCsv(columns: CsvColumn[]): ArchiveFormat {
   let head = csvHead(columns)
   return {
     async add(lines) {
@@ -184,14 +192,16 @@ interface ArchiveFormat {
 }
 
 /** The columns of CSV and of Parquet, in one order. */
-const columnsWith = (withBody: boolean) =>
-  CSV_COLUMNS.filter(name => name !== 'relevance' && (withBody || name !== 'body'))
+const columnsWith = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) =>
+  CSV_COLUMNS.filter(
+    name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
+  )
 
 /** A group of rows is written when it has so many characters: groups are built in memory. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
-function createParquetOf(withBody: boolean): ArchiveFormat {
-  const parquet = createParquet(columnsWith(withBody))
+function createParquetOf(columns: CsvColumn[]): ArchiveFormat {
+  const parquet = createParquet(columns)
   let length = 0
   return {
     async add(lines) {

@@ -3,8 +3,9 @@ import { glanceAtArchive } from '../../search/archive/state.ts'
 import { type IndexKind, type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
 import { compareVectors } from '../../services/embedder/audit.ts'
+import { checkGroups } from '../../shared/copies/pass.ts'
 import { counted, describe, printableLine } from '../../shared/log/printable.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
@@ -18,8 +19,8 @@ const MENDS = {
   ...{ ranges: REINDEX, segments: REINDEX, words: REINDEX, names: REINDEX, leftovers: REINDEX },
   ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
   ...{ clock: RESTORE, articles: RESTORE, identity: RESTORE, days: RESTORE, promises: RESTORE },
-  ...{ feeds: 'npm run keys -- feed revoke', unpromised: null },
-} satisfies Record<IndexKind | 'archive' | 'vectors' | 'feeds', string | null>
+  ...{ copies: `${REINDEX} -- --copies`, feeds: 'npm run keys -- feed revoke', unpromised: null },
+} satisfies Record<IndexKind | 'archive' | 'vectors' | 'copies' | 'feeds', string | null>
 
 type Kind = keyof typeof MENDS
 
@@ -61,7 +62,7 @@ async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: 
 }
 
 /** What is compared beside the index of words; whatever else is made of articles goes here. */
-const LOOKS = [verifyVectors, verifyFeeds]
+const LOOKS = [verifyVectors, verifyCopies, verifyFeeds]
 
 /** Compares the index, and all else that is made of articles. */
 export async function verifyAll(pool: Pool, config: QdrantSettings, report: Report, extent: Extent): Promise<Verified> {
@@ -97,6 +98,25 @@ async function stillThere(vectors: VectorStore, collection: string, seqs: bigint
   await pause(2_000)
   const first = await Promise.all(seqs.map(seq => vectors.seqs(collection, seq, 1)))
   return seqs.filter((seq, at) => first[at]?.seqs[0] === seq)
+}
+
+/** Articles whose group is compared, drawn anew each time. */
+const COPIES = 2_000
+
+/** Groups of copies are those of the texts; a sample. */
+async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings, signal: AbortSignal): Promise<void> {
+  const { rows } = await pool.query<{ seq: bigint }>(
+    `select distinct 1 + floor(random() * last_seq)::bigint as seq from ingest_clock, generate_series(1, $1)`,
+    [COPIES],
+  )
+  for (let from = 0; from < rows.length && !signal.aborted; from += 200) {
+    const seqs = rows.slice(from, from + 200).map(({ seq }) => seq)
+    const faults = await transaction(pool, async client => {
+      await client.query('set transaction isolation level repeatable read read only')
+      return checkGroups(client, seqs)
+    })
+    for (const fault of faults) report.found('copies', fault)
+  }
 }
 
 /** Every feed of a search has its key, and a search that can still be read. */

@@ -15,6 +15,8 @@ export const CSV_COLUMNS = [
   'outlet_name',
   'outlet_domain',
   'relevance',
+  'first',
+  'agencies',
 ] as const
 export type CsvColumn = (typeof CSV_COLUMNS)[number]
 
@@ -25,13 +27,18 @@ export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.joi
 
 /** A record of CSV (RFC 4180). What is null is empty. Several authors are joined by `; `. */
 export const csvLine = (article: CsvArticle, columns: readonly CsvColumn[]): string =>
-  `${columns.map(column => cell(memberFor(article, column))).join(',')}\r\n`
+  csvRecord(columns.map(column => memberFor(article, column)))
+
+/** A record of texts and numbers. */
+export const csvRecord = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
 /** What a column holds, as JSON has it; authors are joined. */
 export function memberFor(article: CsvArticle, column: CsvColumn): unknown {
   switch (column) {
     case 'authors':
       return namesOf(article.authors).join('; ')
+    case 'agencies':
+      return namesOf(article.agencies).join('; ')
     case 'outlet_name':
       return memberOf(article.outlet, 'name')
     case 'outlet_domain':

@@ -5,8 +5,8 @@ import { type CsvArticle, type CsvColumn, memberFor, namesOf } from './csv.ts'
 const GROUP = 20_000
 
 /**
- * Writes articles as Apache Parquet, group after group: times are timestamps in UTC, authors a
- * list. Used in browsers, too.
+ * Writes articles as Apache Parquet, group after group: times are timestamps in UTC, authors
+ * and agencies are lists. Used in browsers, too.
  */
 export function createParquet(columns: readonly CsvColumn[]) {
   const writer = new ByteWriter()
@@ -51,7 +51,7 @@ function schemaOf(columns: readonly CsvColumn[]): Schema {
     { name: 'article', num_children: columns.length },
     ...columns.flatMap((name): Schema => {
       if (name === 'relevance') return [{ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' }]
-      if (name !== 'authors') return [isTime(name) ? time(name) : text(name)]
+      if (name !== 'authors' && name !== 'agencies') return [isTime(name) ? time(name) : text(name)]
       return [
         { name, repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
         { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
@@ -74,7 +74,7 @@ const time = (name: string): Schema[number] => ({
 })
 
 function cellOf(article: CsvArticle, name: CsvColumn): unknown {
-  if (name === 'authors') return namesOf(article.authors)
+  if (name === 'authors' || name === 'agencies') return namesOf(article[name])
   const value = memberFor(article, name) ?? null
   return isTime(name) && typeof value === 'string' ? new Date(value) : value
 }

@@ -282,6 +282,61 @@ const WRITE = `
   on conflict (seq) do update set first_seq = excluded.first_seq, day = excluded.day, shingles = excluded.shingles, sample = excluded.sample
    where (s.first_seq, s.day, s.shingles, s.sample) is distinct from (excluded.first_seq, excluded.day, excluded.shingles, excluded.sample)`
 
+type Judged = Article & { set: Float64Array | null }
+
+type Kept = Pick<Sketch, 'day' | 'shingles'> & { sample: Buffer | null }
+
+const isSketchOf = ({ set, at }: Judged, { day, shingles, sample }: Kept) =>
+  set !== null &&
+  shingles === set.length &&
+  day === Math.floor(at! / 86_400_000) &&
+  sample?.equals(toBytes(sampleOf(set))) === true
+
+/** Whether an article is a copy of an earlier one. */
+const isCopy = (own: Judged, first: Judged | undefined) =>
+  Boolean(first?.set && own.set && first.seq < own.seq && Math.abs(first.at! - own.at!) <= WEEK) &&
+  areCopies(own.set!, first!.set!, own.outlet === first!.outlet)
+
+// $1 seqs. Those that are due are others soon. Indexes: the primary keys.
+const KEPT = `
+  select a.seq::float8 as seq, s.id as stored, s.first_seq::float8 as first, s.day, s.shingles, s.sample
+    from articles a left join copy_sketches s using (seq)
+   where a.seq = any ($1::bigint[]) and not exists (select from copies_due d where d.seq = a.seq)`
+
+/**
+ * Compares the rows of some articles with their texts, and the texts with those of their first
+ * articles. Call it in one snapshot.
+ *
+ * @returns a sentence for each difference
+ */
+export async function checkGroups(client: Client, drawn: bigint[]): Promise<string[]> {
+  const { rows: states } = await client.query<State>(STATE)
+  if (states[0]?.rules !== RULES) return []
+  const seqs = drawn.filter(seq => seq <= states[0]!.seq)
+  const { rows: kept } = await client.query<
+    Omit<Sketch, 'sample'> & { stored: string | null; first: number | null; sample: Buffer | null }
+  >(KEPT, [seqs])
+  const firsts = kept.flatMap(({ first }) => first ?? [])
+  const { rows: read } = await client.query<Article & { body: string | null }>(BATCH_OF, [[...seqs, ...firsts]])
+  const texts = new Map(read.map(one => [one.seq, { ...one, set: one.at === null ? null : judge(one.body) }]))
+  const { rows: own } = await client.query<{ seq: number }>(
+    'select seq::float8 as seq from copy_sketches where seq = first_seq and seq = any ($1::bigint[])',
+    [firsts],
+  )
+  const areFirst = new Set(own.map(({ seq }) => seq))
+  return kept.flatMap(({ seq, stored, first, day, shingles, sample }) => {
+    const text = texts.get(seq)
+    const one = texts.get(first ?? -1)
+    const fault = (what: string) => [`article ${seq} ${what}`]
+    if (text === undefined) return []
+    if (stored !== text.id) return fault(stored === null ? 'has no row' : `stands under the id ${stored}`)
+    if ((text.set === null) !== (first === null)) return fault('is judged otherwise than its text says')
+    if (text.set === null) return []
+    if (!isSketchOf(text, { day, shingles, sample })) return fault('has the sketch of another text')
+    return first === seq || isCopy(text, areFirst.has(first!) ? one : undefined) ? [] : fault(`is no copy of ${first}`)
+  })
+}
+
 /**
  * Takes articles out of their groups: they are reserved. The groups of those that they were the
  * first of are found again by the next pass.

@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
+import { parseArticle } from '../../scripts/archive/article.ts'
 import { csvLine } from '../../shared/articles/csv.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { startTestApi } from '../contract/api.ts'
 
 const api = await startTestApi(t)
@@ -55,6 +57,68 @@ t.test('a manifest says what was exported, and nothing else is said', async t =>
     ...{ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
     watermark: rows[0]?.at.toISOString(),
   })
+})
+
+t.test('an export with copies has them last, an import passes over them, and pairs of outlets are counted', async t => {
+  const body = Array.from({ length: 100 }, (_, n) => `brug${n}`).join(' ')
+  const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 11)
+  const times = {
+    'vroeg.example': '08:00',
+    '=laat.example': '09:30',
+    'middernacht.example': '00:00',
+    'gelijk.example': '08:00',
+  }
+  await api.index(
+    Object.entries(times).map(([domain, time]) => ({
+      ...{
+        title: 'Kopie',
+        body,
+        language: 'lb' as const,
+        url: `https://x.example/${domain}`,
+        outlet: { name: null, domain },
+      },
+      ...{ publishedAt: new Date(`${day}${time}:00Z`), agencies: domain === '=laat.example' ? ['Belga', 'AFP'] : [] },
+    })),
+  )
+  await openCopyGroups(api.pool).pass(new AbortController().signal)
+  const csv = (await exported('--copies', '--format', 'csv', '--language', 'lb')).text.trim().split('\r\n')
+  t.match(csv[0], /,outlet_domain,first,agencies$/)
+  const [first] = articlesOf((await exported('--language', 'lb', '--outlet', 'vroeg')).text)
+  const { id } = first as unknown as { id: string }
+  t.equal(csv.filter(line => line.endsWith(`,${id},AFP; Belga`)).length, 4)
+  const { bytes } = await exported('--copies', '--format', 'parquet', '--language', 'lb')
+  const rows = await parquetReadObjects({ file: new Uint8Array(bytes).buffer })
+  t.match(rows[0], { first: id, agencies: ['AFP', 'Belga'] })
+  const [plain, having] = [(await exported('--body')).text, (await exported('--body', '--copies')).text]
+  t.match(having, /"agencies" : \["AFP", ?"Belga"\]/)
+  const read = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map(line => parseArticle(line, Date.now()))
+  t.same(read(having), read(plain), 'the same articles')
+
+  const script = new URL('../../scripts/copies.ts', import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
+  const printed = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [script, ...args], { env })).stdout
+  t.same(
+    (await printed('--days', '5', '--csv')).split(/\r?\n/),
+    [
+      'first,later,articles,share_of_later,unknown',
+      "gelijk.example,'=laat.example,1,1,0",
+      "vroeg.example,'=laat.example,1,1,0",
+      ...["'=laat.example,middernacht.example", 'gelijk.example,middernacht.example', 'gelijk.example,vroeg.example'],
+      ...[
+        "middernacht.example,'=laat.example",
+        'middernacht.example,gelijk.example',
+        'middernacht.example,vroeg.example',
+      ],
+      ...['vroeg.example,gelijk.example', 'vroeg.example,middernacht.example'],
+      '',
+    ].map(line => (line.split(',').length === 2 ? `${line},0,0,1` : line)),
+  )
+  t.equal(await printed('--days', '2'), '', 'articles of other days are not counted')
 })
 
 t.test('CSV quotes what needs it', async t => {

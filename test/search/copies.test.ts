@@ -4,7 +4,7 @@ import { words } from '../../search/analysis/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle } from '../../search/types.ts'
-import { leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
+import { checkGroups, leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { copyWords, judge, leastCommon } from '../../shared/copies/shingles.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
@@ -193,6 +193,32 @@ t.test('groups are the stars of the definition, whoever finds them, ends, begins
   const seqs = all.map((_, n) => BigInt(n + 1))
   t.ok(await open().regroup(seqs, never))
   t.same(await places(), before, 'found again under the same rules, no row changes')
+
+  const check = () =>
+    transaction(pool, async client => {
+      await client.query('set transaction isolation level repeatable read')
+      return checkGroups(client, seqs)
+    })
+  t.same(await check(), [], 'verify finds nothing')
+  const damage: [string, RegExp][] = [
+    ['first_seq = (select max(seq) from copy_sketches where first_seq = seq)', /is no copy of/],
+    ['first_seq = null', /is judged otherwise/],
+    ['shingles = shingles + 1', /has the sketch of another text/],
+    ['sample = substr(sample, 5)', /has the sketch of another text/],
+    ["id = 'other'", /stands under the id other/],
+  ]
+  const [lowest] = await database.query('select min(seq)::int as seq from copy_sketches where first_seq <> seq')
+  for (const [change, sentence] of damage) {
+    const found = await transaction(pool, async client => {
+      await client.query(`update copy_sketches set ${change} where seq = ${Number(lowest?.seq)}`)
+      const said = await checkGroups(client, seqs)
+      await client.query('rollback; begin')
+      return said
+    })
+    t.match(found, [sentence], change)
+    t.equal(found.length, 1, change)
+  }
+  t.same(await places(), before, 'and has changed nothing')
 
   await database.query('update copy_sketches set first_seq = seq where seq % 3 = 0 and first_seq is not null')
   await database.query('delete from copy_sketches where seq % 7 = 0')

@@ -49,13 +49,13 @@ export async function answerArticle(pool: Pool, searches: Searches, path: string
   } satisfies Answer
 }
 
-// $1 id, $2 countries, $3 history start. Indexes: copy_sketches_id; for those that the pass has not
-// seen yet, the primary key.
+// $1 id, $2 countries, $3 history start. Indexes: article_ids, so that an id that nobody has is not
+// looked for; copy_sketches_id; for those that the pass has not seen yet, the primary key.
 const ONE = `
   select a.seq, a.id from articles a
    where a.seq in (select seq from copy_sketches where id = $1
                    union all select seq from articles where seq > (select seq from copies_state) and id = $1)
-     and ${COVERED}`
+     and exists (select from article_ids where id = $1) and ${COVERED}`
 
 export interface Asked {
   seq: bigint

@@ -30,6 +30,7 @@ export interface Told {
   id: string
   /** One of its group stands for all; null, as below: nothing is said. */
   first: string | null
+  agencies: string[]
   copies: { article: Article }[] | null
   own_words: number | null
 }
@@ -71,7 +72,7 @@ const begun = ({ of, page, quota }: First): Results => ({
 
 const PER_PAGE = 25
 
-function parametersOf(search: Search, cursor: string | null, perPage = PER_PAGE): URLSearchParams {
+export function parametersOf(search: Search, cursor: string | null, perPage = PER_PAGE): URLSearchParams {
   const parameters = writeSearch(search)
   parameters.set('per_page', String(perPage))
   if (cursor !== null) parameters.set('cursor', cursor)

@@ -1,9 +1,9 @@
 import type { ArticleObject } from '../../../services/api/contract/resources.ts'
 import { CSV_COLUMNS, csvHead, csvLine } from '../../../shared/articles/csv.ts'
-import type { Failure } from '../../parts/request.ts'
+import type { Asking, Failure } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import type { Search } from '../search/search.ts'
-import { askPage } from '../search/use-results.ts'
+import { askCopies, askPage, parametersOf } from '../search/use-results.ts'
 
 export type Progress =
   | ({ kind: 'running' } & Omit<Place, 'cursor'>)
@@ -74,12 +74,23 @@ export function startDownload(options: DownloadOptions) {
 
 const seen = ({ written, total, estimate }: Place) => ({ written, total, estimate })
 
+/** A page of 100 articles, each with the first article of its text and its agencies. */
+async function askBoth(search: Search, cursor: string | null, asking: Asking) {
+  const page = await askPage(search, cursor, asking, 100)
+  if (page.kind === 'failure' || page.value.articles.length === 0) return page
+  const copies = await askCopies(String(parametersOf(search, cursor, 100)), asking)
+  if (copies.kind === 'failure') return copies
+  const byId = new Map(copies.value.data.map(({ id, first, agencies }) => [id, { first, agencies }]))
+  const articles = page.value.articles.map(one => ({ ...one, ...byId.get(one.id) }))
+  return { ...page, value: { ...page.value, articles } }
+}
+
 /** Writes from the place on, to the end or to what is in the way. */
 async function walk(options: DownloadOptions, writing: Writing, place: Place, signal: AbortSignal): Promise<void> {
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
-    const answer = await askPage(search, place.cursor || null, { key, signal }, 100)
+    const answer = await askBoth(search, place.cursor || null, { key, signal })
     if (answer.kind === 'failure') {
       if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
       const ms = (answer.retryAfter ?? 60) * 1_000

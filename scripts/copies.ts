@@ -1,0 +1,97 @@
+import { csvRecord } from '../shared/articles/csv.ts'
+import { runCommand, wholeNumber } from '../shared/process/command.ts'
+import { columns } from './terminal/terminal.ts'
+
+/** A longer time has no groups that a month has not. */
+const MOST_DAYS = 3_660
+const DAYS = 30
+
+/** Articles of one outlet that have the text of another's. */
+interface Pair {
+  first: string
+  later: string
+  articles: number
+  unknown: number
+}
+
+// Equal times, none, and midnights, which are mostly days without a time, tell no order. $1 day,
+// as in copy_sketches. Indexes: copy_sketches_day, copy_sketches_group, the primary keys.
+const timeOf = (article: string) => `
+  case when (${article}.published_at at time zone 'UTC')::time <> '00:00'
+        and (${article}.published_at at time zone 'Europe/Brussels')::time <> '00:00' then ${article}.published_at end`
+const PAIRS = `
+  with own as materialized (
+    select s.seq, s.first_seq, p.outlet, ${timeOf('a')} as at
+      from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
+     where s.day = $1 and s.first_seq is not null
+  ), others as materialized (
+    select s.first_seq, p.outlet, min(${timeOf('a')}) as at
+      from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
+     where s.first_seq in (select first_seq from own) group by 1, 2
+  )
+  select f.outlet as first, o.outlet as later, count(*) filter (where f.at < o.at)::int as articles,
+         count(*) filter (where f.at is null or o.at is null or f.at = o.at)::int as unknown
+    from own o join others f on f.first_seq = o.first_seq and f.outlet <> o.outlet group by 1, 2`
+
+// $1 day. Index: copy_sketches_day.
+const JUDGED = `
+  select p.outlet, count(*)::int as articles
+    from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
+   where s.day = $1 and s.first_seq is not null group by 1`
+
+await runCommand(
+  {
+    name: 'copies',
+    about: [
+      'Prints for each two outlets with the same texts who published whose text first: a line for each pair, with the',
+      'number of articles of the later outlet, and their share of all its articles of these days whose text was compared.',
+      'Times are those of publication. Where they are equal, missing or without a time of day, the order is unknown.',
+    ].join('\n'),
+    usage: ['[--days N] [--csv | --json]'],
+    options: {
+      days: { type: 'string', value: 'N', about: `articles of the last N days (UTC); ${DAYS} by default` },
+      csv: { type: 'boolean', about: 'CSV for spreadsheets' },
+      json: { type: 'boolean', about: 'one object a line' },
+    },
+    beside: true,
+  },
+  async ({ options, openPool, print, say, signal }) => {
+    const days = wholeNumber('days', options.days, MOST_DAYS) ?? DAYS
+    const pool = openPool({ max: 1, statementTimeout: 0, mayBeStandby: true })
+    const pairs = new Map<string, Pair>()
+    const judged = new Map<string, number>()
+    const today = Math.floor(Date.now() / 86_400_000)
+    for (let day = today - days + 1; day <= today; day++) {
+      if (signal.aborted) return 1
+      if (process.stderr.isTTY) say(`${new Date(day * 86_400_000).toISOString().slice(0, 10)} …`)
+      for (const { outlet, articles } of (await pool.query<{ outlet: string; articles: number }>(JUDGED, [day])).rows)
+        judged.set(outlet, (judged.get(outlet) ?? 0) + articles)
+      for (const { first, later, articles, unknown } of (await pool.query<Pair>(PAIRS, [day])).rows) {
+        const key = JSON.stringify([first, later])
+        const known = pairs.get(key) ?? { first, later, articles: 0, unknown: 0 }
+        pairs.set(key, { first, later, articles: known.articles + articles, unknown: known.unknown + unknown })
+      }
+    }
+    const lines = [...pairs.values()]
+      .filter(({ articles, unknown }) => articles + unknown > 0)
+      .sort(
+        (a, b) => b.articles - a.articles || b.unknown - a.unknown || (a.first + a.later < b.first + b.later ? -1 : 1),
+      )
+      .map(({ first, later, articles, unknown }) => ({
+        ...{ first: nameOf(first), later: nameOf(later), articles },
+        ...{ share_of_later: Number((articles / judged.get(later)!).toFixed(4)), unknown },
+      }))
+    const head = ['first', 'later', 'articles', 'share_of_later', 'unknown']
+    if (options.json === true) for (const line of lines) print(JSON.stringify(line))
+    else if (options.csv === true)
+      for (const line of [head, ...lines.map(line => Object.values(line))]) print(csvRecord(line).trimEnd())
+    else if (lines.length === 0) say(`No two outlets have one text in the last ${days} days.`)
+    else print(columns([head, ...lines.map(line => Object.values(line).map(String))]))
+    return 0
+  },
+)
+
+/** An outlet's domain; its name, where an archive has brought no domain. */
+function nameOf(outlet: string): string {
+  return outlet.replace(/^name:/, '')
+}
