@@ -2,7 +2,7 @@ import { csvRecord } from '../shared/articles/csv.ts'
 import { runCommand, wholeNumber } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** A longer time has no groups that a month has not. */
+/** Ten years: each day is asked for by itself. */
 const MOST_DAYS = 3_660
 const DAYS = 30
 

@@ -112,12 +112,16 @@ const selectLines = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) 
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
 
+// As in /explore/copies: with 100 others of the group at most, and without what is reserved.
 // Indexes: the primary keys, copy_sketches_group.
 const COPIES = `,
     'first', (select f.id from copy_sketches s join copy_sketches f on f.seq = s.first_seq where s.seq = a.seq),
-    'agencies', array(select distinct agency from article_texts o, unnest(o.agencies) agency
-                       where o.seq = a.seq or o.seq in (select m.seq from copy_sketches s join copy_sketches m using (first_seq)
-                                                         where s.seq = a.seq) order by 1)`
+    'agencies', array(
+      select distinct agency from (
+        select a.seq where r.vector is not false union all (
+          select m.seq from copy_sketches s join copy_sketches m using (first_seq)
+           where s.seq = a.seq and m.seq <> a.seq order by m.seq limit 100)) m
+        join article_texts o using (seq), unnest(o.agencies) agency order by 1)`
 
 /** The search that selects articles. */
 export type Selected = { kind: 'words'; query: ArticleQuery } | { kind: 'meaning'; query: SemanticQuery }

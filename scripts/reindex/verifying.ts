@@ -102,6 +102,8 @@ async function stillThere(vectors: VectorStore, collection: string, seqs: bigint
 
 /** Articles whose group is compared, drawn anew each time. */
 const COPIES = 2_000
+/** Their texts and those of their first articles are in memory. */
+const COPIES_AT_ONCE = 50
 
 /** Groups of copies are those of the texts; a sample. */
 async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings, signal: AbortSignal): Promise<void> {
@@ -109,8 +111,8 @@ async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings,
     `select distinct 1 + floor(random() * last_seq)::bigint as seq from ingest_clock, generate_series(1, $1)`,
     [COPIES],
   )
-  for (let from = 0; from < rows.length && !signal.aborted; from += 200) {
-    const seqs = rows.slice(from, from + 200).map(({ seq }) => seq)
+  for (let from = 0; from < rows.length && !signal.aborted; from += COPIES_AT_ONCE) {
+    const seqs = rows.slice(from, from + COPIES_AT_ONCE).map(({ seq }) => seq)
     const faults = await transaction(pool, async client => {
       await client.query('set transaction isolation level repeatable read read only')
       return checkGroups(client, seqs)

@@ -3,23 +3,28 @@ import { CSV_COLUMNS, csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import type { Asking, Failure } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import type { Search } from '../search/search.ts'
-import { askCopies, askPage, parametersOf } from '../search/use-results.ts'
+import { askCopies, askPage, type First, parametersOf } from '../search/use-results.ts'
 
 export type Progress =
-  | ({ kind: 'running' } & Omit<Place, 'cursor'>)
+  | ({ kind: 'running' } & Seen)
   /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
-  | ({ kind: 'waiting'; until: number } & Omit<Place, 'cursor'>)
+  | ({ kind: 'waiting'; until: number } & Seen)
   /** By the reader (no failure), or because something is in the way. */
-  | ({ kind: 'paused'; failure: Failure | null } & Omit<Place, 'cursor'>)
+  | ({ kind: 'paused'; failure: Failure | null } & Seen)
   | { kind: 'done'; written: number }
   | { kind: 'tooLarge'; written: number }
 
 export type Download = ReturnType<typeof startDownload>
 
 /** Where a download stands: all that it needs to go on. */
-interface Place {
+interface Place extends Seen {
   /** null: all is written. */
   cursor: string | null
+  /** The page at the cursor whose copies are not known yet; it is not asked for again. */
+  page: First['page'] | null
+}
+
+interface Seen {
   written: number
   total: number
   estimate: boolean
@@ -39,7 +44,7 @@ interface DownloadOptions {
  */
 export function startDownload(options: DownloadOptions) {
   const { sink, tell } = options
-  const place: Place = { cursor: '', written: 0, total: 0, estimate: false }
+  const place: Place = { cursor: '', page: null, written: 0, total: 0, estimate: false }
   const writing = WRITERS[options.format].open()
   let step = new AbortController()
   let last = Promise.resolve()
@@ -72,17 +77,21 @@ export function startDownload(options: DownloadOptions) {
   }
 }
 
-const seen = ({ written, total, estimate }: Place) => ({ written, total, estimate })
+const seen = ({ written, total, estimate }: Seen) => ({ written, total, estimate })
 
 /** A page of 100 articles, each with the first article of its text and its agencies. */
-async function askBoth(search: Search, cursor: string | null, asking: Asking) {
-  const page = await askPage(search, cursor, asking, 100)
-  if (page.kind === 'failure' || page.value.articles.length === 0) return page
+async function askBoth(search: Search, place: Place, asking: Asking) {
+  const cursor = place.cursor || null
+  if (place.page === null) {
+    const answer = await askPage(search, cursor, asking, 100)
+    if (answer.kind === 'failure' || answer.value.articles.length === 0) return answer
+    place.page = answer.value
+  }
+  const { page } = place
   const copies = await askCopies(String(parametersOf(search, cursor, 100)), asking)
   if (copies.kind === 'failure') return copies
   const byId = new Map(copies.value.data.map(({ id, first, agencies }) => [id, { first, agencies }]))
-  const articles = page.value.articles.map(one => ({ ...one, ...byId.get(one.id) }))
-  return { ...page, value: { ...page.value, articles } }
+  return { ...copies, value: { ...page, articles: page.articles.map(one => ({ ...one, ...byId.get(one.id) })) } }
 }
 
 /** Writes from the place on, to the end or to what is in the way. */
@@ -90,7 +99,7 @@ async function walk(options: DownloadOptions, writing: Writing, place: Place, si
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
-    const answer = await askBoth(search, place.cursor || null, { key, signal })
+    const answer = await askBoth(search, place, { key, signal })
     if (answer.kind === 'failure') {
       if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
       const ms = (answer.retryAfter ?? 60) * 1_000
@@ -101,7 +110,12 @@ async function walk(options: DownloadOptions, writing: Writing, place: Place, si
     const { articles, next_cursor, total_results, total_results_is_estimate } = answer.value
     await sink.write(await writing.add(articles))
     place.written += articles.length
-    Object.assign(place, { cursor: next_cursor, total: total_results, estimate: total_results_is_estimate === true })
+    Object.assign(place, {
+      cursor: next_cursor,
+      page: null,
+      total: total_results,
+      estimate: total_results_is_estimate === true,
+    })
   }
   await sink.write(await writing.end())
   await sink.close()
