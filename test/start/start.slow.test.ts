@@ -35,7 +35,7 @@ t.test(
     const { scrape_configs } = JSON.parse(readFileSync(settings, 'utf8'))
     t.same(
       scrape_configs.map((job: { job_name: string }) => job.job_name),
-      ['perscope-crawler', 'perscope-normaliser', 'perscope-embedder', 'perscope-api'],
+      ['perscope-crawler', 'perscope-normaliser', 'perscope-embedder', 'perscope-notifier', 'perscope-api'],
     )
     for (const line of lines) t.ok((await articlesFrom(line)) > 0, line)
     const keys = ['api.key', 'operator.key'].map(file => readFileSync(join(dataDir, file), 'utf8').trim())
