@@ -93,7 +93,9 @@ async function compareFeed(
   if (feed.status !== (expected === null ? 422 : 200) || guids.join() !== due.join()) complain(`feed: ${guids}`)
 }
 
-/** Where a question may be asked: what lies beside the contract answers all as the contract does. */
+/**
+ * Where a question may be asked: what lies beside the contract answers all as the contract does.
+ */
 const pathOf = (random: Random, { search, outlets }: Asked) =>
   search === 'expression' || outlets !== null || random.chance(0.3) ? '/explore/articles' : '/v1/articles'
 
