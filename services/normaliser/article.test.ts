@@ -45,7 +45,7 @@ t.test('a page and its feed entry become an article', async t => {
   t.strictSame(article, {
     ...{ title: ANNOUNCED, body: [LEAD, SECOND, THIRD].join('\n\n'), url: ANNOUNCED_AT, authors: ['Jan Peeters'] },
     ...{ language: 'nl', country: 'BE', outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' } },
-    publishedAt: new Date('2026-11-17T08:30:00Z'),
+    ...{ publishedAt: new Date('2026-11-17T08:30:00Z'), agencies: [] },
   })
 })
 

@@ -63,7 +63,7 @@ export function createTransport(options: ClientOptions): Transport {
       refuseRedirect(base, response)
       const text = await readText(response)
       limits = readLimits(response.headers) ?? limits
-      const body: Body = bodyOf(base, response, text)
+      const body: Body = bodyOf(base, response, text, sent.method)
       return { status: response.status, etag: response.headers.get('etag'), body }
     } catch (error) {
       if (signal?.aborted) throw signal.reason
@@ -114,8 +114,8 @@ function refuseRedirect(base: string, { type, status, headers }: Response): void
 }
 
 /** @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when it is no answer of the API */
-function bodyOf(base: string, { ok, headers, status }: Response, text: string) {
-  if (status === 304 || status === 204) return ''
+function bodyOf(base: string, { ok, headers, status }: Response, text: string, method?: string) {
+  if (status === 304 || (status === 204 && method !== undefined)) return ''
   if (!ok) throw errorOf(status, headers, text)
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content type'
   if (/^application\/rss\+xml$/i.test(type)) {

@@ -97,9 +97,13 @@ const ENUMS = {
   Flag: Object.keys(FLAGS).sort().reverse(),
 }
 
-/** Schemas that `openSchema` refers to, for the components of a document. */
-export const enumSchemas = (): Json =>
-  Object.fromEntries(Object.entries(ENUMS).map(([name, values]) => [name, { type: 'string', enum: values }]))
+/** Schemas that `openSchema` refers to, for the components of a document, which lacks the `unused`. */
+export const enumSchemas = (unused?: keyof typeof ENUMS): Json =>
+  Object.fromEntries(
+    Object.entries(ENUMS).flatMap(([name, values]) =>
+      name === unused ? [] : [[name, { type: 'string', enum: values }]],
+    ),
+  )
 
 const parameterRefs = (names: ParameterName[]): Json[] => names.map(name => ref('parameters', name))
 

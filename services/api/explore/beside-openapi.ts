@@ -76,7 +76,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Citation: CITATION_SCHEMA,
           CitedArticles: CITED_ARTICLES_SCHEMA,
         }),
-        ...enumSchemas(),
+        ...enumSchemas('SearchMode'),
       },
     },
   }

@@ -86,7 +86,8 @@ class Base:
             raise ForeignAnswerError(f"{self._url} redirects to {where}; write the address of the API itself as url.")
         self.limits = read_limits(headers) or self.limits
         if status == 304 or response.is_success:
-            return Answer(status, headers.get("etag"), None if status in (204, 304) else self._body(response, bytes(content)))
+            is_empty = status == 304 or (status == 204 and response.request.method != "GET")
+            return Answer(status, headers.get("etag"), None if is_empty else self._body(response, bytes(content)))
         raise error_of(status, headers, bytes(content))
 
     def _body(self, response: httpx.Response, content: bytes) -> Any:
