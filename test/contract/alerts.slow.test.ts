@@ -336,8 +336,8 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   t.equal(mails.filter(mail => /^To: lezer/m.test(mail)).length, 2, 'who refused is asked and told nothing')
   const asks = 'select told_to, count(*)::int as n from alert_asks where not refused group by 1 order by 1'
   t.same(await database.query(asks), [
-    { told_to: 'ander@example.org', n: 3 },
-    { told_to: 'lezer@example.org', n: 1 },
+    { told_to: 'mailto:ander@example.org', n: 3 },
+    { told_to: 'mailto:lezer@example.org', n: 1 },
   ])
   for (const link of [confirm, unsubscribe]) t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')
 })
