@@ -127,7 +127,7 @@ export function createApp(parts: Parts): Express {
 
 /** What is beside the contract, behind the key. */
 function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, citations: ReturnType<typeof citing>) {
-  app.route(ARTICLE_PAGE).get(refusePath).all(refuseMethod())
+  app.route([ARTICLE_PAGE, '/searches']).get(refusePath).all(refuseMethod())
   app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
   app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())

@@ -8,14 +8,10 @@ import type { Related } from './copies.tsx'
 import { MeaningLine, useCounts, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
 import { matchOf } from './search/marks.ts'
-import { addressOf, isSame, NEW_SEARCH, type Search } from './search/search.ts'
+import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './search/search.ts'
 import type { Article, Results, Told } from './search/use-results.ts'
 
-/** What can be done with a search elsewhere: a file, a feed, a program. */
-const WAYS = ['download', 'feed', 'code'] as const
-type Way = (typeof WAYS)[number]
-
-const loadTake = () => import('./take/take.tsx')
+const loadTake = () => import('./desk.tsx')
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
 export function ResultList(props: {

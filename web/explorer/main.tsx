@@ -4,7 +4,7 @@ import './explorer.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '../../shared/articles/article.ts'
-import { Footer, Header, KeyTaker } from '../parts/controls.tsx'
+import { Footer, Header, KeyTaker, later } from '../parts/controls.tsx'
 import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
 import {
   loadSpeech,
@@ -19,6 +19,10 @@ import { type First, idOfPage, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'
 
 const ARTICLE_ID = idOfPage()
+const IS_CITED = location.pathname.startsWith('/cite/')
+const IS_KEPT = location.pathname === '/searches'
+const CitePage = later(async () => (await import('./desk.tsx')).CitePage)
+const KeptPage = later(async () => (await import('./desk.tsx')).KeptPage)
 
 /** The key of the tab, and another one that a link or a field has brought. */
 function useKey(offeredAtFirst: string | null) {
@@ -34,10 +38,15 @@ function useKey(offeredAtFirst: string | null) {
       else setOffered(other)
     }
     addEventListener('hashchange', look)
-    return () => removeEventListener('hashchange', look)
+    // Another tab has forgotten the key of the device.
+    addEventListener('storage', look)
+    return () => {
+      removeEventListener('hashchange', look)
+      removeEventListener('storage', look)
+    }
   }, [])
-  const use = useCallback((chosen: string, answered: First | null) => {
-    rememberKey(chosen)
+  const use = useCallback((chosen: string, answered: First | null, onDevice = false) => {
+    rememberKey(chosen, onDevice)
     setOffered(null)
     setFirst(answered)
     setPasted(true)
@@ -66,7 +75,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
   const { words, language } = speech
   useEffect(() => {
     document.documentElement.lang = language
-    if (key === '') document.title = `Perscope – ${words.search.title}`
+    if (key === '' && !IS_CITED) document.title = `Perscope – ${words.search.title}`
   }, [language, words, key])
 
   const forget = useCallback(() => {
@@ -97,10 +106,16 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
         {key !== '' && keys.offered !== null && (
           <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
         )}
-        {key === '' ? (
+        {IS_CITED ? (
+          <CitePage secret={key}>
+            <KeyForm onKey={keys.use} />
+          </CitePage>
+        ) : key === '' ? (
           <Welcome said={said} onKey={keys.use} />
         ) : ARTICLE_ID !== null ? (
           <ArticlePage key={key} id={ARTICLE_ID} secret={key} isPasted={keys.isPasted} onForget={forget} />
+        ) : IS_KEPT ? (
+          <KeptPage key={key} secret={key} onForget={forget} />
         ) : (
           <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
         )}
@@ -129,7 +144,7 @@ function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
 }
 
 /** What somebody without a key sees: what this is, how to get a key, and where to put it. */
-function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null): void }) {
+function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null, onDevice?: boolean): void }) {
   const { words } = useSpeech()
   return (
     <main class="welcome wide" id="results">
@@ -152,17 +167,17 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
 /**
  * Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs.
  */
-function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
+function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?: boolean): void }) {
   const { words } = useSpeech()
   const [problem, setProblem] = useState('')
   const [trying, setTrying] = useState(false)
-  const use = async (field: HTMLInputElement) => {
+  const use = async (field: HTMLInputElement, onDevice: boolean) => {
     const key = keyIn(field.value) ?? field.value.trim()
     setProblem('')
     setTrying(true)
     const answer = await tryKey(key)
     setTrying(false)
-    if (answer.kind === 'works') return onKey(key, answer.first)
+    if (answer.kind === 'works') return onKey(key, answer.first, onDevice)
     setProblem(
       answer.code === 'invalid_token'
         ? `${words.failure.title.key}. ${words.failure.invalid_token}`
@@ -175,8 +190,10 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
       class="key-form"
       onSubmit={event => {
         event.preventDefault()
-        const field = event.currentTarget.elements.namedItem('key')
-        if (field instanceof HTMLInputElement && !trying) void use(field)
+        const { elements } = event.currentTarget
+        const [field, box] = [elements.namedItem('key'), elements.namedItem('remember')]
+        const onDevice = box instanceof HTMLInputElement && box.checked
+        if (field instanceof HTMLInputElement && !trying) void use(field, onDevice)
       }}
     >
       <label for="key">{words.key.label}</label>
@@ -198,6 +215,12 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
       <p id="key-problem" class={trying ? '' : 'problem'} role="alert">
         {trying ? words.key.trying : problem}
       </p>
+      {isSecureContext && (
+        <label class="row remember">
+          <input type="checkbox" name="remember" />
+          {words.key.remember}
+        </label>
+      )}
       <p id="key-hint" class="hint">
         {words.key.hint}
       </p>

@@ -11,6 +11,8 @@ export interface Look {
   area: string
   pale: string
   gap: string
+  /** Behind the drawing. */
+  ground: string
   font: string
   /** In pixels: letters grow with the screen. */
   rem: number
@@ -31,6 +33,7 @@ function lookOf(place: HTMLElement): Look {
     area: colour('color-mix(in srgb, var(--chart) 22%, transparent)'),
     pale: colour('var(--edge)'),
     gap: colour('var(--bad)'),
+    ground: colour('var(--raised)'),
     font: `${0.78 * rem}px ${style.fontFamily}`,
     rem,
   }

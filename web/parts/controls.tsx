@@ -1,4 +1,4 @@
-import { type ComponentChildren, createContext } from 'preact'
+import { type ComponentChildren, type ComponentType, createContext } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
@@ -56,6 +56,15 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
       {opened && children}
     </details>
   )
+}
+
+/** A part of the page whose program is read when it is shown first. */
+export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  return props => {
+    const [part, setPart] = useState<{ Part: ComponentType<P> } | null>(null)
+    useEffect(() => void load().then(Part => setPart({ Part })), [])
+    return part && <part.Part {...props} />
+  }
 }
 
 /** Copies a text, and says so. */
@@ -116,6 +125,7 @@ export function Header({
           </option>
         ))}
       </select>
+      {onForget && <a href="/searches">{words.kept.title}</a>}
       {onForget && (
         <button type="button" class="quiet" onClick={onForget}>
           {words.key.forget}

@@ -28,7 +28,7 @@ export interface Asking {
   /** null: the browser sends the password that it was asked for when it opened the page. */
   key: string | null
   signal?: AbortSignal | undefined
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
 }
 
@@ -61,7 +61,11 @@ export async function askFile(path: string, asking: Asking): Promise<Outcome<Blo
 async function exchange(path: string, asking: Asking): Promise<Response | Failure> {
   const response = await send(path, asking)
   if (response === null) return failure('offline')
-  return response.ok ? response : refusal(response, await readJson(response, asking.signal))
+  if (response.ok) return response
+  const refused = refusal(response, await readJson(response, asking.signal))
+  // The tab says what is wrong with it; the device keeps no key that does not work.
+  if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE)) localStorage.removeItem(PLACE)
+  return refused
 }
 
 /** null: no answer came. */
@@ -161,12 +165,17 @@ export function takeKeyFromAddress(): string | null {
   return knownKey() === key ? null : key
 }
 
-export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? ''
+export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
 
-export function rememberKey(key: string): void {
-  sessionStorage.setItem(PLACE, key)
+/** @param onDevice until it is forgotten or refused, for all tabs; else for this tab alone */
+export function rememberKey(key: string, onDevice = false): void {
+  forgetKey(onDevice)
+  const place = onDevice && isSecureContext ? localStorage : sessionStorage
+  place.setItem(PLACE, key)
 }
 
-export function forgetKey(): void {
+/** @param onDevice too */
+export function forgetKey(onDevice = true): void {
   sessionStorage.removeItem(PLACE)
+  if (onDevice) localStorage.removeItem(PLACE)
 }

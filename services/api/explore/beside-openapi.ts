@@ -75,6 +75,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           ...SEARCH_SCHEMAS,
           Citation: CITATION_SCHEMA,
           CitedArticles: CITED_ARTICLES_SCHEMA,
+          NewCitation: { ...FEED_SCHEMAS.NewFeed, properties: { search: FEED_SCHEMAS.NewFeed.properties.search } },
         }),
         ...enumSchemas('SearchMode'),
       },
@@ -238,36 +239,26 @@ const FEED_SCHEMAS = {
 }
 
 const TIME = { type: 'string', format: 'date-time' }
+const NUMBER = { type: 'integer', minimum: 0 }
+const TEXT = { type: 'string' }
+/** docs/citations.md says what they are. */
 const CITATION_PROPERTIES = {
-  status: STATUS,
-  address: { type: 'string', description: '`/cite/` and the digest.' },
-  url: ADDRESS,
-  digest: { type: 'string', description: 'SHA-256 in hex of search, bounds and articles.' },
-  search: { type: 'string', description: 'A query string in its one spelling, without `per_page`.' },
-  count: { type: 'integer', minimum: 0, description: 'How many articles it has.' },
-  cited_at: TIME,
-  as_of: { ...TIME, description: 'Articles that were ingested later are not in it.' },
-  watermark: { type: 'integer', description: 'The number of the newest article that was searched.' },
+  ...{ status: STATUS, address: TEXT, url: ADDRESS, digest: TEXT, search: TEXT, count: NUMBER },
+  ...{ cited_at: TIME, as_of: TIME, watermark: NUMBER, rules: NUMBER, ids_only: { type: 'boolean' } },
   reach: {
-    type: 'object',
-    required: ['countries', 'since'],
-    properties: { countries: { type: 'array', items: { type: 'string' } }, since: TIME },
-    description: 'Of the plan that cited it first.',
+    ...{ type: 'object', required: ['countries', 'since'] },
+    properties: { countries: { type: 'array', items: TEXT }, since: TIME },
   },
-  rules: { type: 'integer', description: 'Version of the rules of words.' },
-  ids_only: { type: 'boolean', description: 'A search by meaning: it cannot be recomputed.' },
 }
 const CITATION_SCHEMA = {
-  type: 'object',
-  required: Object.keys(CITATION_PROPERTIES),
-  properties: { ...CITATION_PROPERTIES, model: { type: 'string' }, bias: { type: 'string' } },
+  ...{ type: 'object', required: Object.keys(CITATION_PROPERTIES) },
+  properties: { ...CITATION_PROPERTIES, model: TEXT, bias: TEXT },
 }
 const CITED_ARTICLES_SCHEMA = {
-  type: 'object',
-  required: [...Object.keys(CITATION_PROPERTIES), 'outside', 'articles'],
+  ...{ type: 'object', required: [...CITATION_SCHEMA.required, 'outside', 'articles'] },
   properties: {
     ...CITATION_SCHEMA.properties,
-    outside: { type: 'integer', minimum: 0, description: 'Articles that your plan does not cover, or were deleted.' },
+    outside: { ...NUMBER, description: 'Articles that your plan does not cover, or that were deleted.' },
     articles: { type: 'array', items: ARTICLE_SCHEMA },
   },
 }
@@ -278,17 +269,7 @@ const CITATION_OPERATIONS: Json = {
       summary: 'Cite a search',
       description: 'The same search with the same result has the same address. At most 100,000 articles.',
       ...{ tags: ['Citations'] },
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              ...{ type: 'object', required: ['search'], additionalProperties: false },
-              properties: { search: FEED_SCHEMAS.NewFeed.properties.search },
-            },
-          },
-        },
-      },
+      requestBody: { required: true, content: json('NewCitation') },
       answers: {
         200: { description: 'The citation, which existed.', content: json('Citation') },
         201: { description: 'The citation.', content: json('Citation') },

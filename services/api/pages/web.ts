@@ -37,7 +37,7 @@ export function webBundle(): Promise<WebBundle> {
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  router.get(['/', ARTICLE_PAGE], asBrowsersAsk, pageSecurity(), async (request, response) => {
+  router.get(['/', ARTICLE_PAGE, '/searches'], asBrowsersAsk, pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
     response.vary('Accept')
     await sendFile(request, response, pages.explorer, 'no-cache')

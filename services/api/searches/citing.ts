@@ -5,6 +5,7 @@ import { WORD_RULES } from '../../../search/analysis/index.ts'
 import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
 import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
+import { counted } from '../../../shared/log/printable.ts'
 import {
   type Citation,
   findCitation,
@@ -333,7 +334,7 @@ function risOf(article: ArticleObject): string {
 function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
   const object = citationObject(citation, publicUrl)
   const { url, digest, search, count, cited_at } = object
-  const name = `${count} articles of the search "${search}"`
+  const name = `${counted(count, 'article')} of the search "${search}"`
   const day = cited_at.slice(0, 10)
   const note = `Cited ${cited_at}. SHA-256 ${digest}`
   return {

@@ -111,3 +111,43 @@ function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: 
 function labelOf(count: Count | undefined, before: Count | undefined, tick: ChartOptions['tick']): string {
   return count?.from ? tick(new Date(count.from), before?.from ? new Date(before.from) : null) : ''
 }
+
+export interface LinesOptions {
+  lines: { colour: string; dash: number[]; values: (number | null)[]; hollow: boolean[] }[]
+  tick(at: number): string
+  format(value: number): string
+}
+
+/** Draws a line for each search; points are hollow where much of the bucket is missing. */
+export function drawLines(place: HTMLElement, look: Look, { lines, tick, format }: LinesOptions): uPlot {
+  const { rem } = look
+  const length = lines[0]?.values.length ?? 0
+  const series = lines.flatMap(({ colour, dash, values, hollow }) => [
+    { line: { stroke: colour, dash, width: 2, points: { size: 6, fill: colour } }, values },
+    {
+      line: { stroke: colour, width: 0, points: { show: true, size: 9, fill: look.ground } },
+      values: values.map((value, at) => (hollow[at] ? value : null)),
+    },
+  ])
+  return new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT * rem,
+      padding: [8, 1.6 * rem, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: false, range: [-0.6, length - 0.4] },
+        y: { range: (_plot, _low, high) => [0, (high || 1) * 1.06] },
+      },
+      axes: axesOf(
+        look,
+        { space: 5.6 * rem, incrs: [1, 2, 5, 7, 14, 30, 100], values: (_plot, splits) => splits.map(tick) },
+        { size: 3.2 * rem, space: 2 * rem, values: (_plot, splits) => splits.map(format) },
+      ),
+      series: [{}, ...series.map(({ line }) => line)],
+    },
+    [Array.from({ length }, (_, at) => at), ...series.map(({ values }) => values)],
+    place,
+  )
+}

@@ -87,7 +87,7 @@ export interface Count {
   outlet?: { name: string | null; domain: string | null }
 }
 
-interface Counts {
+export interface Counts {
   total: number
   data: Count[]
   /** Articles of outlets that are not among the first ones. */
@@ -108,7 +108,7 @@ interface Meaning {
 }
 
 /** The address that counts the articles of a search by something, in the reader's time zone. */
-function countsPath(search: Search, by: By, texts: boolean): string {
+export function countsPath(search: Search, by: By, texts: boolean): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
   parameters.set('by', by === 'year' ? 'month' : by)
@@ -120,7 +120,7 @@ function countsPath(search: Search, by: By, texts: boolean): string {
 
 const isTime = (by: By): by is TimeUnit => TIME_UNITS.some(unit => unit === by)
 
-const isCounts = (json: unknown): json is Counts => hasList(json, 'data')
+export const isCounts = (json: unknown): json is Counts => hasList(json, 'data')
 
 const DAY = 86_400_000
 

@@ -14,7 +14,7 @@ export interface Bucket extends Count {
 }
 
 /** How much of what outlets named is here, of one day (UTC). */
-interface CoveredDay {
+export interface CoveredDay {
   day: string
   named: number
   indexed: number
@@ -22,9 +22,11 @@ interface CoveredDay {
   named_by_sitemaps: number | null
   unread: number
   gap: boolean
+  /** `indexed` of `named`; null: nobody counted a second time. */
+  share: number | null
 }
 
-const MOST_DAYS = 366 * 86_400_000
+export const MOST_DAYS = 366 * 86_400_000
 
 /** Adds their coverage to buckets of time; none by the hour, because days are counted. */
 export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
@@ -49,7 +51,7 @@ export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit
   return covered?.of === data ? covered.buckets : data
 }
 
-const isCoverage = (json: unknown): json is { data: CoveredDay[] } => hasList(json, 'data')
+export const isCoverage = (json: unknown): json is { data: CoveredDay[] } => hasList(json, 'data')
 
 /** A day counts for the bucket that holds its noon: readers live in several time zones. */
 function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {

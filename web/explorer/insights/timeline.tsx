@@ -166,7 +166,11 @@ function Figures(props: { data: Bucket[]; unit: TimeUnit; texts: boolean; onNarr
 }
 
 /** A bucket of time in words, as a table names it. */
-function spanText({ key, from, to }: Count, unit: TimeUnit, { date }: Speech): string {
+export function spanText(
+  { key, from, to }: Pick<Count, 'key' | 'from' | 'to'>,
+  unit: TimeUnit,
+  { date }: Speech,
+): string {
   if (from === undefined || to === undefined) return key
   const begin = new Date(from)
   if (unit === 'year') return String(begin.getFullYear())
@@ -174,7 +178,7 @@ function spanText({ key, from, to }: Count, unit: TimeUnit, { date }: Speech): s
 }
 
 /** A bucket of time on the axis: with its year where the label before it has another one. */
-function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }: Speech): string {
+export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }: Speech): string {
   if (unit === 'year') return String(at.getFullYear())
   if (unit === 'hour') return date(at, 'clock')
   if (unit === 'month') return date(at, 'shortMonth')

@@ -115,3 +115,7 @@ export function addressOf(search: Search): string {
 }
 
 export const isSame = (one: Search, other: Search): boolean => addressOf(one) === addressOf(other)
+
+/** What can be done with a search elsewhere. */
+export const WAYS = ['download', 'feed', 'code', 'cite', 'compare'] as const
+export type Way = (typeof WAYS)[number]

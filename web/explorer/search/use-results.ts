@@ -96,8 +96,8 @@ export function idOfPage(): string | null {
 }
 
 /**
- * Whether a key works. The page of the address' search is asked for, which is wanted anyway; beside
- * an article what costs nothing of the month.
+ * Whether a key works. The page of the address' search is asked for, which is wanted anyway; on
+ * other pages what costs nothing of the month.
  */
 export async function tryKey(
   key: string,
@@ -106,7 +106,8 @@ export async function tryKey(
   | { kind: 'fails'; code: 'invalid_token' | 'too_many_failed_attempts' | 'offline' }
 > {
   const of = readSearch(new URLSearchParams(location.search))
-  const answer = idOfPage() === null ? await askPage(of, null, { key }) : await ask('/explore/feeds', isRecord, { key })
+  const answer =
+    location.pathname === '/' ? await askPage(of, null, { key }) : await ask('/explore/feeds', isRecord, { key })
   if (answer.kind === 'ok')
     return { kind: 'works', first: isPage(answer.value) ? { of, page: answer.value, quota: answer.quota } : null }
   const { code } = answer

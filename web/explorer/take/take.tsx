@@ -8,8 +8,10 @@ import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
 import { useChips } from '../search/filters.tsx'
-import { type Search, writeSearch } from '../search/search.ts'
+import { type Search, type Way, writeSearch } from '../search/search.ts'
+import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
+import { Compare } from './compare.tsx'
 import {
   type Download,
   FORMATS,
@@ -20,8 +22,6 @@ import {
   startDownload,
   WRITERS,
 } from './download.ts'
-
-type Way = 'download' | 'feed' | 'code'
 
 /**
  * The panel that is open. One that was opened stays when another is opened: a download goes on.
@@ -40,6 +40,8 @@ export function Take({ search, secret, open }: { search: Search; secret: string;
           {way === 'download' && <DownloadPanel search={search} secret={secret} />}
           {way === 'feed' && <FeedPanel search={search} secret={secret} />}
           {way === 'code' && <Code search={search} />}
+          {way === 'cite' && <CitePanel search={search} secret={secret} />}
+          {way === 'compare' && <Compare search={search} secret={secret} />}
         </div>
       ))}
     </>
@@ -180,6 +182,8 @@ function sentenceOf(progress: Progress, speech: Speech): string {
 function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
+  const [isKept, setKept] = useState(false)
+  useEffect(() => setKept(false), [search])
   const [failure, setFailure] = useState<Failure | null>(null)
   const look = useCallback(
     async (signal?: AbortSignal) => {
@@ -192,16 +196,19 @@ function useFeeds(search: Search, secret: string) {
   )
   useWork(look)
   return {
-    feeds,
-    made,
-    failure,
-    look: () => look(),
+    ...{ feeds, made, isKept, failure, look: () => look() },
     async make(title: string) {
       const body = { search: String(writeSearch(search)), title }
       const answer = await ask('/explore/feeds', isFeed, { key: secret, method: 'POST', body })
       if (answer.kind === 'failure') return setFailure(answer)
       setMade(answer.value)
       await look()
+    },
+    async keep(name: string) {
+      const body = { search: String(writeSearch(search)), name }
+      const answer = await ask('/explore/searches', isRecord, { key: secret, method: 'POST', body })
+      setFailure(answer.kind === 'failure' ? answer : null)
+      setKept(answer.kind === 'ok')
     },
     async end(id: string) {
       const answer = await askFile(`/explore/feeds/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' })
@@ -220,7 +227,7 @@ function useFeeds(search: Search, secret: string) {
 /** The search as a feed for a feed reader, and the feeds that the key has already. */
 function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = useSpeech()
-  const { feeds, made, failure, look, make, end, save } = useFeeds(search, secret)
+  const { feeds, made, isKept, failure, look, make, keep, end, save } = useFeeds(search, secret)
   const usual = useTitle(search)
   const [title, setTitle] = useState<string | null>(null)
   useEffect(() => setTitle(null), [usual])
@@ -242,12 +249,17 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
         <button type="button" class="primary" onClick={() => make(title?.trim() || usual)}>
           {words.take.subscribe}
         </button>
+        <button type="button" onClick={() => keep(title?.trim() || usual)}>
+          {words.kept.keep}
+        </button>
+        <a href="/searches">{words.kept.title}</a>
         {feeds.length > 0 && (
           <button type="button" onClick={save}>
             {words.take.opml}
           </button>
         )}
       </p>
+      <p role="status">{isKept && words.kept.kept}</p>
       <div role="status">{made?.urls && <Made urls={made.urls} />}</div>
       {failure !== null && <FailureNotice failure={failure} onAgain={look} />}
       {feeds.length > 0 && (
@@ -303,7 +315,7 @@ type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
 
 /** The secret address, which is shown this once. */
-function Made({ urls }: { urls: Record<string, string> }) {
+export function Made({ urls }: { urls: Record<string, string> }) {
   const { words } = useSpeech()
   const [format, setFormat] = useState<FeedFormat>('atom')
   const url = urls[format] ?? ''

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { LANGUAGES } from '../../shared/articles/article.ts'
+import { startTestApi } from '../contract/api.ts'
+import { axe, browserPath, launch, opener } from './browser.ts'
+import { sampleNews } from './news.ts'
+
+t.setTimeout(300_000)
+/** Set to a folder to keep pictures of the pages. */
+const PICTURES = process.env.DESK_PICTURES
+
+if (browserPath === undefined) {
+  t.test('the desk in a browser', { skip: 'no chromium on this machine' }, async () => {})
+} else {
+  const api = await startTestApi(t)
+  const open = opener(await launch(t), api.base)
+  await api.index(sampleNews())
+  const { secret } = await api.issue()
+  const picture = (page: Page, name: string) =>
+    PICTURES ? page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, animations: 'disabled' }) : null
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+  const saved = async (page: Page, click: () => Promise<void>) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), click()])
+    return readFile((await download.path())!)
+  }
+
+  t.test('a morning: somebody compares searches, cites one, and hands the address on', async t => {
+    const { page, complaints } = await open(t, `/?q=brussel&search_in=title_body#key=${secret}`)
+    await button(page, 'Compare').click()
+    const lines = page.locator('.compare .feed-list li')
+    await page.locator('.compare canvas').waitFor()
+    await page.getByLabel('Search for').fill('gemeente')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/gemeente/)
+    await button(page, 'Add this search').click()
+    t.equal(await lines.count(), 2)
+    await page.locator('.compare td').getByText('q=gemeente').first().waitFor({ state: 'attached' })
+    const csv = (
+      await saved(page, () => page.locator('.compare').getByRole('button', { name: 'CSV' }).click())
+    ).toString()
+    const [head, ...rows] = csv.trimEnd().split('\r\n')
+    t.equal(head, 'search,time,from,to,count,all,share,complete')
+    const asked = await api.ask(secret, '/explore/counts?by=month&q=gemeente&search_in=title_body')
+    const all = await api.ask(secret, '/explore/counts?by=month')
+    const sum = (column: number) =>
+      rows.filter(row => /^q=gemeente/.test(row)).reduce((n, row) => n + Number(row.split(',').at(column)), 0)
+    t.equal(sum(-4), asked.json.total - asked.json.undated)
+    t.ok(sum(-3) <= all.json.total && sum(-3) >= sum(-4))
+    await page.getByLabel('Share of all articles').check()
+    await page.getByText('These figures as a table').last().click()
+    t.equal(await page.locator('.compare tbody tr').count(), rows.length)
+    await picture(page, 'compare')
+    t.strictSame(await axe(page), [])
+    await button(page, 'One search by country').click()
+    await lines.getByText('country=NL').waitFor()
+    t.equal(
+      await lines.count(),
+      (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json.data.length,
+    )
+
+    await button(page, 'Cite').click()
+    await button(page, 'Make the address').click()
+    const link = page.locator('.take a[href^="/cite/"]')
+    const address = await link.getAttribute('href')
+    t.match(address, /^\/cite\/[0-9a-f]{64}$/)
+    t.strictSame(await axe(page), [])
+    await link.click()
+    await page.getByRole('heading', { name: 'A cited search' }).waitFor()
+    await button(page, 'Show the articles').click()
+    await page.locator('article.card').first().waitFor()
+    t.equal(await page.locator('article.card').count(), Math.min(100, asked.json.total))
+    t.match((await saved(page, () => button(page, 'CSV').click())).toString(), `"${address}`)
+    t.strictSame(complaints, [])
+
+    const other = await open(t, address!)
+    t.match(await other.page.locator('main').innerText(), `${asked.json.total} article`)
+    t.match(await other.page.locator('pre').allInnerTexts(), [/\/cite\//, /^@misc/, /^TY {2}- DATA/])
+    t.strictSame(await axe(other.page), [])
+    t.strictSame(other.complaints, [])
+    for (const locale of LANGUAGES.map(one => (one === 'lb' ? 'lb-LU' : one))) {
+      const { page } = await open(t, address!, { locale, viewport: { width: 360, height: 740 } })
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      t.equal(width, 360, locale)
+      await picture(page, `cite-${locale}`)
+    }
+  })
+
+  t.test('the key stays on the device when its owner ticks the box, until it is forgotten or refused', async t => {
+    const { key, secret } = await api.issue()
+    const { page } = await open(t, '/')
+    const enter = async (tick: boolean) => {
+      await page.getByLabel('Your key').fill(secret)
+      if (tick) await page.getByLabel('Remember it on this device').check()
+      await page.keyboard.press('Enter')
+      await page.locator('article.card').first().waitFor()
+    }
+    const kept = () => page.evaluate("localStorage.getItem('perscope.key')")
+    await enter(false)
+    t.equal(await kept(), null)
+    await button(page, 'Forget the key').click()
+    await enter(true)
+    t.equal(await kept(), secret)
+    const another = await page.context().newPage()
+    await another.goto(`${api.base}/`)
+    await another.locator('article.card').first().waitFor()
+    await button(another, 'Forget the key').click()
+    await page.getByLabel('Your key').waitFor()
+    t.equal(await kept(), null, 'one click forgets it in all tabs')
+    await enter(true)
+    await api.pool.query('update api_keys set revoked_at = now() where id = $1', [key.id])
+    await page.reload()
+    await page.getByText('This key does not work').first().waitFor()
+    t.equal(await kept(), null, 'a key that is refused is not kept')
+  })
+
+  t.test('another morning: searches that are kept are named, ordered, handed on as a feed, and removed', async t => {
+    const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
+    for (const name of ['Brussels', 'Second']) {
+      await button(page, 'Follow').click()
+      await page.getByLabel('Name of the feed').fill(name)
+      await button(page, 'Keep this search').click()
+      await page.getByText('The search is kept.').waitFor()
+      await page.reload()
+    }
+    await page.getByRole('link', { name: 'Kept searches' }).first().click()
+    const names = page.locator('.feed-list a')
+    await names.nth(1).waitFor()
+    t.strictSame(await names.allInnerTexts(), ['Brussels', 'Second'])
+    await button(page, 'Move up: Second').click()
+    await page.locator('.feed-list li').first().getByText('Second').waitFor()
+    await page.getByLabel('Rename: Second').fill('Renamed')
+    await page.keyboard.press('Tab')
+    await names.getByText('Renamed').waitFor()
+    await button(page, 'Follow: Renamed').click()
+    const feed = await page.getByLabel('Address of the feed').inputValue()
+    t.match(feed, /^https:\/\/news\.example\/feeds\/psf_/)
+    t.equal((await api.ask(null, new URL(feed).pathname)).status, 200)
+    await picture(page, 'kept')
+    t.strictSame(await axe(page), [])
+    await button(page, 'Remove: Renamed').click()
+    await page.getByLabel('Rename: Renamed').waitFor({ state: 'detached' })
+    t.strictSame(await names.allInnerTexts(), ['Brussels'])
+    await page.setViewportSize({ width: 360, height: 740 })
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    t.strictSame(
+      complaints.filter(one => !/404/.test(one)),
+      [],
+    )
+  })
+}

@@ -1,0 +1,172 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { CopyButton } from '../../parts/controls.tsx'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import { Card } from '../article.tsx'
+import { type Search, writeSearch } from '../search/search.ts'
+import type { Article } from '../search/use-results.ts'
+import { saveFile } from './download.ts'
+
+/** A citation, as the server writes it into its page and answers it. */
+interface Citation {
+  address: string
+  url: string
+  digest: string
+  search: string
+  count: number
+  cited_at: string
+  ids_only: boolean
+  reach: { countries: string[]; since: string }
+}
+
+/** Of the page: with the texts to cite it. */
+type Told = Citation & { line: string; bibtex: string; ris: string }
+
+const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof json.digest === 'string'
+const isTold = (json: unknown): json is Told => isCitation(json) && 'bibtex' in json
+const isCited = (json: unknown): json is { outside: number; articles: Article[] } => hasList(json, 'articles')
+
+function told(): Told | null {
+  const written: unknown = JSON.parse(document.querySelector('script[type="application/json"]')?.textContent ?? 'null')
+  return isTold(written) ? written : null
+}
+
+const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
+const NOTHING = new Map<string, never>()
+/** Articles that the page shows; a file has all. */
+const SHOWN = 100
+
+/**
+ * The page of a citation, open to everybody; the articles come with a key.
+ *
+ * @param props.children where a key is entered, while there is none
+ */
+export function CitePage({ secret, children }: { secret: string; children: ComponentChildren }) {
+  const speech = useSpeech()
+  const { words, number, date } = speech
+  const [citation] = useState(told)
+  const title = citation === null ? words.cite.none : words.cite.title
+  useEffect(() => {
+    document.title = `${title} – Perscope`
+  }, [title])
+  if (citation === null) {
+    return (
+      <main class="wide alone" id="results">
+        <h1>{title}</h1>
+      </main>
+    )
+  }
+  const { search, count, digest, reach, line, bibtex, ris } = citation
+  return (
+    <main class="wide alone cited" id="results">
+      <h1>{title}</h1>
+      <p>
+        <a href={`/?${search}`}>{decodeURIComponent(search.replaceAll('+', ' ')) || words.app.tagline}</a>
+      </p>
+      <p>
+        {words.results.total(number(count), count === 1)} ·{' '}
+        {words.cite.day(date(new Date(citation.cited_at), 'moment'))}
+      </p>
+      <p class="hint">
+        {reach.countries.join(', ')} · {words.filters.since(date(new Date(reach.since), 'day'))} · SHA-256{' '}
+        <code>{digest}</code>
+      </p>
+      {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}
+      <h2>{words.take.cite}</h2>
+      {[line, bibtex, ris].map(text => (
+        <div key={text} class="row">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
+          <pre tabIndex={0}>{text}</pre>
+          <CopyButton text={text} />
+        </div>
+      ))}
+      {secret === '' ? (
+        <>
+          <p class="lead">{words.cite.locked}</p>
+          {children}
+        </>
+      ) : (
+        <CitedArticles citation={citation} secret={secret} />
+      )}
+    </main>
+  )
+}
+
+/** The articles within the reader's plan: as files, and the first ones to read. */
+function CitedArticles({ citation: { address }, secret }: { citation: Citation; secret: string }) {
+  const { words, number } = useSpeech()
+  const [cited, setCited] = useState<{ outside: number; articles: Article[] } | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const show = async () => {
+    const answer = await ask(`${address}.json`, isCited, { key: secret })
+    setFailure(answer.kind === 'failure' ? answer : null)
+    if (answer.kind === 'ok') setCited(answer.value)
+  }
+  const save = async (format: string) => {
+    const answer = await askFile(`${address}.${format}`, { key: secret })
+    setFailure(answer.kind === 'failure' ? answer : null)
+    if (answer.kind === 'ok') saveFile(answer.value, `perscope-${address.slice(6, 18)}.${format}`)
+  }
+  return (
+    <>
+      <p class="row">
+        <button type="button" class="primary" onClick={show}>
+          {words.cite.show}
+        </button>
+        {FORMATS.map(format => (
+          <button key={format} type="button" onClick={() => save(format)}>
+            {format.toUpperCase()}
+          </button>
+        ))}
+      </p>
+      {failure !== null && <FailureNotice failure={failure} onAgain={show} />}
+      <p role="status">{cited !== null && cited.outside > 0 && words.cite.outside(number(cited.outside))}</p>
+      {cited?.articles.slice(0, SHOWN).map(article => (
+        <Card
+          key={article.id}
+          {...{ article, match: null, matches: null, told: NOTHING, related: undefined }}
+          now={Date.now()}
+        />
+      ))}
+      {cited !== null && cited.articles.length > SHOWN && (
+        <p>{words.insights.more(number(cited.articles.length - SHOWN))}</p>
+      )}
+    </>
+  )
+}
+
+/** Gives a search an address that always shows the same articles. */
+export function CitePanel({ search, secret }: { search: Search; secret: string }) {
+  const { words } = useSpeech()
+  const [made, setMade] = useState<Citation | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  useEffect(() => setMade(null), [search])
+  const make = async () => {
+    const body = { search: String(writeSearch(search)) }
+    const answer = await ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })
+    setMade(answer.kind === 'ok' ? answer.value : null)
+    setFailure(answer.kind === 'failure' ? answer : null)
+  }
+  return (
+    <section>
+      <h3>{words.take.cite}</h3>
+      <p class="hint">{words.cite.about}</p>
+      <p class="row">
+        <button type="button" class="primary" onClick={make}>
+          {words.cite.make}
+        </button>
+      </p>
+      <div role="status">
+        {made !== null && (
+          <p class="row">
+            <a href={made.address}>{made.url}</a>
+            <CopyButton text={made.url} />
+          </p>
+        )}
+      </div>
+      {failure !== null && <FailureNotice failure={failure} onAgain={make} />}
+    </section>
+  )
+}

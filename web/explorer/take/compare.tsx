@@ -1,0 +1,261 @@
+import { useCallback, useMemo, useState } from 'preact/hooks'
+import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { type Look, useChart } from '../../parts/chart.ts'
+import { Segments, useWork } from '../../parts/controls.tsx'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import { ask, type Failure } from '../../parts/request.ts'
+import { localDay } from '../../parts/time.ts'
+import { useSpeech } from '../../words/index.ts'
+import { type Counts, countsPath, isCounts, type TimeUnit, useTimeCounts } from '../insights/counts.tsx'
+import { type CoveredDay, isCoverage, MOST_DAYS } from '../insights/coverage.ts'
+import { spanText, tickText } from '../insights/timeline.tsx'
+import { isSame, NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
+import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'
+import { saveFile } from './download.ts'
+
+const MOST = 4
+
+/** The searches that are compared, as long as the page is open. */
+let compared: Search[] = []
+
+/** Up to four searches on one timeline: numbers or shares, as a drawing, a table and files. */
+export function Compare({ search, secret }: { search: Search; secret: string }) {
+  const { words, number, percent } = useSpeech()
+  const [searches, setSearches] = useState(() => (compared.length === 0 ? [search] : compared))
+  const [isShare, setShare] = useState(false)
+  const [texts, setTexts] = useState(false)
+  const choose = (chosen: Search[]) => {
+    compared = chosen.slice(0, MOST)
+    setSearches(compared)
+  }
+  const { unit } = useTimeCounts(searches[0] ?? null, null, secret, 0, false)
+  const of = unit === 'year' ? 'month' : unit
+  const { rows, of: counted, failure, again } = useRows(searches, of, texts, secret)
+  const splitBy = (by: 'language' | 'country') => async () => {
+    const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
+    const keys: string[] = answer.kind === 'ok' ? answer.value.data.slice(0, MOST).map(({ key }) => key) : []
+    if (by === 'language')
+      choose(LANGUAGES.filter(one => keys.includes(one)).map(one => ({ ...search, languages: [one] })))
+    else choose(COUNTRIES.filter(one => keys.includes(one)).map(one => ({ ...search, countries: [one] })))
+  }
+  const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
+  const save = () => {
+    saveFile(
+      new Blob([csvOf(rows, counted.map(labelOf))], { type: 'text/csv' }),
+      `perscope-${localDay(new Date())}.csv`,
+    )
+  }
+  return (
+    <section class="compare">
+      <h3>{words.take.compare}</h3>
+      <p class="hint">{words.compare.about}</p>
+      <ul class="feed-list">
+        {searches.map((one, at) => (
+          <li key={labelOf(one)} class="row">
+            <Sample at={at} />
+            <span class="feed-title">{labelOf(one)}</span>
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => choose(searches.filter(other => other !== one))}
+              aria-label={words.filters.remove(labelOf(one))}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="row">
+        <button type="button" disabled={isFull} onClick={() => choose([...searches, search])}>
+          {words.compare.add}
+        </button>
+        {(['language', 'country'] as const).map(by => (
+          <button key={by} type="button" onClick={splitBy(by)}>
+            {words.compare.by[by]}
+          </button>
+        ))}
+      </p>
+      <div class="row">
+        <Segments
+          label={words.take.compare}
+          name="compared"
+          values={['count', 'share'] as const}
+          value={isShare ? 'share' : 'count'}
+          nameOf={one => words.compare.values[one]}
+          onChoose={one => setShare(one === 'share')}
+        />
+        <label class="row">
+          <input type="checkbox" checked={texts} onChange={() => setTexts(!texts)} />
+          {words.compare.texts}
+        </label>
+      </div>
+      {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
+      {rows.length > 0 && (
+        <>
+          <Lines
+            {...{ rows, isShare, unit: of }}
+            searches={counted}
+            format={isShare ? percent : number}
+            onSave={save}
+          />
+          <Table {...{ rows, unit: of }} searches={counted} />
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Figures with the searches that they are of: others may be chosen, and are being counted. */
+interface Found {
+  rows: Row[]
+  of: Search[]
+  failure: Failure | null
+}
+
+/** Counts all searches, what they would have without words, and how much of it is here. */
+function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: string) {
+  const [found, setFound] = useState<Found>({ rows: [], of: searches, failure: null })
+  const [round, setRound] = useState(0)
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      void round
+      const count = (search: Search) => ask(countsPath(search, unit, texts), isCounts, { key: secret, signal })
+      const sets = await Promise.all(
+        searches.map(async search => {
+          const [own, all] = [await count(search), await count({ ...search, q: '', mode: 'keyword' })]
+          if (own.kind === 'failure') return own
+          if (all.kind === 'failure') return all
+          const days = await daysOf(search, own.value, secret, signal)
+          return { kind: 'ok' as const, own: own.value, all: all.value, days }
+        }),
+      )
+      const failure = sets.find(set => set.kind === 'failure') ?? null
+      const rows = failure === null ? rowsOf(sets.filter(set => set.kind === 'ok')) : []
+      setFound({ rows, of: searches, failure })
+    },
+    [searches, unit, texts, secret, round],
+  )
+  useWork(load)
+  return { ...found, again: () => setRound(round + 1) }
+}
+
+async function daysOf(search: Search, { data }: Counts, secret: string, signal: AbortSignal): Promise<CoveredDay[]> {
+  const filled = data.filter(({ count }) => count > 0)
+  const [publishedAfter, publishedBefore] = [filled[0]?.from, filled.at(-1)?.to]
+  if (publishedAfter === undefined || publishedBefore === undefined) return []
+  if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return []
+  const { outlet, countries } = search
+  const asked = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
+  const answer = await ask(`/explore/coverage?${asked}`, isCoverage, { key: secret, signal })
+  return answer.kind === 'ok' ? answer.value.data : []
+}
+
+/** Colours and dashes of the lines: dashes tell them apart where colours do not. */
+const COLOURS = ['bar', 'gap', 'soft', 'bar'] as const
+const VARIABLES = ['--chart', '--bad', '--soft', '--chart']
+const DASHES = [[], [8, 4], [2, 4], [10, 3, 2, 3]]
+
+const Sample = ({ at }: { at: number }) => (
+  <svg class="sample" width="28" height="8" aria-hidden="true">
+    <line
+      x2="28"
+      y1="4"
+      y2="4"
+      stroke={`var(${VARIABLES[at]})`}
+      stroke-width="2"
+      stroke-dasharray={DASHES[at]?.join()}
+    />
+  </svg>
+)
+
+function Lines(props: {
+  rows: Row[]
+  searches: Search[]
+  isShare: boolean
+  unit: TimeUnit
+  format(value: number): string
+  onSave(): void
+}) {
+  const { rows, searches, isShare, unit, format, onSave } = props
+  const speech = useSpeech()
+  const { words } = speech
+  const draw = useCallback(
+    async (place: HTMLElement, look: Look) => {
+      const { drawLines } = await import('../insights/chart.ts')
+      const lines = searches.map((_search, at) => ({
+        colour: look[COLOURS[at] ?? 'bar'],
+        dash: DASHES[at] ?? [],
+        values: rows.map(({ points }) => (isShare ? points[at]?.share : points[at]?.count) ?? null),
+        hollow: rows.map(({ points }) => isHollow(points[at] ?? null)),
+      }))
+      const tick = (at: number) => (rows[at] ? tickText(new Date(rows[at].from), null, unit, speech) : '')
+      return drawLines(place, look, { lines, tick, format })
+    },
+    [rows, searches, isShare, unit, speech, format],
+  )
+  const place = useChart(draw)
+  return (
+    <>
+      <div
+        ref={place}
+        class="chart"
+        role="img"
+        aria-label={words.app.named(words.take.compare, searches.map(labelOf).join(', '))}
+      />
+      {rows.some(({ points }) => points.some(isHollow)) && <p class="hint">{words.compare.hollow}</p>}
+      <p class="row">
+        <button type="button" onClick={onSave}>
+          CSV
+        </button>
+      </p>
+    </>
+  )
+}
+
+function Table({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit: TimeUnit }) {
+  const speech = useSpeech()
+  const { words, number, percent } = speech
+  const cells = useMemo(() => rows.flatMap(row => row.points.map((point, at) => ({ row, point, at }))), [rows])
+  return (
+    <details class="figures">
+      <summary>{words.insights.asTable}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
+      <div class="scroll" tabIndex={0}>
+        <table>
+          <caption class="unseen">{words.take.compare}</caption>
+          <thead>
+            <tr>
+              {[words.insights.time, words.search.label].map(name => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+              {[words.insights.articles, words.compare.all, words.compare.values.share, words.compare.complete].map(
+                name => (
+                  <th key={name} scope="col" class="figure">
+                    {name}
+                  </th>
+                ),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {cells.map(
+              ({ row, point, at }) =>
+                point !== null && (
+                  <tr key={`${row.key} ${at}`}>
+                    <th scope="row">{spanText(row, unit, speech)}</th>
+                    <td>{labelOf(searches[at] ?? NEW_SEARCH)}</td>
+                    <td class="figure">{number(point.count)}</td>
+                    <td class="figure">{number(point.all)}</td>
+                    <td class="figure">{point.share === null ? '' : percent(point.share)}</td>
+                    <td class="figure">{point.complete === null ? '' : percent(point.complete)}</td>
+                  </tr>
+                ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

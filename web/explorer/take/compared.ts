@@ -1,0 +1,66 @@
+import { csvLine } from '../../../shared/articles/csv.ts'
+import type { Counts } from '../insights/counts.tsx'
+import type { CoveredDay } from '../insights/coverage.ts'
+import { addressOf, type Search } from '../search/search.ts'
+
+/** What a search has in a bucket of time. */
+interface Point {
+  count: number
+  /** Articles of the same search without its words. */
+  all: number
+  /** null: there are no articles at all. */
+  share: number | null
+  /** Of what outlets named, the least of the UTC days that the bucket touches; null: not known. */
+  complete: number | null
+}
+
+/** A bucket of time of all searches; null: the search does not reach there. */
+export interface Row {
+  key: string
+  from: string
+  to: string
+  points: (Point | null)[]
+}
+
+/** A point with less of it is hollow. */
+const COMPLETE = 0.9
+
+export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE
+
+/** A search as its address has it, without signs that programs need. */
+export const labelOf = (search: Search) => decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
+
+/** One row a bucket, from the first article of any search to the last one. */
+export function rowsOf(sets: { own: Counts; all: Counts; days: CoveredDay[] }[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const [at, { own, all, days }] of sets.entries()) {
+    const alls = new Map(all.data.map(({ key, count }) => [key, count]))
+    for (const { key, count, from = '', to = '' } of own.data) {
+      const row = rows.get(key) ?? { key, from, to, points: sets.map(() => null) }
+      const whole = alls.get(key) ?? 0
+      const complete = days.flatMap(({ day, share }) =>
+        from.slice(0, 10) <= day && day <= to.slice(0, 10) && share !== null ? [share] : [],
+      )
+      const known = complete.length > 0 ? Math.min(...complete) : null
+      row.points[at] = { count, all: whole, share: whole === 0 ? null : count / whole, complete: known }
+      rows.set(key, row)
+    }
+  }
+  const sorted = [...rows.values()].sort((a, b) => (a.from < b.from ? -1 : 1))
+  const isFilled = ({ points }: Row) => points.some(point => (point?.count ?? 0) > 0)
+  const first = sorted.findIndex(isFilled)
+  return first < 0 ? [] : sorted.slice(first, sorted.findLastIndex(isFilled) + 1)
+}
+
+/** A line for each search and bucket. */
+export function csvOf(rows: Row[], labels: string[]): string {
+  const lines = rows.flatMap(({ key, from, to, points }) =>
+    points.flatMap((point, at) => {
+      if (point === null) return []
+      const label = csvLine({ title: labels[at] }, ['title']).trimEnd()
+      const { count, all, share, complete } = point
+      return [label, key, from, to, count, all, share?.toFixed(6) ?? '', complete?.toFixed(3) ?? ''].join(',')
+    }),
+  )
+  return ['search,time,from,to,count,all,share,complete', ...lines, ''].join('\r\n')
+}
