@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
+import { revokeKey } from '../../shared/plans/keys.ts'
 import { startTestApi } from '../contract/api.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
@@ -108,8 +109,9 @@ if (browserPath === undefined) {
     await button(another, 'Forget the key').click()
     await page.getByLabel('Your key').waitFor()
     t.equal(await kept(), null, 'one click forgets it in all tabs')
+    await another.close()
     await enter(true)
-    await api.pool.query('update api_keys set revoked_at = now() where id = $1', [key.id])
+    await revokeKey(api.pool, key.id)
     await page.reload()
     await page.getByText('This key does not work').first().waitFor()
     t.equal(await kept(), null, 'a key that is refused is not kept')
@@ -143,6 +145,7 @@ if (browserPath === undefined) {
     await page.getByLabel('Rename: Renamed').waitFor({ state: 'detached' })
     t.strictSame(await names.allInnerTexts(), ['Brussels'])
     await page.setViewportSize({ width: 360, height: 740 })
+    await picture(page, 'kept-360')
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
     t.strictSame(
       complaints.filter(one => !/404/.test(one)),
