@@ -97,7 +97,7 @@ const ENUMS = {
   Flag: Object.keys(FLAGS).sort().reverse(),
 }
 
-/** Schemas that `openSchema` refers to, for the components of a document, which lacks the `unused`. */
+/** Schemas that `openSchema` refers to, for the components of a document, less the `unused`. */
 export const enumSchemas = (unused?: keyof typeof ENUMS): Json =>
   Object.fromEntries(
     Object.entries(ENUMS).flatMap(([name, values]) =>
