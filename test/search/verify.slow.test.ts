@@ -147,7 +147,7 @@ const slow = cases(`
   vectors | a lost vector | update embeddings set embedded_at = now() where seq = ${loose}
   vectors | a vector that nobody promised | delete from embeddings where seq = ${first}
   vectors | a lost collection | update vector_collections set name = 'other'
-  feeds | no key | alter table search_feeds drop constraint search_feeds_key_id_fkey; delete from api_keys
+  feeds | no key | update search_feeds set search_id = null; alter table search_feeds drop constraint search_feeds_key_id_fkey; delete from kept_searches; delete from api_keys
   feeds | no such search | update search_feeds set search = 'colour=red'
 `)
 
