@@ -261,7 +261,7 @@ export interface Client {
   /** Changes a kept search, as far as given; its feed keeps its address. */
   changeSearch(id: string, change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>): Promise<KeptSearch>
   removeSearch(id: string): Promise<void>
-  /** What is new to searches since the mark of each; null: it begins now. */
+  /** Counts what is new to searches since the mark of each; a mark of null begins now. */
   whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
