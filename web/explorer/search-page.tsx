@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.ts'
-import { KeyTaker, Segments, Unfolding } from '../parts/controls.tsx'
+import { KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountFailure } from './insights/counts.tsx'
@@ -15,9 +15,8 @@ import { type First, useFresh, useResults } from './search/use-results.ts'
 /** What is searched for, what stands in the box, and the ways from one to the other. */
 function useDraftedSearch() {
   const [search, setSearch] = useSearch()
-  const [draft, setDraft] = useState<Draft>({ q: search.q, mode: search.mode })
+  const [draft, setDraft] = useStateOf<Draft>(search, { q: search.q, mode: search.mode })
   const [round, setRound] = useState(0)
-  useEffect(() => setDraft({ q: search.q, mode: search.mode }), [search])
   const again = useCallback(() => setRound(before => before + 1), [])
   const change = useCallback(
     (changed: Partial<Search>) => {

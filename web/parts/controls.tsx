@@ -160,6 +160,15 @@ export function Footer() {
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
 
 /**
+ * State that belongs to `owner`: of another owner it is `start` again. At once, since an effect that
+ * empties a field may come after the first letters.
+ */
+export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void] {
+  const [held, hold] = useState({ owner, value: start })
+  return [held.owner === owner ? held.value : start, value => hold({ owner, value })]
+}
+
+/**
  * Runs work for a part of the page, and ends it when the part is gone or the work is another one.
  *
  * @param work made with `useCallback`; of what it throws, nobody is told

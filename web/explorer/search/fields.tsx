@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useCallback, useContext, useEffect, useId, useState } from 'preact/hooks'
+import { useCallback, useContext, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
-import { KeyTaker, useWork } from '../../parts/controls.tsx'
+import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
 import { ask, hasList } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
@@ -76,11 +76,10 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
   const takeKey = useContext(KeyTaker)
   const id = useId()
   const value = search[field]
-  const [text, setText] = useState(value)
+  const [text, setText] = useStateOf(value, value)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
   const names = useSuggestions(field, open ? text : '', secret)
-  useEffect(() => setText(value), [value])
   const shown = open && names.length > 0
   const apply = (name: string) => {
     setOpen(false)

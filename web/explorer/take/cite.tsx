@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { CopyButton } from '../../parts/controls.tsx'
+import { CopyButton, useStateOf } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
@@ -140,9 +140,8 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
 /** Gives a search an address that always shows the same articles. */
 export function CitePanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = useSpeech()
-  const [made, setMade] = useState<Citation | null>(null)
+  const [made, setMade] = useStateOf<Citation | null>(search, null)
   const [failure, setFailure] = useState<Failure | null>(null)
-  useEffect(() => setMade(null), [search])
   const make = async () => {
     const body = { search: String(writeSearch(search)) }
     const answer = await ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
-import { CopyButton, Segments, useNow, useWork } from '../../parts/controls.tsx'
+import { CopyButton, Segments, useNow, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
@@ -182,8 +182,7 @@ function sentenceOf(progress: Progress, speech: Speech): string {
 function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
-  const [isKept, setKept] = useState(false)
-  useEffect(() => setKept(false), [search])
+  const [isKept, setKept] = useStateOf(search, false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const look = useCallback(
     async (signal?: AbortSignal) => {
@@ -229,8 +228,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = useSpeech()
   const { feeds, made, isKept, failure, look, make, keep, end, save } = useFeeds(search, secret)
   const usual = useTitle(search)
-  const [title, setTitle] = useState<string | null>(null)
-  useEffect(() => setTitle(null), [usual])
+  const [title, setTitle] = useStateOf<string | null>(search, null)
   return (
     <section class="feeds">
       <h3>{words.take.feed}</h3>
