@@ -11,7 +11,11 @@ create table outlets (
   languages   text[] not null,
   time_zone   text not null,
   active      boolean not null default true, -- false: left the file; its articles stay
-  created_at  timestamptz(3) not null default now()
+  created_at  timestamptz(3) not null default now(),
+  licence     text,                          -- the operator's with the outlet; outweighs its reservation
+  -- An outlet without sitemaps in the catalogue is counted a second time by the news sitemap of its robots.txt.
+  second_at   timestamptz(3) not null default 'epoch', -- not read before
+  second_from timestamptz(3)                 -- older articles do not count
 );
 
 create index outlets_hosts on outlets using gin (hosts);
@@ -44,6 +48,7 @@ create table feeds (
   open_gap_from   timestamptz(3),            -- null: no gap is open
   open_gap_to     timestamptz(3),
   older_tries     int not null default 0,    -- polls in which one of them failed
+  habits          jsonb,                     -- what its polls have taught (`Habits`); null: not polled yet
   unique (outlet_no, url)
 );
 
@@ -98,3 +103,38 @@ create table outlet_templates (
   pages     int not null,                    -- that were learned from, ever
   template  json not null                    -- at most 6 kB; not jsonb: the order of keys is their age
 ) with (fillfactor = 50);                    -- updated in place
+
+-- Addresses that only such a sitemap named. They are counted, never fetched, and soon removed.
+create table unfetched_addresses (
+  outlet_no int not null references outlets on delete cascade,
+  crawl_key text collate "C" not null,
+  day       date not null,                         -- UTC, of publication
+  primary key (outlet_no, crawl_key)
+);
+
+-- How each outlet was asked by day, and how much of what it named we have (shared/outlets/days.ts).
+create table outlet_days (
+  outlet_no  int not null references outlets on delete cascade,
+  day        date not null,                        -- UTC
+  -- Added up by the crawlers.
+  polls      int not null default 0,               -- of its feeds, that were answered
+  sitemaps   int not null default 0,               -- the same of its sitemaps
+  requests   int not null default 0,
+  errors     int not null default 0,               -- no answer, or a status from 400 but 404 and 410
+  unchanged  int not null default 0,               -- 304
+  bytes      bigint not null default 0,            -- of bodies, as they were sent
+  rolled     int not null default 0,               -- feeds that rolled on between two polls
+  -- Counted anew from `pages` while they still change. Of addresses, by the day when they were found.
+  feeds      int not null default 0,               -- that its feeds named
+  second     int not null default 0,               -- that its sitemaps named
+  named      int not null default 0,               -- by either, in languages of ours
+  indexed    int not null default 0,               -- with an article
+  alone      int not null default 0,               -- of these, from the feed alone
+  reasons    jsonb not null default '{}',          -- refused, by reason
+  refused    int not null default 0,               -- in languages of ours
+  lost       int not null default 0,               -- given up
+  unfetched  int not null default 0,               -- only counted
+  waiting    int not null default 0,
+  first_page bigint,                               -- the lowest `page_no`
+  primary key (outlet_no, day)
+) with (fillfactor = 50);                          -- updated in place

@@ -18,7 +18,10 @@ create table hosts (
   robots_blocked  boolean not null default false,         -- unreachable (RFC 9309 §2.3.1.4): nothing may be fetched
   robots_failures int not null default 0,                 -- in a row
   failures        int not null default 0,                 -- connections in a row that failed
-  last_error      text
+  last_error      text,
+  tdm             jsonb,                                  -- the rules of its tdmrep.json; null: none
+  tdm_until       timestamptz(3) not null default 'epoch', -- when it is to be fetched again
+  news_sitemap    text                                    -- the first that its robots.txt names
 ) with (fillfactor = 50);                                 -- updated with every request, in place
 
 create table pages (
@@ -41,6 +44,8 @@ create table pages (
   -- Two characters a field say where it came from (shared/outlets/origins.ts); null: no article of
   -- its own came of the page.
   origins        text,
+  rights         jsonb,                                 -- the signals that the page had, when it was finished
+  named_by       smallint not null default 1,           -- 1: a feed did, 2: a sitemap, 3: both
   unique (outlet_no, crawl_key)
 );
 
@@ -53,8 +58,7 @@ create index pages_put_off on pages (outlet_no, page_no) where state = 'waiting'
 create index pages_stored on pages (next_try_at) where state = 'stored';
 create index pages_stored_turns on pages (outlet_no, next_try_at) where state = 'stored';
 create index pages_failed on pages (finished_at) where state = 'failed';
--- What an outlet kept from us lately.
-create index pages_refused on pages (finished_at, outlet_no) where state = 'refused';
+create index pages_rights on pages (outlet_no) where rights is not null;
 
 -- What the outlet served; removed some days after the page is done.
 create table page_sources (
@@ -63,7 +67,8 @@ create table page_sources (
   status        int not null,
   content_type  text,
   body          bytea,                                  -- gzip of the bytes; null when the outlet refused
-  fetched_at    timestamptz(3) not null
+  fetched_at    timestamptz(3) not null,
+  rights        jsonb                                   -- headers that state rights; null: none did
 );
 alter table page_sources alter column body set storage external; -- it is compressed already
 create index page_sources_fetched on page_sources (fetched_at);

@@ -110,7 +110,7 @@ made as (
     from own on conflict do nothing)
 update search_feeds f set search_id = own.id from own where f.feed_id = own.feed_id`
 
-/** Gives feeds a search that have none: new ones, and those of before migration 0039. */
+/** Gives feeds a search that have none: new ones, and those of before migration 0037. */
 export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
 
 // Whoever only makes and ends feeds never sees the list of searches. $1 key.

@@ -35,7 +35,7 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * Number of the newest migration that this checkout knows. The names of connections bear it, so
  * that a process of an older checkout is seen.
  */
-export const SCHEMA = 43
+export const SCHEMA = 38
 /** Upgrades begin at this schema: a database of an older one is refused. */
 export const FIRST_SCHEMA = 33
 

@@ -1,8 +1,5 @@
 -- What outlets reserve in ways that machines read (shared/outlets/rights.ts).
 
-alter table page_sources add column rights jsonb;  -- headers that state rights; null: none did
-alter table pages add column rights jsonb;         -- the signals that the page had, when it was finished
-
 -- The signals of each outlet, with the first and the last time they were seen.
 create table outlet_rights (
   outlet_no int not null references outlets on delete cascade,
@@ -11,11 +8,14 @@ create table outlet_rights (
   pages     int not null default 1,
   first_at  timestamptz(3) not null default now(),
   last_at   timestamptz(3) not null default now(),
+  value     text,                                  -- the latest, of a signal with many values
   primary key (outlet_no, signal, source)
 );
 
 -- Articles of which less may be shown than of others. Few; what is not here has no bounds.
 create table article_rights (
   id      text collate "C" primary key,            -- of the article
-  snippet boolean not null                         -- true: its snippet is what its outlet allows, and stays so
+  snippet boolean not null,                        -- true: its snippet is what its outlet allows, and stays so
+  vector  boolean not null default true,           -- false: words find it, meaning does not
+  page_no bigint                                   -- as in `embeddings`, where it has no row then
 );

@@ -36,3 +36,13 @@ create table alert_messages (
 create unique index alert_messages_open on alert_messages (alert_id) where delivered_at is null and kind = 'articles';
 create index alert_messages_due on alert_messages (try_at) where delivered_at is null;
 create index alert_messages_told on alert_messages (alert_id, delivered_at);
+
+-- Mails that asked owners of addresses, and what owners refused: it outlives alerts (shared/plans/alerts.ts).
+create table alert_asks (
+  told_to  text not null,                   -- in small letters
+  key_id   text not null references api_keys,
+  refused  boolean not null default false,
+  asked_at timestamptz(3) not null default now()
+);
+create index alert_asks_to on alert_asks (told_to);
+create index alert_asks_key on alert_asks (key_id, asked_at);
