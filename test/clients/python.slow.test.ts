@@ -14,7 +14,7 @@ import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 t.setTimeout(600_000)
 const run = promisify(execFile)
 
-const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3' })
+const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', ALERT_HOSTS: 'example.org' })
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await indexNews(api)
 const folder = t.testdir()

@@ -27,7 +27,7 @@ const pages = createServer(async ({ url = '' }, answer) => {
 const origin = `http://127.0.0.1:${await listen(pages)}`
 t.teardown(() => pages.close())
 
-const api = await startTestApi(t, { CORS_ORIGINS: origin })
+const api = await startTestApi(t, { CORS_ORIGINS: origin, ALERT_HOSTS: 'example.org' })
 const { secret } = await api.issue()
 await indexNews(api)
 const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret }

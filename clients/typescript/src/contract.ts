@@ -223,6 +223,48 @@ export interface KeptSearch {
   position: number
   created_at: string
   feed: { id: string; created_at: string; last_used_at: string | null; requests: number } | null
+  alert: Alert | null
+}
+
+/** Who is told what is new to a kept search. */
+export interface AlertTerms {
+  /** `https://…` or `mailto:…` */
+  to: string
+  /** `at once`, or a local time as `08:00`. */
+  when: string
+  /** IANA name; UTC by default. */
+  time_zone?: string | undefined
+}
+
+export interface Alert extends AlertTerms {
+  /** `asked`: the owner of the mail address has not agreed yet. */
+  state: 'on' | 'asked' | 'rests'
+  /** Why it rests, or what failed last. */
+  reason: string | null
+  created_at: string
+  delivered_at: string | null
+  /** With which a webhook is signed; in the answer of `setAlert` alone. */
+  secret?: string
+}
+
+/** The addresses of a feed. */
+export interface GivenFeed {
+  url: string
+  urls: { rss: string; atom: string; json: string }
+}
+
+/** A search with its result, at an address for good. */
+export interface Citation {
+  /** `/cite/` and `digest`. */
+  address: string
+  url: string
+  digest: string
+  search: string
+  count: number
+  cited_at: string
+  as_of: string
+  reach: { countries: Country[]; since: string }
+  ids_only: boolean
 }
 
 /** How much is new to a kept search. */
@@ -261,6 +303,14 @@ export interface Client {
   /** Changes a kept search, as far as given; its feed keeps its address. */
   changeSearch(id: string, change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>): Promise<KeptSearch>
   removeSearch(id: string): Promise<void>
+  /** The addresses of the feed of a kept search, which are secrets; gives it one where it has none. */
+  giveFeed(id: string): Promise<GivenFeed>
+  endFeed(id: string): Promise<void>
+  /** Has somebody told what is new to a kept search. */
+  setAlert(id: string, terms: AlertTerms): Promise<Alert>
+  endAlert(id: string): Promise<void>
+  /** Gives a search an address that always shows the same articles. */
+  cite(search: string): Promise<Citation>
   /** Counts what is new to searches since the mark of each; a mark of null begins now. */
   whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
   /** The RSS 2.0 text of a search. */

@@ -1,4 +1,16 @@
-import type { Client, ClientOptions, Copies, Counts, KeptSearch, Page, Related, WhatIsNew } from './contract.ts'
+import type {
+  Alert,
+  Citation,
+  Client,
+  ClientOptions,
+  Copies,
+  Counts,
+  GivenFeed,
+  KeptSearch,
+  Page,
+  Related,
+  WhatIsNew,
+} from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { articlesPath, poll } from './poll.ts'
 import { createTransport } from './transport.ts'
@@ -42,6 +54,11 @@ export function createClient(options: ClientOptions): Client {
     keepSearch: async search => (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,
     changeSearch: async (id, change) => (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
     removeSearch: id => transport.send<void>('DELETE', pathOf(id)),
+    giveFeed: async id => (await transport.send<{ data: GivenFeed }>('PUT', `${pathOf(id)}/feed`)).data,
+    endFeed: id => transport.send<void>('DELETE', `${pathOf(id)}/feed`),
+    setAlert: async (id, terms) => (await transport.send<{ data: Alert }>('PUT', `${pathOf(id)}/alert`, terms)).data,
+    endAlert: id => transport.send<void>('DELETE', `${pathOf(id)}/alert`),
+    cite: search => transport.send<Citation>('POST', '/explore/citations', { search }),
     whatIsNew: async marks => (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
     feed: async (query = {}) => (await transport.ask<string>(`${articlesPath(query)}.rss`, query)).body,
     limits: () => transport.limits(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Article, By, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Page, Related, Then, WhatIsNew
+from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Page, Related, Then, WhatIsNew
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import SEARCHES, Answer, articles_path, search_path
@@ -133,6 +133,28 @@ class AsyncClient(Base):
 
     async def remove_search(self, id: str) -> None:
         await self._ask(search_path(id), {}, sent=("DELETE", None))
+
+    async def give_feed(self, id: str) -> dict[str, Any]:
+        """The feed of a kept search with its addresses, `url` and `urls`: secrets."""
+        feed: dict[str, Any] = (await self._ask(f"{search_path(id)}/feed", {}, sent=("PUT", None))).body["data"]
+        return feed
+
+    async def end_feed(self, id: str) -> None:
+        await self._ask(f"{search_path(id)}/feed", {}, sent=("DELETE", None))
+
+    async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC") -> Alert:
+        """Has somebody told what is new to a kept search: `at once`, or at a local time as `08:00`."""
+        terms = {"to": to, "when": when, "time_zone": time_zone}
+        alert: Alert = (await self._ask(f"{search_path(id)}/alert", {}, sent=("PUT", terms))).body["data"]
+        return alert
+
+    async def end_alert(self, id: str) -> None:
+        await self._ask(f"{search_path(id)}/alert", {}, sent=("DELETE", None))
+
+    async def cite(self, search: str) -> Citation:
+        """Gives a search an address that always shows the same articles."""
+        citation: Citation = (await self._ask("/explore/citations", {}, sent=("POST", {"search": search}))).body
+        return citation
 
     async def what_is_new(self, marks: Mapping[str, str | None]) -> list[WhatIsNew]:
         """What is new to searches since the mark of each; None: it begins now."""

@@ -219,6 +219,40 @@ class KeptSearch(_Kept, total=False):
     """A search that the key keeps. Fields may be added."""
 
     feed: Optional[Dict[str, Any]]
+    alert: "Optional[Alert]"
+
+
+class _Alert(TypedDict):
+    to: str
+    when: str
+    time_zone: str
+    state: Literal["on", "asked", "rests"]
+    """asked: the owner of the mail address has not agreed yet."""
+    reason: Optional[str]
+    """Why it rests, or what failed last."""
+    created_at: str
+    delivered_at: Optional[str]
+
+
+class Alert(_Alert, total=False):
+    """Who is told what is new to a kept search."""
+
+    secret: str
+    """With which a webhook is signed; in the answer of `set_alert` alone."""
+
+
+class Citation(TypedDict):
+    """A search with its result, at an address for good."""
+
+    address: str
+    url: str
+    digest: str
+    search: str
+    count: int
+    cited_at: str
+    as_of: str
+    reach: Dict[str, Any]
+    ids_only: bool
 
 
 class WhatIsNew(TypedDict):
