@@ -48,9 +48,7 @@ const ATTEMPTS = 10
  *
  * @param db a pool whose connections have `SEARCH_SETTINGS`
  */
-export function openIndex(db: Queryable, options: IndexOptions = {}): SearchIndex {
-  return openIndexOf(db, ROWS, options)
-}
+export const openIndex = (db: Queryable, options: IndexOptions = {}): SearchIndex => openIndexOf(db, ROWS, options)
 
 /**
  * The same index, whose articles are kept and returned in a form of the application's own.

@@ -44,15 +44,13 @@ export interface Filterable {
 }
 
 /** All terms of an article that filters look up. */
-export function filterTerms({ country, language, publisherNo, authorNos }: Filterable): string[] {
-  return [
-    TERMS.country(country),
-    TERMS.language(language),
-    TERMS.hasAuthor(authorNos.length > 0),
-    TERMS.publisher(publisherNo),
-    ...authorNos.map(TERMS.author),
-  ]
-}
+export const filterTerms = ({ country, language, publisherNo, authorNos }: Filterable): string[] => [
+  TERMS.country(country),
+  TERMS.language(language),
+  TERMS.hasAuthor(authorNos.length > 0),
+  TERMS.publisher(publisherNo),
+  ...authorNos.map(TERMS.author),
+]
 
 /**
  * A term that stands for a word or a stem; `of` is the term of the same word or stem in title or

@@ -14,19 +14,16 @@ export function observeProcess(service: string, number: string | null = null): v
 }
 
 /** A counter named `perscope_…`. */
-export function counter<L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> {
-  return new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
-}
+export const counter = <L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> =>
+  new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
 
 /** A histogram named `perscope_…`, in seconds unless its name says otherwise. */
-export function histogram<L extends string>(
+export const histogram = <L extends string>(
   name: string,
   help: string,
   buckets: number[],
   labelNames: L[] = [],
-): Histogram<L> {
-  return new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
-}
+): Histogram<L> => new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
 
 /**
  * A gauge named `perscope_…` whose figures are read at each scrape. It has no figures when they

@@ -323,31 +323,27 @@ const HELD_BYTES = 5_000_000_000
 const DUE_ARTICLES = 500_000
 
 /** What is wrong among machines and servers. */
-function ofMachines({ postgres, vectors, redis, archiveIndex }: Machines): Found {
-  return [
-    ...(postgres === null ? [] : ofPostgres(postgres)),
-    ...(vectors === null ? [] : ofVectors(vectors)),
-    redis !== null && ofRedis(redis),
-    ...(archiveIndex === null ? [] : ofArchive(archiveIndex)),
-  ]
-}
+const ofMachines = ({ postgres, vectors, redis, archiveIndex }: Machines): Found => [
+  ...(postgres === null ? [] : ofPostgres(postgres)),
+  ...(vectors === null ? [] : ofVectors(vectors)),
+  redis !== null && ofRedis(redis),
+  ...(archiveIndex === null ? [] : ofArchive(archiveIndex)),
+]
 
-function ofPostgres({ role, standbys, slots, archive }: PostgresServers): Found {
-  return [
-    role === 'standby' && bad('database', 'The database is a standby, so nothing can be written', FIRST.standby),
-    ...standbys.map(({ host, name, lagBytes, lagSeconds }) => {
-      const isLate = (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS
-      const behind = lagSeconds === null ? bytes(lagBytes ?? 0) : span(lagSeconds)
-      return isLate && warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
-    }),
-    ...slots.flatMap(({ name, lost, heldBytes }) => [
-      lost && warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot),
-      heldBytes > HELD_BYTES &&
-        warn('machines', `Postgres keeps ${bytes(heldBytes)} of log for slot ${name}`, FIRST.slot),
-    ]),
-    archive?.failing === true && warn('machines', 'Postgres cannot archive its log', FIRST.archiving),
-  ]
-}
+const ofPostgres = ({ role, standbys, slots, archive }: PostgresServers): Found => [
+  role === 'standby' && bad('database', 'The database is a standby, so nothing can be written', FIRST.standby),
+  ...standbys.map(({ host, name, lagBytes, lagSeconds }) => {
+    const isLate = (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS
+    const behind = lagSeconds === null ? bytes(lagBytes ?? 0) : span(lagSeconds)
+    return isLate && warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
+  }),
+  ...slots.flatMap(({ name, lost, heldBytes }) => [
+    lost && warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot),
+    heldBytes > HELD_BYTES &&
+      warn('machines', `Postgres keeps ${bytes(heldBytes)} of log for slot ${name}`, FIRST.slot),
+  ]),
+  archive?.failing === true && warn('machines', 'Postgres cannot archive its log', FIRST.archiving),
+]
 
 function ofVectors({ shards, unreachable: away }: VectorNodes): Found {
   const idle = shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active').length

@@ -148,16 +148,14 @@ function healthOf(
 export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>
 
 /** The share of each of its budgets that an outlet has used today: 1 is all of it. */
-export function budgetsUsed(
+export const budgetsUsed = (
   { today }: Pick<OutletHealth, 'today'>,
   budget: Budget,
-): Record<keyof OutletHealth['today'], number> {
-  return {
-    hosts: today.hosts / budget.CRAWL_OUTLET_HOSTS,
-    pages: today.pages / budget.CRAWL_OUTLET_PAGES,
-    bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
-  }
-}
+): Record<keyof OutletHealth['today'], number> => ({
+  hosts: today.hosts / budget.CRAWL_OUTLET_HOSTS,
+  pages: today.pages / budget.CRAWL_OUTLET_PAGES,
+  bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
+})
 
 /** SQL: gaps are shown for so long, and a feed's count begins anew after so long without one. */
 export const GAPS_SHOWN = "interval '7 days'"

@@ -35,15 +35,14 @@ export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
  * SQL: the processes of a service.
  * All connections of a process have the same name, and no other process has it (`createPool`).
  */
-export function countOf(service: string): string {
-  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int`
-}
+export const countOf = (service: string): string =>
+  `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int`
 
 /** SQL: of these, the processes of a checkout with an older schema. */
-export function olderOf(service: string): string {
-  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
+export const olderOf = (
+  service: string,
+): string => `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
             and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < ${SCHEMA})::int`
-}
 
 const READ_HOSTS = `
   select coalesce(host(client_addr), 'local socket') as host, ${SERVICES.map(name => `${countOf(name)} as ${name}`)}
@@ -52,9 +51,8 @@ const READ_HOSTS = `
    group by 1 order by 1`
 
 /** The hosts that processes run on, as the database sees them. */
-export async function readHosts(db: Pick<Pool, 'query'>): Promise<HostProcesses[]> {
-  return (await db.query<HostProcesses>({ name: 'status-hosts', text: READ_HOSTS })).rows
-}
+export const readHosts = async (db: Pick<Pool, 'query'>): Promise<HostProcesses[]> =>
+  (await db.query<HostProcesses>({ name: 'status-hosts', text: READ_HOSTS })).rows
 
 // A base backup that is under way is a sender too, and no standby. Hidden values stay null, which
 // `greatest` alone would take for zero.
@@ -81,9 +79,8 @@ const READ_POSTGRES = `
            'file', last_failed_wal) end as archive
     from now, pg_stat_archiver`
 
-export async function readPostgres(db: Pick<Pool, 'query'>): Promise<PostgresServers> {
-  return (await db.query<PostgresServers>({ name: 'status-postgres', text: READ_POSTGRES })).rows[0]!
-}
+export const readPostgres = async (db: Pick<Pool, 'query'>): Promise<PostgresServers> =>
+  (await db.query<PostgresServers>({ name: 'status-postgres', text: READ_POSTGRES })).rows[0]!
 
 /** The settings that lead to the archive index. */
 type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>

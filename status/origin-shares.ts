@@ -96,20 +96,18 @@ const DEVIATIONS = 4
  * The fields whose sources are worse than before. A change to a source of the same trust or of a
  * higher one is no fall. The two shares are compared by the test for two proportions.
  */
-export function fallsOf(before: SourceCounts, now: SourceCounts): Fall[] {
-  return FIELDS.flatMap(field => {
+export const fallsOf = (before: SourceCounts, now: SourceCounts): Fall[] =>
+  FIELDS.flatMap(field => {
     const [earlier, later] = [before[field] ?? {}, now[field] ?? {}]
     const trusted = TRUST[field].map((_, at) => TRUST[field].slice(0, at + 1).flat())
     const fell = trusted.some(sources => isFall(sum(earlier, sources), sum(earlier), sum(later, sources), sum(later)))
     return fell ? [{ field, ...greatestLoss(earlier, later) }] : []
   })
-}
 
 type Named = Partial<Record<Source, number>>
 
-function sum(named: Named, sources?: Source[]): number {
-  return (sources?.map(source => named[source]) ?? Object.values(named)).reduce<number>((all, n) => all + (n ?? 0), 0)
-}
+const sum = (named: Named, sources?: Source[]): number =>
+  (sources?.map(source => named[source]) ?? Object.values(named)).reduce<number>((all, n) => all + (n ?? 0), 0)
 
 function isFall(partBefore: number, before: number, partNow: number, now: number): boolean {
   if (before === 0 || now === 0) return false

@@ -77,6 +77,10 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
 }
 
 /** Delayed embeddings count as delayed jobs of the embedder, in whichever store they wait. */
-export function withDelayed(counts: Record<QueueName, QueueCounts>, promised: number): Record<QueueName, QueueCounts> {
-  return { ...counts, embed: { ...counts.embed, delayed: counts.embed.delayed + promised } }
-}
+export const withDelayed = (
+  counts: Record<QueueName, QueueCounts>,
+  promised: number,
+): Record<QueueName, QueueCounts> => ({
+  ...counts,
+  embed: { ...counts.embed, delayed: counts.embed.delayed + promised },
+})

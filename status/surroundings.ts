@@ -160,8 +160,8 @@ async function readCertificates(config: SurroundingsConfig, pool: Pool | null): 
 }
 
 /** The end of a server's certificate, in ms since 1970; whoever signed it. */
-function endOfCertificate({ hostname, port }: URL): Promise<number | null> {
-  return new Promise((resolve, reject) => {
+const endOfCertificate = ({ hostname, port }: URL): Promise<number | null> =>
+  new Promise((resolve, reject) => {
     const host = hostname.replace(/^\[|\]$/g, '')
     const name = isIP(host) === 0 ? { servername: host } : {}
     const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false, timeout: PATIENCE })
@@ -172,7 +172,6 @@ function endOfCertificate({ hostname, port }: URL): Promise<number | null> {
     socket.once('timeout', () => socket.destroy(new Error('no answer')))
     socket.on('error', reject)
   })
-}
 
 async function endOfPostgres(pool: Pool): Promise<number | null> {
   const client = await pool.connect()

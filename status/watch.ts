@@ -156,9 +156,8 @@ const ALERTS = `
             join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
 
 /** Alerts that rest after failures, and how long messages have waited for the notifier. */
-async function readAlerts(pool: Pool): Promise<{ resting: number; waiting: number }> {
-  return (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
-}
+const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: number }> =>
+  (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
 
 /** Services of which many processes have come and gone lately. */
 type Restarts = (names: readonly string[], now: number) => string[]

@@ -16,9 +16,8 @@ import type {
 const WHOLE = new Intl.NumberFormat('en-GB')
 
 /** 1234567 as "1.23 M"; below a million in full: "123,456". */
-export function number(n: number): string {
-  return n < 1_000_000 ? WHOLE.format(n) : `${(n / 1_000_000).toFixed(n < 10_000_000 ? 2 : 1)} M`
-}
+export const number = (n: number): string =>
+  n < 1_000_000 ? WHOLE.format(n) : `${(n / 1_000_000).toFixed(n < 10_000_000 ? 2 : 1)} M`
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${number(n)} ${n === 1 ? one : many}`
 

@@ -188,13 +188,12 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
 }
 
 /** Whether a server could listen on `port` of `host` now. */
-export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return new Promise(resolve => {
+export const isFree = (port: number, host = '127.0.0.1'): Promise<boolean> =>
+  new Promise(resolve => {
     const server = createServer()
     server.once('error', () => resolve(false))
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
   })
-}
 
 /**
  * The key that an embedded server asks for, because every account of the machine can reach its

@@ -136,11 +136,10 @@ function cannotMake({ folder, name, instead }: PythonEnvironment, error: unknown
   throw new Problem(`The Python environment of ${name} cannot be made in ${folder} (${why}): ${instead}.`)
 }
 
-function withoutVenv({ name, instead }: PythonEnvironment, output: string): string {
-  return /ensurepip|No module named venv/.test(output)
+const withoutVenv = ({ name, instead }: PythonEnvironment, output: string): string =>
+  /ensurepip|No module named venv/.test(output)
     ? `python3 has no venv module for ${name}; install it ("apt-get install python3-venv" on Debian): ${instead}.`
     : `python3 could not make an environment for ${name} (${lastLine(output)}): ${instead}.`
-}
 
 const lastLine = (output: string) => output.trim().split('\n').at(-1)?.trim().replace(/\.$/, '') ?? ''
 

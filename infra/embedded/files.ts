@@ -7,9 +7,8 @@ export class Problem extends Error {
 }
 
 /** The code of a system error (`ENOSPC`, `EACCES` …), or an empty text. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /**
  * The problem behind a failure to write in `dataDir`, told from a system error or from the log of a

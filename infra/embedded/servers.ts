@@ -137,13 +137,12 @@ async function startAll({ starting, interrupted }: Running, servers: readonly Se
 }
 
 /** For a server that only semantic search needs: reports why it is missing, and goes on. */
-function optional({ signal, report }: Starting, start: Promise<Addresses & Keys>): Promise<Addresses & Keys> {
-  return start.catch(error => {
+const optional = ({ signal, report }: Starting, start: Promise<Addresses & Keys>): Promise<Addresses & Keys> =>
+  start.catch(error => {
     if (!(error instanceof Problem) || signal.aborted) throw error
     report(error.message)
     return {}
   })
-}
 
 async function stop({ starting, supervised, locks, interrupted }: Running): Promise<void> {
   interrupted.abort(new Problem('The servers were ended.'))

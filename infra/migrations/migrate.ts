@@ -51,9 +51,8 @@ export async function migrate(databaseUrl: string, { mayBeUnfinished = false } =
 }
 
 /** Names of the numbered files, in order. */
-export async function migrationFiles(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
-}
+export const migrationFiles = async (): Promise<string[]> =>
+  (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
 
 async function applyFiles(client: pg.Client): Promise<string[]> {
   await client.query(

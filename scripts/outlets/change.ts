@@ -58,9 +58,8 @@ export async function remove(context: CommandContext, pool: Pool, written: strin
 }
 
 /** Reads a catalogue and says what it mended. */
-export async function readOutlets(context: CommandContext, file: string): Promise<Outlet[]> {
-  return tell(context, readCatalogue(await readFile(file, 'utf8')))
-}
+export const readOutlets = async (context: CommandContext, file: string): Promise<Outlet[]> =>
+  tell(context, readCatalogue(await readFile(file, 'utf8')))
 
 /** Warns of feeds that several outlets of a catalogue name. */
 export function warnOfSharedFeeds({ say }: CommandContext, outlets: Outlet[]): void {
@@ -107,9 +106,8 @@ export const ENTRY_OPTIONS: Record<string, Option> = {
 }
 
 /** Whether options describe an outlet. */
-function hasEntry(options: CommandContext['options']): boolean {
-  return Object.keys(ENTRY_OPTIONS).some(name => options[name] !== undefined)
-}
+const hasEntry = (options: CommandContext['options']): boolean =>
+  Object.keys(ENTRY_OPTIONS).some(name => options[name] !== undefined)
 
 /**
  * One outlet of options, checked as a catalogue's file is. A file says more of an outlet.

@@ -41,12 +41,10 @@ type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null, permanent: false, dead: false }
 
 /** Tries one address once. */
-export async function checkFeed(
+export const checkFeed = async (
   trial: Trial,
   of: { domain: string; url: string; listed: boolean },
-): Promise<CheckedFeed> {
-  return { ...UNKNOWN, ...of, ...(await tryFeed(trial, of.url)) }
-}
+): Promise<CheckedFeed> => ({ ...UNKNOWN, ...of, ...(await tryFeed(trial, of.url)) })
 
 async function tryFeed(trial: Trial, url: string): Promise<Findings> {
   try {
@@ -87,9 +85,8 @@ async function describe(
 }
 
 /** Whether two addresses have the same registrable domain; hosts without one must be equal. */
-function isSameSite(one: URL, other: URL): boolean {
-  return one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
-}
+const isSameSite = (one: URL, other: URL): boolean =>
+  one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
 
 /** Where content systems put their feeds and news sitemaps. */
 const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']

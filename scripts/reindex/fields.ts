@@ -14,8 +14,8 @@ const SNIPPETS = 200
  *
  * @returns whether it is complete
  */
-export function reindexSnippets(work: Work): Promise<boolean> {
-  return inParts(work, SNIPPETS, async seqs => {
+export const reindexSnippets = (work: Work): Promise<boolean> =>
+  inParts(work, SNIPPETS, async seqs => {
     const { rows } = await work.pool.query<{ seq: bigint; snippet: string | null; body: string | null }>(TEXTS, [seqs])
     const changed = rows
       .map(({ seq, snippet, body }) => ({ seq, before: snippet, snippet: snippetOf(body) }))
@@ -27,7 +27,6 @@ export function reindexSnippets(work: Work): Promise<boolean> {
     })
     return true
   })
-}
 
 // $1 seqs. Indexes: the primary keys. Snippets that outlets bound stay (decision 41).
 const TEXTS = `

@@ -29,9 +29,8 @@ const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const RESOLVER_THREADS = { UV_THREADPOOL_SIZE: '32' }
 
 /** Where a service of `npm start` answers `/healthz`, `/readyz` and `/metrics`. */
-export function metricsAddress(env: NodeJS.ProcessEnv, port: number): string {
-  return `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${port}`
-}
+export const metricsAddress = (env: NodeJS.ProcessEnv, port: number): string =>
+  `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${port}`
 
 /**
  * A service of the fleet as the supervisor runs it: the Procfile's line with an environment.

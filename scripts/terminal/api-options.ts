@@ -8,14 +8,13 @@ import { type CommandContext, type Option, UsageError } from '../../shared/proce
  * The API's parameters as options of a script, printed from the table of those who search:
  * `--search-in`, `--per-page` …
  */
-export function queryOptions(without: readonly string[] = []): Record<string, Option> {
-  return Object.fromEntries(
+export const queryOptions = (without: readonly string[] = []): Record<string, Option> =>
+  Object.fromEntries(
     PARAMETERS.filter(([name]) => name !== 'cursor' && !without.includes(name)).map(([name, parameter]) => [
       name.replaceAll('_', '-'),
       { type: 'string', about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
     ]),
   )
-}
 
 const PARAMETERS: [name: string, Parameter][] = Object.entries(EXPLORE_PARAMETERS)
 

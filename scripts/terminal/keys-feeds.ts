@@ -76,17 +76,15 @@ async function keyNamed(pool: Pool, named: string | undefined, verb: string): Pr
 }
 
 /** The fields of a feed that the command prints: all but its address. */
-function described(feed: SearchFeed): Record<string, unknown> {
-  return {
-    id: feed.id,
-    key: feed.keyId,
-    title: feed.title,
-    search: feed.search,
-    created_at: feed.createdAt.toISOString(),
-    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
-    requests: feed.requests,
-  }
-}
+const described = (feed: SearchFeed): Record<string, unknown> => ({
+  id: feed.id,
+  key: feed.keyId,
+  title: feed.title,
+  search: feed.search,
+  created_at: feed.createdAt.toISOString(),
+  last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+  requests: feed.requests,
+})
 
 /** Feeds for people: two lines each. */
 function feedTable(feeds: SearchFeed[]): string {

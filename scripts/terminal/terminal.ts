@@ -38,9 +38,8 @@ export interface ProgressBar {
 }
 
 /** A bar over articles. */
-export function articlesBar(total: number): ProgressBar {
-  return progressBar(total, '{bar} {value} of {total} articles · {eta_formatted} left')
-}
+export const articlesBar = (total: number): ProgressBar =>
+  progressBar(total, '{bar} {value} of {total} articles · {eta_formatted} left')
 
 /**
  * A bar over the bytes of an archive; its field `articles` says how many were read.
@@ -53,9 +52,8 @@ export function archiveBar(size: number | null): ProgressBar {
 }
 
 /** A bar over outlets. Null: nobody watches. */
-export function outletsBar(total: number | null): ProgressBar {
-  return progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
-}
+export const outletsBar = (total: number | null): ProgressBar =>
+  progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
 
 function progressBar(total: number | null, format: string, fields: Record<string, number | string> = {}): ProgressBar {
   const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)

@@ -13,14 +13,10 @@ export function hashOf(text: string): number {
 }
 
 /** The hash with one more code unit; `finishHash` comes last. */
-export function hashStep(hash: number, unit: number): number {
-  return Math.imul(hash ^ unit, 0x01000193)
-}
+export const hashStep = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193)
 
 /** Of two neighbouring words, by their own hashes; their order counts. */
-export function pairHash(first: number, second: number): number {
-  return finishHash(Math.imul(first, 0x9e3779b1) ^ second)
-}
+export const pairHash = (first: number, second: number): number => finishHash(Math.imul(first, 0x9e3779b1) ^ second)
 
 export function finishHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)

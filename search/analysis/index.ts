@@ -162,9 +162,10 @@ export interface DocumentWords {
   body: string
 }
 
-export function indexText(title: string, body: string | null): DocumentWords {
-  return { title: wordListOf(title), body: wordListOf(body ?? '') }
-}
+export const indexText = (title: string, body: string | null): DocumentWords => ({
+  title: wordListOf(title),
+  body: wordListOf(body ?? ''),
+})
 
 /** The list of the words of a text. */
 export function wordListOf(text: string): string {
@@ -176,9 +177,7 @@ export function wordListOf(text: string): string {
  * Words with line breaks before, between and after them. A text contains a phrase when its list
  * contains the phrase's list.
  */
-export function wordList(list: string[]): string {
-  return list.length === 0 ? '\n' : `\n${list.join('\n')}\n`
-}
+export const wordList = (list: string[]): string => (list.length === 0 ? '\n' : `\n${list.join('\n')}\n`)
 
 /** The words of a list. */
 export const wordsOf = (list: string): string[] => list.split('\n').filter(word => word !== '')

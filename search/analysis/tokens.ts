@@ -30,9 +30,7 @@ export function words(text: string): string[] {
 }
 
 /** Whether a text holds anything to search for (decision 19). A mark alone is no letter. */
-export function hasLetterOrDigit(text: string): boolean {
-  return /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
-}
+export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 
 /** Kinds of code units for a tokenizer, as bits: a word's kinds are those of its code units. */
 export const SEPARATOR = 0
@@ -122,15 +120,14 @@ export function foldWord(word: string): string {
 }
 
 /** The rule itself. */
-export function foldAny(word: string): string {
-  return word
+export const foldAny = (word: string): string =>
+  word
     .replace(/\p{Cf}+/gu, '')
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[ßæœøłđðþıʼ]/g, letter => LETTERS[letter]!)
     .replace(/\p{M}+/gu, '')
-}
 
 /** Signs that stand for `'` (decision 44). */
 export const APOSTROPHES = '‘’ʼ`´'
@@ -140,6 +137,5 @@ const APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'g')
  * A name folded as words are; separators stay, apostrophes are one sign, and white space is
  * collapsed. For `outlet=` and `author=` (decisions 15, 44).
  */
-export function foldName(name: string): string {
-  return foldWord(name.normalize('NFC').replace(APOSTROPHE, "'")).replace(/\s+/g, ' ').trim()
-}
+export const foldName = (name: string): string =>
+  foldWord(name.normalize('NFC').replace(APOSTROPHE, "'")).replace(/\s+/g, ' ').trim()

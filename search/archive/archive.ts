@@ -255,18 +255,16 @@ function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: s
 const sourceOf = (field: string): Clause => ({ [field]: { terms: { field } } })
 
 /** Buckets by number and country. */
-function namesOf(field: NameField, source: string, { take }: Extract<Question, { kind: 'names' }>): Pages {
-  return {
-    name: field,
-    sources: [sourceOf(source), sourceOf('country')],
-    aggs: NEWEST,
-    take({ key, count, newest }) {
-      const countries = COUNTRIES.reduce((bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits), 0)
-      const minute = minuteOf(newest)
-      take(field, Number(key[source]), { articles: count, countries, newest: COUNTRIES.map(() => minute) })
-    },
-  }
-}
+const namesOf = (field: NameField, source: string, { take }: Extract<Question, { kind: 'names' }>): Pages => ({
+  name: field,
+  sources: [sourceOf(source), sourceOf('country')],
+  aggs: NEWEST,
+  take({ key, count, newest }) {
+    const countries = COUNTRIES.reduce((bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits), 0)
+    const minute = minuteOf(newest)
+    take(field, Number(key[source]), { articles: count, countries, newest: COUNTRIES.map(() => minute) })
+  },
+})
 
 /** Of the articles of a bucket: the latest publication, and the latest ingestion without one. */
 const NEWEST: Clause = {
@@ -318,9 +316,8 @@ function clauseOf(node: QueryNode): Clause {
   }
 }
 
-function anyOf(clauses: Clause[]): Clause {
-  return clauses.length === 1 ? clauses[0]! : { bool: { should: clauses, minimum_should_match: 1 } }
-}
+const anyOf = (clauses: Clause[]): Clause =>
+  clauses.length === 1 ? clauses[0]! : { bool: { should: clauses, minimum_should_match: 1 } }
 
 /** Terms of one field become one clause, because the number of clauses has a limit. */
 function orClauses(nodes: QueryNode[]): Clause[] {

@@ -129,13 +129,12 @@ export function openArchiveStore(pool: Pool) {
 }
 
 /** A change that searches must notice, in one transaction with the new version. */
-async function changing<T>(pool: Pool, change: (client: Client) => Promise<T>): Promise<T> {
-  return await transaction(pool, async client => {
+const changing = async <T>(pool: Pool, change: (client: Client) => Promise<T>): Promise<T> =>
+  await transaction(pool, async client => {
     const result = await change(client)
     await client.query('update segments_version set version = version + 1')
     return result
   })
-}
 
 async function releaseNext(client: Client): Promise<number> {
   const { rows } = await client.query<{ segment_no: number; articles: number }>(RELEASE)

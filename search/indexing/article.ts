@@ -76,9 +76,7 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippe
  * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Bounds
  * combining marks: searches normalise what is stored.
  */
-export function storable(text: string): string {
-  return boundMarks(text.replaceAll('\0', ' ').toWellFormed())
-}
+export const storable = (text: string): string => boundMarks(text.replaceAll('\0', ' ').toWellFormed())
 
 /** A prepared text in UTF-8, as Postgres takes it. */
 type EncodedText = PreparedText<Uint8Array>

@@ -223,9 +223,8 @@ export function cutToDays(
   return bounds
 }
 
-function cut(span: TimeSpan, days: TimeSpan | null): TimeSpan {
-  return days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
-}
+const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
+  days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
 
 /**
  * Whether an article's times lie within; NaN: it has no such time. Comparisons with NaN are false.

@@ -65,9 +65,8 @@ function placesOf(lengths: LengthAt[], from: number, to: number): Places {
   return places
 }
 
-function follows(first: Places, then: Places, most: number): boolean {
-  return then.starts.some(start => {
+const follows = (first: Places, then: Places, most: number): boolean =>
+  then.starts.some(start => {
     for (let end = start; end >= start - most; end--) if (first.ends.has(end)) return true
     return false
   })
-}

@@ -3,8 +3,7 @@ import { stem } from '../analysis/stems.ts'
 import { TERMS } from '../terms.ts'
 import { LANGUAGES, type Language } from '../vocabulary.ts'
 import type { ArticleQuery } from './article-query.ts'
-import type { Expression, Leaf, Match } from './parse.ts'
-import { and, andNot, or, type QueryNode, term } from './parse.ts'
+import { and, andNot, type Expression, type Leaf, type Match, or, type QueryNode, term } from './parse.ts'
 
 type Scope = ArticleQuery['searchIn']
 

@@ -11,14 +11,10 @@ const TYPES = { text: 25, bytea: 17 } as const
 const HEADER = 20
 
 /** A parameter of the type `text[]`. Bytes are a text in UTF-8. */
-export function textArray(values: readonly (string | Uint8Array | null)[]): Buffer {
-  return binaryArray(TYPES.text, values)
-}
+export const textArray = (values: readonly (string | Uint8Array | null)[]): Buffer => binaryArray(TYPES.text, values)
 
 /** A parameter of the type `bytea[]`. */
-export function byteaArray(values: readonly Uint8Array[]): Buffer {
-  return binaryArray(TYPES.bytea, values)
-}
+export const byteaArray = (values: readonly Uint8Array[]): Buffer => binaryArray(TYPES.bytea, values)
 
 function binaryArray(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + room(value), HEADER))
@@ -38,9 +34,8 @@ function binaryArray(type: number, values: readonly (string | Uint8Array | null)
 }
 
 /** Bytes that a value takes at most. In UTF-8 a code unit takes three bytes at most. */
-function room(value: string | Uint8Array | null): number {
-  return typeof value === 'string' ? value.length * 3 : (value?.length ?? 0)
-}
+const room = (value: string | Uint8Array | null): number =>
+  typeof value === 'string' ? value.length * 3 : (value?.length ?? 0)
 
 /** @returns the bytes that it has taken */
 function write(buffer: Buffer, value: string | Uint8Array, at: number): number {

@@ -31,9 +31,8 @@ export const namesOf = ({ id, pageNo }: EmbeddableArticle) => ({
 const BODY = 4_000
 
 /** Reads articles by their numbers, in that order. Articles that are gone are left out. */
-export async function readEmbeddable(db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> {
-  return (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })).rows
-}
+export const readEmbeddable = async (db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> =>
+  (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })).rows
 
 const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`
 

@@ -77,8 +77,8 @@ export async function storeEverywhere(
  * Notes that the articles are embedded. False, and nothing is noted: a collection was registered
  * meanwhile that lacks them.
  */
-function noteEmbedded(pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> {
-  return transaction(pool, async client => {
+const noteEmbedded = (pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> =>
+  transaction(pool, async client => {
     const collections = await holdCollections(client)
     if (collections.some(({ name }) => !done.has(name))) return false
     // $1 seqs. Index: the primary key.
@@ -90,4 +90,3 @@ function noteEmbedded(pool: Pool, articles: EmbeddableArticle[], done: Set<strin
     })
     return true
   })
-}

@@ -139,14 +139,12 @@ export async function composeArticle(
   }
 }
 
-function withoutTitle(interstitial: InterstitialKind | null): [Refusal, string] {
-  return [
-    interstitial === 'error page' ? 'not-an-article' : 'no-title',
-    interstitial === null
-      ? 'Neither the page nor the feed gives a title.'
-      : `The outlet served a ${interstitial}, and its feed gives no title.`,
-  ]
-}
+const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] => [
+  interstitial === 'error page' ? 'not-an-article' : 'no-title',
+  interstitial === null
+    ? 'Neither the page nor the feed gives a title.'
+    : `The outlet served a ${interstitial}, and its feed gives no title.`,
+]
 
 /** A snippet of its own, where the outlet allows less than the beginning of the text. */
 function snippetWithin(

@@ -26,9 +26,10 @@ export function bestOf<T>(candidates: Iterable<Candidate<T>>): Candidate<T> | nu
 const STATED = new Set<Source>(['json-ld', 'meta', 'microdata', 'feed', 'page'])
 
 /** @param confirmed another source gives the same value */
-export function originOf(source: Source, confirmed: boolean): Origin {
-  return { source, sure: confirmed ? 'confirmed' : STATED.has(source) ? 'stated' : 'guessed' }
-}
+export const originOf = (source: Source, confirmed: boolean): Origin => ({
+  source,
+  sure: confirmed ? 'confirmed' : STATED.has(source) ? 'stated' : 'guessed',
+})
 
 export const NO_ORIGIN: Origin = { source: 'none', sure: 'guessed' }
 

@@ -133,21 +133,18 @@ function leadsToNoArticle(article: URL, end: URL): boolean {
   return namesAnArticle(from) && !namesAnArticle(to) && /^[a-z]+$/i.test(to)
 }
 
-function namesAnArticle(segment: string): boolean {
-  return /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
-}
+const namesAnArticle = (segment: string): boolean =>
+  /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
 
 /**
  * Whether a root with parameters is an article: `/?p=123` and `/?123` on sites without readable
  * addresses.
  */
-function rootNamesAnArticle(url: URL): boolean {
-  return /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
-}
+const rootNamesAnArticle = (url: URL): boolean =>
+  /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
 
-function segments(url: URL): string[] {
-  return url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
-}
+const segments = (url: URL): string[] =>
+  url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
 
 /** What a page says of its languages. */
 export interface Languages {

@@ -118,35 +118,29 @@ function keyQuery(search: string): string {
 }
 
 /** A fragment is a place on the page, except for pages of scripts that keep their path in `#!`. */
-function keyFragment(hash: string): string {
-  return hash.startsWith('#!') && hash.length > 2 ? hash : ''
-}
+const keyFragment = (hash: string): string => (hash.startsWith('#!') && hash.length > 2 ? hash : '')
 
-function parameters(search: string): { raw: string; name: string; value: string }[] {
-  return (
-    search
-      .slice(1)
-      .split('&')
-      // Feeds that escape twice write `?a=1&amp;b=2`.
-      .map(raw => raw.replace(/^(?:amp;)+/i, ''))
-      .filter(raw => raw !== '')
-      .map(raw => {
-        const at = raw.indexOf('=')
-        return at < 0 ? { raw, name: raw, value: '' } : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
-      })
-  )
-}
+const parameters = (search: string): { raw: string; name: string; value: string }[] =>
+  search
+    .slice(1)
+    .split('&')
+    // Feeds that escape twice write `?a=1&amp;b=2`.
+    .map(raw => raw.replace(/^(?:amp;)+/i, ''))
+    .filter(raw => raw !== '')
+    .map(raw => {
+      const at = raw.indexOf('=')
+      return at < 0 ? { raw, name: raw, value: '' } : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
+    })
 
 /**
  * One spelling for each escape (RFC 3986 §6.2.2): unreserved characters plain, hexadecimal digits
  * in capitals, a stray `%` escaped.
  */
-function canonicalEscapes(text: string): string {
-  return text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
+const canonicalEscapes = (text: string): string =>
+  text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
     return /[A-Za-z0-9._~-]/.test(character) ? character : written.toUpperCase()
   })
-}
 
 /** Only to compare with names of parameters. An escape that is no UTF-8 stays as it is. */
 function decode(text: string): string {

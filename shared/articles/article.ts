@@ -10,17 +10,15 @@ export const TIME_ZONES: Record<Country, string> = {
 }
 
 /** The article object of the contract, but for the relevance that a search by meaning adds last. */
-export function articleObject(row: ArticleRow) {
-  return {
-    id: row.id,
-    title: row.title,
-    url: row.url,
-    snippet: row.snippet,
-    published_at: row.publishedAt?.toISOString() ?? null,
-    ingested_at: row.ingestedAt?.toISOString() ?? null,
-    authors: row.authors.map(({ id, name }) => ({ id, name })),
-    outlet: { name: row.outlet.name, domain: row.outlet.domain },
-    language: row.language,
-    country: row.country,
-  }
-}
+export const articleObject = (row: ArticleRow) => ({
+  id: row.id,
+  title: row.title,
+  url: row.url,
+  snippet: row.snippet,
+  published_at: row.publishedAt?.toISOString() ?? null,
+  ingested_at: row.ingestedAt?.toISOString() ?? null,
+  authors: row.authors.map(({ id, name }) => ({ id, name })),
+  outlet: { name: row.outlet.name, domain: row.outlet.domain },
+  language: row.language,
+  country: row.country,
+})

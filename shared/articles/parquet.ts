@@ -46,20 +46,18 @@ export function createParquet(columns: readonly CsvColumn[]) {
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema']
 
-function schemaOf(columns: readonly CsvColumn[]): Schema {
-  return [
-    { name: 'article', num_children: columns.length },
-    ...columns.flatMap((name): Schema => {
-      if (name === 'relevance') return [{ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' }]
-      if (name !== 'authors' && name !== 'agencies') return [isTime(name) ? time(name) : text(name)]
-      return [
-        { name, repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
-        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-        text('element'),
-      ]
-    }),
-  ]
-}
+const schemaOf = (columns: readonly CsvColumn[]): Schema => [
+  { name: 'article', num_children: columns.length },
+  ...columns.flatMap((name): Schema => {
+    if (name === 'relevance') return [{ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' }]
+    if (name !== 'authors' && name !== 'agencies') return [isTime(name) ? time(name) : text(name)]
+    return [
+      { name, repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
+      { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+      text('element'),
+    ]
+  }),
+]
 
 const isTime = (name: CsvColumn) => name === 'published_at' || name === 'ingested_at'
 

@@ -74,20 +74,18 @@ const KEPT = [
 ]
 
 /** The lines of the file. */
-export function runningLines(env: NodeJS.ProcessEnv): string {
-  return envLines(Object.fromEntries(KEPT.map(name => [name, env[name]?.trim()])))
-}
+export const runningLines = (env: NodeJS.ProcessEnv): string =>
+  envLines(Object.fromEntries(KEPT.map(name => [name, env[name]?.trim()])))
 
 /**
  * Lines `NAME=value`. Without quotes they can be read by a shell, by `docker --env-file` and as
  * systemd's `EnvironmentFile` alike. What is not set is left out.
  */
-export function envLines(settings: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(settings)
+export const envLines = (settings: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(settings)
     .filter(([, value]) => (value ?? '') !== '')
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
-}
 
 /**
  * Completes `env` by the settings of the `npm start` that runs on `dataDir`. Returns `env` when

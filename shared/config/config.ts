@@ -48,8 +48,8 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
  * A sentence for each name in `env` that looks like a setting of ours and is none, in
  * alphabetical order.
  */
-export function settingsWithoutUse(env: NodeJS.ProcessEnv = process.env): string[] {
-  return Object.keys(env)
+export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  Object.keys(env)
     .sort()
     .flatMap(name => {
       if (isSetting(name)) return []
@@ -58,7 +58,6 @@ export function settingsWithoutUse(env: NodeJS.ProcessEnv = process.env): string
       if (meant === null && !OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
       return [`There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`]
     })
-}
 
 const FILE = '_FILE'
 

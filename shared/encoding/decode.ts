@@ -112,9 +112,8 @@ function ofBrowsers(label: string): string | null {
 }
 
 /** The charset of a Content-Type header (RFC 9110, 8.3), as it stands. */
-function headerLabel(contentType: string | null): string | null {
-  return /;\s*charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? '')?.[1] ?? null
-}
+const headerLabel = (contentType: string | null): string | null =>
+  /;\s*charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? '')?.[1] ?? null
 
 /**
  * Bytes that are searched for a declaration. The standard searches 1,024; pages with long comments

@@ -20,9 +20,8 @@ const storage = new AsyncLocalStorage<{ ids: LogContext; waits: Waits }>()
  * Runs `work` with these ids on every line of every logger, and notes in `waits` what it waits for;
  * also in functions that it awaits.
  */
-export function withLogContext<T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T {
-  return storage.run({ ids, waits }, work)
-}
+export const withLogContext = <T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T =>
+  storage.run({ ids, waits }, work)
 
 export const logContext = (): LogContext => storage.getStore()?.ids ?? {}
 

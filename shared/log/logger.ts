@@ -13,8 +13,8 @@ export type { Logger }
  *
  * @param number of a process that shares a service with others: `process` on every line
  */
-export function createLogger(service: string, level: string, number: string | null = null): Logger {
-  return pino(
+export const createLogger = (service: string, level: string, number: string | null = null): Logger =>
+  pino(
     {
       level,
       base: number === null ? { service } : { service, process: number },
@@ -25,7 +25,6 @@ export function createLogger(service: string, level: string, number: string | nu
     },
     createDestination(),
   )
-}
 
 /** Loggers whose lines may wait. */
 const patientLoggers = new WeakSet<object>()

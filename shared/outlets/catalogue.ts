@@ -199,16 +199,14 @@ export interface SharedFeed {
  * Finds addresses that several outlets name. Spellings that differ only in the scheme, `www.` or
  * tracking parameters count as one address.
  */
-export function sharedFeeds(feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] {
-  return [...Map.groupBy(feeds, ({ url }) => addressKey(url)).values()]
+export const sharedFeeds = (feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] =>
+  [...Map.groupBy(feeds, ({ url }) => addressKey(url)).values()]
     .map(same => ({ url: same[0]!.url, domains: [...new Set(same.map(({ domain }) => domain))].sort() }))
     .filter(({ domains }) => domains.length > 1)
-}
 
 /** All feeds and sitemaps of a catalogue. */
-export function feedsOf(outlets: readonly Outlet[]): { domain: string; url: string }[] {
-  return outlets.flatMap(({ domain, feeds, sitemaps }) => [...feeds, ...sitemaps].map(url => ({ domain, url })))
-}
+export const feedsOf = (outlets: readonly Outlet[]): { domain: string; url: string }[] =>
+  outlets.flatMap(({ domain, feeds, sitemaps }) => [...feeds, ...sitemaps].map(url => ({ domain, url })))
 
 /** A warning for people. */
 export function sharedFeedSentence({ url, domains }: SharedFeed): string {

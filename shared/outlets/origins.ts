@@ -55,9 +55,8 @@ export interface Origin {
 export type Origins = Record<Field, Origin>
 
 /** Two characters a field: the letter of its source, and 1 to 3 for its sureness. */
-export function writeOrigins(origins: Origins): string {
-  return FIELDS.map(field => `${SOURCES[origins[field].source]}${SURENESS.indexOf(origins[field].sure) + 1}`).join('')
-}
+export const writeOrigins = (origins: Origins): string =>
+  FIELDS.map(field => `${SOURCES[origins[field].source]}${SURENESS.indexOf(origins[field].sure) + 1}`).join('')
 
 /** Null for a text that is not of this form. */
 export function readOrigins(written: string): Origins | null {

@@ -234,12 +234,11 @@ const USES: Record<string, string> = {
  * The uses that a statement as `search=y, train-ai=n` allows or not. `yes` and `no` are those of
  * Content-Signal. Members that are not understood say nothing.
  */
-function usesIn(statement: string): string[] {
-  return statement.split(',').flatMap(member => {
+const usesIn = (statement: string): string[] =>
+  statement.split(',').flatMap(member => {
     const [, name = '', value = ''] = /^\s*([a-z-]+)\s*=\s*(y|n|yes|no)\s*(?:;.*)?$/.exec(member) ?? []
     return Object.hasOwn(USES, name) ? [`${USES[name]}=${value[0]}`] : []
   })
-}
 
 /** Signals of a page that are kept: there are not so many kinds. */
 const MOST_SEEN = 20

@@ -160,9 +160,12 @@ export function updateKey(
   })
 }
 
-function planColumns({ countries, history, rate, quota }: Plan): unknown[] {
-  return [countries, ...(history.kind === 'fixed' ? [history.at, null] : [null, history.days]), rate, quota]
-}
+const planColumns = ({ countries, history, rate, quota }: Plan): unknown[] => [
+  countries,
+  ...(history.kind === 'fixed' ? [history.at, null] : [null, history.days]),
+  rate,
+  quota,
+]
 
 function fromRow(row: KeyRow): ApiKey {
   const { id, name, createdAt, revokedAt } = row
@@ -184,19 +187,13 @@ function historyOf(row: PlanRow): HistoryStart {
 const PREFIX = 'psk_'
 
 /** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
-export function makeSecret(): string {
-  return PREFIX + randomBytes(32).toString('base64url')
-}
+export const makeSecret = (): string => PREFIX + randomBytes(32).toString('base64url')
 
 /** Whether a text has the form of a key. Other texts need no query. */
-export function looksLikeSecret(text: string): boolean {
-  return /^psk_[\w-]{43}$/.test(text)
-}
+export const looksLikeSecret = (text: string): boolean => /^psk_[\w-]{43}$/.test(text)
 
 /**
  * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be
  * guessed, and the hash is taken with every request.
  */
-export function hashSecret(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
-}
+export const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer')

@@ -49,33 +49,31 @@ export class TooManySearches extends Error {
  * Changes what a key keeps, one change after another, so that none goes beyond a limit. Null when
  * there is no such key, or it was revoked.
  */
-export function changeKept<T>(pool: Pool, keyId: string, work: (client: Client) => Promise<T>): Promise<T | null> {
-  return transaction(pool, async client => {
+export const changeKept = <T>(pool: Pool, keyId: string, work: (client: Client) => Promise<T>): Promise<T | null> =>
+  transaction(pool, async client => {
     const { rowCount } = await client.query(
       'select from api_keys where id = $1 and revoked_at is null for no key update',
       [keyId],
     )
     return rowCount === 0 ? null : work(client)
   })
-}
 
 /**
  * Makes a feed, and the kept search on which it hangs. Null when there is no such key, or it was
  * revoked.
  * @throws TooManyFeeds, TooManySearches
  */
-export function createFeed(
+export const createFeed = (
   pool: Pool,
   keyId: string,
   { search, title }: { search: string; title: string },
-): Promise<FeedWithToken | null> {
-  return changeKept(pool, keyId, async client => {
+): Promise<FeedWithToken | null> =>
+  changeKept(pool, keyId, async client => {
     await makeRoomForSearch(client, keyId)
     const { feed, token } = await insertFeed(client, keyId, { search, title, searchId: null })
     await adoptFeeds(client, keyId)
     return { feed: { ...feed, searchId: searchOfFeed(feed.id) }, token }
   })
-}
 
 /** Makes a feed in such a change. @throws TooManyFeeds */
 export async function insertFeed(

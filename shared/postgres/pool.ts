@@ -145,8 +145,9 @@ export function createPool(
 }
 
 /** Refuses a standby, and a database whose restore did not end. */
-function refuseOthers(mayBeUnfinished = false) {
-  return (client: pg.PoolClient, done: (error?: Error) => void): void => {
+const refuseOthers =
+  (mayBeUnfinished = false) =>
+  (client: pg.PoolClient, done: (error?: Error) => void): void => {
     client
       .query<{ standby: boolean; unfinished: boolean }>(
         `select pg_is_in_recovery() as standby, to_regnamespace('${UNFINISHED}') is not null as unfinished`,
@@ -156,7 +157,6 @@ function refuseOthers(mayBeUnfinished = false) {
         else done(found?.unfinished && !mayBeUnfinished ? new UnusableDatabaseError(RESTORE_DID_NOT_END) : undefined)
       }, done)
   }
-}
 
 /**
  * Looks once, before a service starts. It waits itself for a server that does not answer, and for a
@@ -183,11 +183,10 @@ export async function refuseUnusable(url: string): Promise<void> {
 }
 
 /** Settings of the server for a connection, in the form of the command line, as it sends them. */
-export function startupOptions(settings: Record<string, string>): string {
-  return Object.entries({ ...SERVER_KEEPALIVE, ...settings })
+export const startupOptions = (settings: Record<string, string>): string =>
+  Object.entries({ ...SERVER_KEEPALIVE, ...settings })
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
-}
 
 /**
  * Lost connections, restarts, full servers and standbys: errors after which the same work may be

@@ -11,6 +11,4 @@ export const joinsOthers = () => process.connected && process.env[PROCESS_JOINS]
  * The number of this process among those that share a service behind one port. null: the process
  * runs the service by itself, or is the primary.
  */
-export function processNumber(): string | null {
-  return process.connected ? (process.env[PROCESS_NUMBER] ?? null) : null
-}
+export const processNumber = (): string | null => (process.connected ? (process.env[PROCESS_NUMBER] ?? null) : null)

@@ -100,14 +100,13 @@ interface Service {
   isEnding: boolean
 }
 
-function openHealth(config: Config, service: Service): Promise<HealthServer> {
-  return startHealthServer(
+const openHealth = (config: Config, service: Service): Promise<HealthServer> =>
+  startHealthServer(
     config.METRICS_PORT,
     config.METRICS_HOST,
     () => service.running?.missing() ?? Promise.resolve({ start: 'not finished' }),
     () => service.running?.metrics?.() ?? registry.metrics(),
   )
-}
 
 function readServiceConfig(name: string): Config {
   try {

@@ -75,12 +75,10 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
   } satisfies ClientOptions
 }
 
-function passwordsOf({ REDIS_PASSWORD = '', REDIS_SENTINEL_PASSWORD = '' }: RedisSettings) {
-  return {
-    ...(REDIS_PASSWORD === '' ? {} : { password: REDIS_PASSWORD }),
-    ...(REDIS_SENTINEL_PASSWORD === '' ? {} : { sentinelPassword: REDIS_SENTINEL_PASSWORD }),
-  }
-}
+const passwordsOf = ({ REDIS_PASSWORD = '', REDIS_SENTINEL_PASSWORD = '' }: RedisSettings) => ({
+  ...(REDIS_PASSWORD === '' ? {} : { password: REDIS_PASSWORD }),
+  ...(REDIS_SENTINEL_PASSWORD === '' ? {} : { sentinelPassword: REDIS_SENTINEL_PASSWORD }),
+})
 
 interface Sentinels {
   hosts: { host: string; port: number }[]

@@ -55,8 +55,8 @@ export interface Waiter<T> {
  *
  * @throws the signal's reason when it is aborted before that; the caller then leaves the line
  */
-export function waitInLine<T>(line: Waiter<T>[], signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
+export const waitInLine = <T>(line: Waiter<T>[], signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
     const giveUp = () => {
       line.splice(line.indexOf(waiter), 1)
       reject(signal?.reason)
@@ -70,4 +70,3 @@ export function waitInLine<T>(line: Waiter<T>[], signal: AbortSignal | undefined
     line.push(waiter)
     signal?.addEventListener('abort', giveUp, { once: true })
   })
-}

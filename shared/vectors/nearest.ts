@@ -108,9 +108,8 @@ export function vectorFailure(error: unknown): VectorFailure {
 }
 
 /** The innermost cause: the message `fetch failed` says nothing. */
-function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
-}
+const rootOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 
 function detailOf(error: unknown): string {
   if (!(error instanceof Error) || !('data' in error)) return ''

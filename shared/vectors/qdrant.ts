@@ -66,12 +66,12 @@ function openServer(config: QdrantSettings, timeout: number): Server {
   }
 }
 
-function createClient(
+const createClient = (
   { QDRANT_API_KEY }: QdrantSettings,
   { origin, port, prefix }: QdrantAddress,
   timeout: number,
-): QdrantClient {
-  return new QdrantClient({
+): QdrantClient =>
+  new QdrantClient({
     url: origin,
     port,
     ...(prefix === '' ? {} : { prefix }),
@@ -85,7 +85,6 @@ function createClient(
     // The check asks for the version before any request, and warns of the version that we pin.
     checkCompatibility: false,
   })
-}
 
 /** Qdrant's address. Without a port in it, the port is Qdrant's own, 6333. */
 function addressOf({ QDRANT_URL }: QdrantSettings): QdrantAddress {

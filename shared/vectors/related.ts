@@ -39,9 +39,8 @@ export interface Related {
 }
 
 /** @returns null: not measured */
-export function thresholdOf(same: SameEvent | null, a: Language, b: Language): number | null {
-  return same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
-}
+export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): number | null =>
+  same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
 
 /** The least of all pairs of languages. */
 export const leastOf = (same: SameEvent | null): number | null =>

@@ -61,11 +61,10 @@ export function pidNamespace(): string {
  * The Postgres processes of the cluster in `folder`: that is their working directory. Their name is
  * checked too, because a shell may have the same working directory.
  */
-export function postgresIn(folder: string): number[] {
-  return readdirSync('/proc')
+export const postgresIn = (folder: string): number[] =>
+  readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && isPostgresIn(name, folder))
     .map(Number)
-}
 
 function isPostgresIn(pid: string, folder: string): boolean {
   try {

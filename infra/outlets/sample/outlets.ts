@@ -177,9 +177,8 @@ export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
 ]
 
 /** The texts of an outlet, newest first. */
-export function textsOf({ domain, country, languages: [language] }: SampleOutlet): SampleText[] {
-  return readTexts(domain, TIME_ZONES[country], language)
-}
+export const textsOf = ({ domain, country, languages: [language] }: SampleOutlet): SampleText[] =>
+  readTexts(domain, TIME_ZONES[country], language)
 
 /** The catalogue entry of an outlet whose site answers at `origin` (`http://127.0.0.1:24801`). */
 export function catalogueEntry(outlet: SampleOutlet, origin: string): Outlet {

@@ -25,9 +25,7 @@ type Behaviour = (typeof BEHAVIOURS)[number]
 const TEXT_LANGUAGES = [...LANGUAGES, 'es', 'pl'] as const
 export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
 
-export function isLanguage(language: TextLanguage): language is Language {
-  return LANGUAGES.some(known => known === language)
-}
+export const isLanguage = (language: TextLanguage): language is Language => LANGUAGES.some(known => known === language)
 
 export interface SampleText {
   title: string

@@ -163,12 +163,11 @@ async function knownParts(pool: Pool, feed: DueFeed): Promise<Map<string, KnownP
   return new Map(rows.map(row => [row.url, row]))
 }
 
-function knownAgain(known: Map<string, KnownPart>): PendingPart[] {
-  return [...known.values()]
+const knownAgain = (known: Map<string, KnownPart>): PendingPart[] =>
+  [...known.values()]
     .filter(({ modified }) => !isExact(modified))
     .slice(0, MAX_PARTS)
     .map(({ url, modified }) => ({ part: { url, modified }, depth: 1 }))
-}
 
 /**
  * Whether an equal `lastmod` proves that a part has not changed. A `lastmod` that names only a day

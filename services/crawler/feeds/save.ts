@@ -97,15 +97,15 @@ function habitsAfter({ habits, now }: LockedFeed, found: number, { named, rolls,
 }
 
 /** Saves the addresses that one part of a sitemap index named, with the part's own validators. */
-export async function savePart(
+export const savePart = async (
   pool: Pool,
   feed: DueFeed,
   part: { url: string; modified: string | null },
   named: Named[],
   validators: Validators,
   settings: SavingSettings,
-): Promise<number | null> {
-  return transaction(pool, async client => {
+): Promise<number | null> =>
+  transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
     const { added } = await saveNamed(client, feed, named, settings)
     await client.query(
@@ -117,7 +117,6 @@ export async function savePart(
     )
     return added
   })
-}
 
 /** An older page that fails in so many polls in a row is given up. */
 const MOST_TRIES = 5
@@ -127,13 +126,13 @@ const MOST_TRIES = 5
  *
  * @returns null when the feed has left the catalogue meanwhile, or has no open gap
  */
-export async function saveOlderPage(
+export const saveOlderPage = async (
   pool: Pool,
   feed: DueFeed,
   named: Named[],
   budget: Budget,
-): Promise<{ discovered: number; closed: boolean } | null> {
-  return transaction(pool, async client => {
+): Promise<{ discovered: number; closed: boolean } | null> =>
+  transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
     const saved = await saveNamed(client, feed, named, budget)
@@ -141,7 +140,6 @@ export async function saveOlderPage(
     if (closed) await client.query(CLOSE_GAP, [feed.feedNo])
     return { discovered: saved.added, closed }
   })
-}
 
 const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
 
@@ -151,8 +149,8 @@ const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, ol
  *
  * @returns the gap that nothing can close any more
  */
-export async function saveUnclosedGap(pool: Pool, feed: DueFeed, isUnreadable: boolean): Promise<Gap | null> {
-  return transaction(pool, async client => {
+export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: boolean): Promise<Gap | null> =>
+  transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
     if (!isUnreadable) return noteGap(client, feed, open)
@@ -162,7 +160,6 @@ export async function saveUnclosedGap(pool: Pool, feed: DueFeed, isUnreadable: b
     )
     return (rows[0]?.tries ?? 0) < MOST_TRIES ? null : noteGap(client, feed, open)
   })
-}
 
 /** A feed with one entry always shows another one, and proves nothing. */
 const FEWEST = 2

@@ -43,9 +43,11 @@ export function codingsOf(contentEncoding: string): string[] {
  *
  * @param maxBytes of the text. A compressed form that is twice as long is refused.
  */
-export function decompressing(body: AsyncIterable<Buffer>, codings: string[], maxBytes: number): AsyncIterable<Buffer> {
-  return codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
-}
+export const decompressing = (
+  body: AsyncIterable<Buffer>,
+  codings: string[],
+  maxBytes: number,
+): AsyncIterable<Buffer> => codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
 

@@ -195,14 +195,13 @@ export interface Validators {
 export const NO_VALIDATORS: Validators = { etag: null, lastModified: null }
 
 /** A header that is cut matches nothing, and harms nobody. */
-export function validatorsOf({ headers }: Pick<FetchedResponse, 'headers'>): Validators {
-  return { etag: headers.etag?.slice(0, 1_000) ?? null, lastModified: headers['last-modified']?.slice(0, 100) ?? null }
-}
+export const validatorsOf = ({ headers }: Pick<FetchedResponse, 'headers'>): Validators => ({
+  etag: headers.etag?.slice(0, 1_000) ?? null,
+  lastModified: headers['last-modified']?.slice(0, 100) ?? null,
+})
 
 /** The headers of a conditional request. */
-export function conditions({ etag, lastModified }: Validators): Record<string, string> {
-  return {
-    ...(etag === null ? {} : { 'if-none-match': etag }),
-    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
-  }
-}
+export const conditions = ({ etag, lastModified }: Validators): Record<string, string> => ({
+  ...(etag === null ? {} : { 'if-none-match': etag }),
+  ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
+})

@@ -248,12 +248,11 @@ export async function recallStated(db: Queryable, host: string): Promise<Stateme
  * Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows, `=/c search=n` says
  * what that is.
  */
-function writeRules({ rules, stated }: Omit<RobotsRules, 'crawlDelay'>): string {
-  return [
+const writeRules = ({ rules, stated }: Omit<RobotsRules, 'crawlDelay'>): string =>
+  [
     ...rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`),
     ...stated.map(({ pattern, text }) => `=${pattern} ${text}`),
   ].join('\n')
-}
 
 function readRules(written: string): Rule[] {
   const lines = written.split('\n').filter(line => /^[+-]/.test(line))
@@ -309,15 +308,14 @@ const withLiterals = (path: string, stars: RegExp, dollars: RegExp) =>
  * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
  * capitals, unreserved characters plain.
  */
-function canonical(path: string): string {
-  return path
+const canonical = (path: string): string =>
+  path
     .toWellFormed()
     .replace(/[^\u0021-\u007e]+/gu, characters => encodeURIComponent(characters))
     .replace(/%[0-9a-f]{2}/gi, escaped => {
       const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
       return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase()
     })
-}
 
 export interface RobotsKnown {
   kind: 'known'

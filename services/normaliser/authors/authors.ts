@@ -129,13 +129,9 @@ function bylines(marks: Mark[], own: ReadonlySet<string>): string[] {
     .map(textOf)
 }
 
-function textOf(mark: Mark): string {
-  return mark.value ?? mark.text
-}
+const textOf = (mark: Mark): string => mark.value ?? mark.text
 
-function isByline(mark: Mark): boolean {
-  return mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
-}
+const isByline = (mark: Mark): boolean => mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
 
 const NO_BYLINE =
   /(?:^|[\s_-])(?:comment\w*|avatar|image\w*|media\w*|licen[sc]e|photo\w*|foto\w*|caption|bio|box|social|related|category|categories|tags)(?:$|[\s_-])/
@@ -279,9 +275,8 @@ function spokenBylines(meta: PageMetadata): string[] {
     .slice(0, 1)
 }
 
-export function isNear(line: number, headline: number | null): boolean {
-  return headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
-}
+export const isNear = (line: number, headline: number | null): boolean =>
+  headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
 
 /**
  * Whether a line is a byline without a label, a name beside an agency's: "Peter Maahn/SP-X", "Jan

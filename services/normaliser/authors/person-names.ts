@@ -226,9 +226,7 @@ const OUTLET_ARTICLE = new RegExp(`^${anyOf(rules => rules.authors.outletArticle
 /**
  * Folds the name of an outlet, without its article: "De Dagkoerier" signs as "Dagkoerier" too.
  */
-export function foldOutlet(name: string): string {
-  return fold(name).replace(OUTLET_ARTICLE, '')
-}
+export const foldOutlet = (name: string): string => fold(name).replace(OUTLET_ARTICLE, '')
 
 /**
  * Whether a name is the outlet's, alone or with a word before or behind: "NOS Nieuws", "FOCUS
@@ -271,17 +269,11 @@ const ROLE = pattern(
   String.raw`\b`,
 )
 
-export function isAgency(name: string): boolean {
-  return AGENCIES.test(fold(name))
-}
+export const isAgency = (name: string): boolean => AGENCIES.test(fold(name))
 
-export function isOffice(name: string): boolean {
-  return OFFICE.test(fold(name))
-}
+export const isOffice = (name: string): boolean => OFFICE.test(fold(name))
 
-function isRole(part: string): boolean {
-  return ROLE.test(fold(part))
-}
+const isRole = (part: string): boolean => ROLE.test(fold(part))
 
 function listed(text: string): string[] {
   return text.trim().split(/\s+/)

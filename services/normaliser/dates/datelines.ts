@@ -20,9 +20,8 @@ const PLACE = /^(?:\p{Lu}[\p{L}\s./-]{0,24}[,(]?\s*)?\(?$/u
 const BREAK = /^\s*(?:\)|[-–—|:.]\s|,?\s*\d{1,2}[:.h]\d{2})/
 
 /** Whether a text opens with this date, as agencies' texts do. */
-export function opensWith(text: string, date: FoundDate): boolean {
-  return PLACE.test(text.slice(0, date.index)) && BREAK.test(text.slice(date.end))
-}
+export const opensWith = (text: string, date: FoundDate): boolean =>
+  PLACE.test(text.slice(0, date.index)) && BREAK.test(text.slice(date.end))
 
 /**
  * The text before a date that is not the publication's: of a picture, of a post that the article
@@ -37,25 +36,21 @@ const OTHERS = new RegExp(
 /**
  * Dates in the lines around the headline that could be the publication's, the likeliest line first.
  */
-export function nearDatelines(meta: PageMetadata, changes: Mark[], options: DateOptions): FoundDate[] {
-  return nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
-}
+export const nearDatelines = (meta: PageMetadata, changes: Mark[], options: DateOptions): FoundDate[] =>
+  nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
 
 /** Whether a line stands where datelines do. */
-export function isNear({ headline }: PageMetadata, line: number): boolean {
-  return headline !== null && line >= headline - BEFORE && line <= headline + BEHIND
-}
+export const isNear = ({ headline }: PageMetadata, line: number): boolean =>
+  headline !== null && line >= headline - BEFORE && line <= headline + BEHIND
 
-function datelinesIn(line: string, options: DateOptions): FoundDate[] {
-  return publications(line, options).filter(
+const datelinesIn = (line: string, options: DateOptions): FoundDate[] =>
+  publications(line, options).filter(
     date => (line.length <= DATELINE_LENGTH || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
   )
-}
 
 /** All dates in a text but those of changes. */
-export function publications(text: string, options: DateOptions): FoundDate[] {
-  return findDates(text, options).filter(date => !date.modified)
-}
+export const publications = (text: string, options: DateOptions): FoundDate[] =>
+  findDates(text, options).filter(date => !date.modified)
 
 /**
  * The lines behind the headline, then the lines before it. The first lines behind it count even
@@ -119,8 +114,8 @@ const BEHIND_TITLE = 40
  * Dates in lines of the article that hold nothing but a date and perhaps a time, anywhere on the
  * page.
  */
-export function bareDatelines(meta: PageMetadata, options: DateOptions): FoundDate[] {
-  return meta.lines.flatMap((line, index) => {
+export const bareDatelines = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
+  meta.lines.flatMap((line, index) => {
     if (line.aside || line.text.length > BARE_LENGTH || !/\d/.test(line.text)) return []
     const text = labelled(meta, line.text, index)
     return publications(text, options).filter(date => {
@@ -128,7 +123,6 @@ export function bareDatelines(meta: PageMetadata, options: DateOptions): FoundDa
       return !/\p{L}|\d/u.test(rest.replace(/\([^)]*\)/g, ' ').replace(AROUND, ' '))
     })
   })
-}
 const BARE_LENGTH = 80
 /** Weekdays, small words and clocks around a date. */
 const AROUND = new RegExp(

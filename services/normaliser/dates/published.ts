@@ -162,9 +162,8 @@ function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
 }
 
 /** The instant of a time that states its offset. */
-function stated(date: WrittenDate): number | null {
-  return date.time === null || date.offset === null ? null : instantOf(date, 'UTC')
-}
+const stated = (date: WrittenDate): number | null =>
+  date.time === null || date.offset === null ? null : instantOf(date, 'UTC')
 
 function instantOf(date: WrittenDate, timeZone: string): number | null {
   const none = { hour: 0, minute: 0, second: 0, millisecond: 0 }
@@ -245,21 +244,19 @@ function* pageDates(
 }
 
 /** Dates in lines that state the publication, or open with a dateline. */
-function notesIn(meta: PageMetadata, options: DateOptions): FoundDate[] {
-  return meta.lines.flatMap(line =>
+const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
+  meta.lines.flatMap(line =>
     line.aside
       ? []
       : findDates(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
   )
-}
 
 /**
  * Whether a line states the publication of its article. Prose also states the publication of books,
  * but not at its beginning.
  */
-function isNote(line: string, date: FoundDate): boolean {
-  return date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
-}
+const isNote = (line: string, date: FoundDate): boolean =>
+  date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
 const NOTE_LENGTH = 120
 
 /**
@@ -271,10 +268,7 @@ function isChange(meta: PageMetadata, mark: Mark): boolean {
   return NOT_PUBLISHED.test(mark.hints) || labelBefore(meta, mark) === 'modified'
 }
 
-function isStated(meta: PageMetadata, mark: Mark): boolean {
-  return /publi|posted|created/.test(mark.hint) || labelBefore(meta, mark) === 'published'
-}
+const isStated = (meta: PageMetadata, mark: Mark): boolean =>
+  /publi|posted|created/.test(mark.hint) || labelBefore(meta, mark) === 'published'
 
-function rank({ by }: Mark): number {
-  return by === 'microdata' ? 0 : by === 'time' ? 1 : 2
-}
+const rank = ({ by }: Mark): number => (by === 'microdata' ? 0 : by === 'time' ? 1 : 2)

@@ -17,9 +17,8 @@ export interface WrittenDate extends Day {
 }
 
 /** Whether two dates are the same day, as written. */
-export function sameDay(a: WrittenDate, b: WrittenDate): boolean {
-  return a.year === b.year && a.month === b.month && a.day === b.day
-}
+export const sameDay = (a: WrittenDate, b: WrittenDate): boolean =>
+  a.year === b.year && a.month === b.month && a.day === b.day
 
 /** A date found in a text. */
 export interface FoundDate extends WrittenDate {
@@ -175,13 +174,10 @@ const BEFORE = new RegExp(
   'iu',
 )
 
-function timeAfter(text: string): Clock | null {
-  return clockOf(BASIC.exec(text)?.groups, true) ?? clockOf(AFTER.exec(text)?.groups, text.startsWith('T'))
-}
+const timeAfter = (text: string): Clock | null =>
+  clockOf(BASIC.exec(text)?.groups, true) ?? clockOf(AFTER.exec(text)?.groups, text.startsWith('T'))
 
-function timeBefore(text: string): Clock | null {
-  return clockOf(BEFORE.exec(text)?.groups, false)
-}
+const timeBefore = (text: string): Clock | null => clockOf(BEFORE.exec(text)?.groups, false)
 
 function clockOf(groups: Record<string, string | undefined> | undefined, certain: boolean): Clock | null {
   if (groups === undefined) return null
@@ -226,14 +222,11 @@ for (const { dates } of Object.values(LANGUAGE_RULES)) {
  * The number of a month, 1 to 12, by its name or abbreviation in any of the languages; null for any
  * other word.
  */
-function monthOf(word: string): number | null {
-  return MONTHS.get(foldWord(word)) ?? null
-}
+const monthOf = (word: string): number | null => MONTHS.get(foldWord(word)) ?? null
 
 /** Lower case, without accents and dots. */
-function foldWord(word: string): string {
-  return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
-}
+const foldWord = (word: string): string =>
+  word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
 
 /**
  * Offsets from UTC in minutes, for the zone names that feeds and pages write: those of RFC 822, and
@@ -270,9 +263,7 @@ const ZONES: Record<string, number> = {
  * Minutes east of UTC. Null for a name that is unknown or ambiguous; the outlet's own zone then
  * applies.
  */
-function zoneOffset(name: string): number | null {
-  return ZONES[name.toLowerCase()] ?? null
-}
+const zoneOffset = (name: string): number | null => ZONES[name.toLowerCase()] ?? null
 
 /** A local time without its zone: months from 1, seconds to 59. */
 export type WallTime = Day & Clock['time']

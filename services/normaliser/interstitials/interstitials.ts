@@ -142,9 +142,8 @@ function isErrorPage({ page, signs, feedTitle, url, finalUrl }: Served, way: Red
 }
 
 /** Some sites redirect a removed article to its section. */
-function endsAtSection({ from, to }: Redirected): boolean {
-  return !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
-}
+const endsAtSection = ({ from, to }: Redirected): boolean =>
+  !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
 
 /** A page as it was served, for `recogniseInterstitial`. */
 interface Served {

@@ -85,6 +85,4 @@ export function shareOf(paragraphs: string[], pattern: RegExp): number {
 }
 const SAMPLE = 20_000
 
-export function totalLength(paragraphs: string[]): number {
-  return paragraphs.reduce((sum, { length }) => sum + length, 0)
-}
+export const totalLength = (paragraphs: string[]): number => paragraphs.reduce((sum, { length }) => sum + length, 0)

@@ -169,14 +169,11 @@ function countWords(text: string, common: string): Map<string, number> {
  * The words of a text. They keep an apostrophe, because `d'` and `l'` tell languages apart. Runs of
  * more than 40 letters are cut: they are no words.
  */
-export function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFC')
-      .replace(/[’´`]/g, "'")
-      .match(/\p{L}{1,40}'?/gu) ?? []
-  )
-}
+export const wordsOf = (text: string): string[] =>
+  text
+    .normalize('NFC')
+    .replace(/[’´`]/g, "'")
+    .match(/\p{L}{1,40}'?/gu) ?? []
 
 /**
  * Visits the n-grams of a word with its borders, in runs of 1 to 4 letters (orders 0 to 3), then
@@ -191,6 +188,4 @@ function eachGram(word: string, visit: (gram: string, order: number) => void) {
   visit(`#${letters}`, WORD_ORDER)
 }
 
-function orderOf(gram: string): number {
-  return gram.startsWith('#') ? WORD_ORDER : gram.length - 1
-}
+const orderOf = (gram: string): number => (gram.startsWith('#') ? WORD_ORDER : gram.length - 1)

@@ -19,6 +19,5 @@ export function anyOf(alternatives: (rules: LanguageRules) => string): string {
 }
 
 /** The words of all languages' lists. */
-export function allWords(list: (rules: LanguageRules) => string): string[] {
-  return ALL.flatMap(rules => list(rules).split(/\s+/)).filter(word => word !== '')
-}
+export const allWords = (list: (rules: LanguageRules) => string): string[] =>
+  ALL.flatMap(rules => list(rules).split(/\s+/)).filter(word => word !== '')

@@ -56,9 +56,8 @@ function isWithinLimits(counts: TagCounts): boolean {
 }
 
 /** The position behind a `<` that begins no tag: the end of its comment, or the next character. */
-function behindText(html: string, at: number): number {
-  return html.startsWith('<!--', at) ? find(html, COMMENT_END, at + 2) : at + 1
-}
+const behindText = (html: string, at: number): number =>
+  html.startsWith('<!--', at) ? find(html, COMMENT_END, at + 2) : at + 1
 
 /** The position behind a tag that stays, and behind its content when that is no markup. */
 function behindKept(html: string, { name, closing, end }: Tag): number {

@@ -2,9 +2,7 @@ import { boundMarks } from '../../../search/analysis/text.ts'
 import { plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
 
 /** Makes one line of a text that may be HTML: without tags, entities decoded once. */
-export function oneLine(source: string): string {
-  return lineOf(plainText(source) ?? '')
-}
+export const oneLine = (source: string): string => lineOf(plainText(source) ?? '')
 
 /** A name or a title as one line, without soft hyphens. */
 export const lineOf = (text: string) => collapse(text.replaceAll('\u00AD', ''))
@@ -13,23 +11,21 @@ export const lineOf = (text: string) => collapse(text.replaceAll('\u00AD', ''))
  * Replaces every run of whitespace by one space and trims the ends. Removes zero-width marks and
  * control characters, and bounds combining marks.
  */
-export function collapse(text: string): string {
-  return withoutControls(boundMarks(text))
+export const collapse = (text: string): string =>
+  withoutControls(boundMarks(text))
     .replace(/[\u200B\u2060\uFEFF]/g, '')
     .replace(/\s+/g, ' ')
     .trim()
-}
 
 /**
  * Folds a text, to compare names and titles: lower case, no accents, only words with single spaces
  * between them.
  */
-export function fold(text: string): string {
-  return text
+export const fold = (text: string): string =>
+  text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/ß/g, 'ss')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-}

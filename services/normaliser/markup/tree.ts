@@ -105,14 +105,11 @@ function shortened(attributes: Record<string, string>): Record<string, string> {
 }
 
 /** Whether a node is an element with text. The scripts that hold JSON-LD are not. */
-export function isElement(node: Node): node is Element {
-  return node.type === 'tag'
-}
+export const isElement = (node: Node): node is Element => node.type === 'tag'
 
 /** Whether an element plays a video or a sound. An `iframe` may also show an advertisement. */
-export function isPlayer({ name, attribs }: Element): boolean {
-  return PLAYERS.has(name) && (name === 'video' || name === 'audio' || PLAYED.test(attribs.src ?? attribs.data ?? ''))
-}
+export const isPlayer = ({ name, attribs }: Element): boolean =>
+  PLAYERS.has(name) && (name === 'video' || name === 'audio' || PLAYED.test(attribs.src ?? attribs.data ?? ''))
 const PLAYED = /video|audio|podcast|player|youtu|vimeo|dailymotion|brightcove|jwplatform|soundcloud|spotify/i
 
 /** The position of an element in reading order; -1 is the root. */

@@ -208,9 +208,8 @@ function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): Sta
   })
 }
 
-function stated(names: string[], kind: Pick<StatedAuthor, 'organisation' | 'account'>): StatedAuthor[] {
-  return names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
-}
+const stated = (names: string[], kind: Pick<StatedAuthor, 'organisation' | 'account'>): StatedAuthor[] =>
+  names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
 
 /** A JSON value, as `JSON.parse` gives it. */
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -274,13 +273,10 @@ function childrenOf(value: Json, own: boolean): Waiting[] {
     .map(([key, child]) => ({ value: child, own: own && !ELSEWHERE.has(key.toLowerCase()) }))
 }
 
-function isContainer(value: Json): boolean {
-  return value !== null && typeof value === 'object'
-}
+const isContainer = (value: Json): boolean => value !== null && typeof value === 'object'
 
-function isNode(value: Json | undefined): value is JsonLdNode {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
+const isNode = (value: Json | undefined): value is JsonLdNode =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Properties are matched without case and without a `schema:` or `http://schema.org/` in front. */
 function get(node: JsonLdNode, name: string): Json | undefined {
@@ -293,9 +289,8 @@ function get(node: JsonLdNode, name: string): Json | undefined {
 }
 
 /** The types of a node in lower case, without the vocabulary's address. */
-function typesOf(node: JsonLdNode): string[] {
-  return textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
-}
+const typesOf = (node: JsonLdNode): string[] =>
+  textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
 
 /** The texts of a property: one, or a list, plain or as `{"@value": …}`. */
 function textsOf(value: Json | undefined): string[] {
@@ -310,6 +305,5 @@ function textsOf(value: Json | undefined): string[] {
 }
 
 /** The addresses of the thing that a property names. */
-function idsOf(value: Json | undefined): string[] {
-  return isNode(value) ? [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))] : []
-}
+const idsOf = (value: Json | undefined): string[] =>
+  isNode(value) ? [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))] : []

@@ -95,9 +95,8 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
 }
 
 /** The longest line. On a page without a headline, the article is around it. */
-function longestOf(lines: readonly Line[]): number {
-  return lines.reduce((longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest), 0)
-}
+const longestOf = (lines: readonly Line[]): number =>
+  lines.reduce((longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest), 0)
 
 function headingOf(element: Element): number {
   for (const { name } of upwards(element)) if (/^h[1-6]$/.test(name)) return Number(name[1])
@@ -151,8 +150,8 @@ const ASIDE_HINT = new RegExp(
 )
 
 /** Elements that look like navigation, comments, teasers to other articles. */
-function asidesIn($: Page['$']): Set<Element> {
-  return new Set<Element>([
+const asidesIn = ($: Page['$']): Set<Element> =>
+  new Set<Element>([
     ...$('nav, menu, form, dialog, blockquote').toArray(),
     // Inside an article they may hold its byline.
     ...$('aside, header, footer').not('article *, main *').toArray(),
@@ -160,7 +159,6 @@ function asidesIn($: Page['$']): Set<Element> {
       .toArray()
       .filter(element => ASIDE_HINT.test(hintOf(element)) && !isByline(hintOf(element))),
   ])
-}
 
 /** Items of lists that lead to other pages. */
 const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
@@ -218,9 +216,7 @@ const DATE_HINT = new RegExp(
  * Whether a single class name contains the name of a byline. It may contain other words too: in
  * `teaser-meta`, the teaser can be the article's own standfirst.
  */
-function isByline(hint: string): boolean {
-  return !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
-}
+const isByline = (hint: string): boolean => !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
 
 /** One kind of markup. */
 interface Markup extends Pick<Mark, 'kind' | 'by'> {

@@ -148,22 +148,20 @@ function metasIn($: Page['$']): { metas: Map<string, string[]>; named: Map<strin
 }
 
 /** The page in several languages, itself included. */
-function twinsIn($: Page['$'], url: string): Twin[] {
-  return $('link[rel~="alternate" i][hreflang][href]')
+const twinsIn = ($: Page['$'], url: string): Twin[] =>
+  $('link[rel~="alternate" i][hreflang][href]')
     .toArray()
     .slice(0, TWINS)
     .map(({ attribs: { hreflang = '', href = '' } }) => ({
       language: hreflang.trim(),
       href: based($, href.trim(), url),
     }))
-}
 
 /** The addresses of some links, as `based` resolves them. */
-function hrefsOf($: Page['$'], selector: string, url: string): string[] {
-  return $<Element, string>(selector)
+const hrefsOf = ($: Page['$'], selector: string, url: string): string[] =>
+  $<Element, string>(selector)
     .toArray()
     .flatMap(({ attribs: { href } }) => (href?.trim() ? [based($, href.trim(), url)] : []))
-}
 
 /** Resolves a link against the base that the page names (HTML Standard, 4.2.3); else as written. */
 function based($: Page['$'], href: string, url: string): string {
@@ -189,12 +187,11 @@ const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, '
  * The bylines of a Twitter card, which pairs labels with texts: `label1` "Written by" makes `data1`
  * a byline, "Reading time" does not.
  */
-function sharedByline(metas: Map<string, string[]>): string[] {
-  return ['1', '2'].flatMap(n => {
+const sharedByline = (metas: Map<string, string[]>): string[] =>
+  ['1', '2'].flatMap(n => {
     const label = metas.get(`twitter:label${n}`)?.[0] ?? ''
     return AUTHOR_CARD.test(label) ? (metas.get(`twitter:data${n}`) ?? []) : []
   })
-}
 
 /** Dates of publication in microdata, without those of other articles in lists. */
 function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {

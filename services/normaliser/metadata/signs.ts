@@ -75,9 +75,8 @@ export const LANGUAGE_NAMES = words('content-language language dc.language dcter
 export const SITE_NAMES = words('og:site_name application-name publisher dc.publisher dcterms.publisher')
 
 /** All values of these names, in the names' order. */
-export function named(metas: Map<string, string[]>, names: readonly string[]): string[] {
-  return names.flatMap(name => metas.get(name) ?? [])
-}
+export const named = (metas: Map<string, string[]>, names: readonly string[]): string[] =>
+  names.flatMap(name => metas.get(name) ?? [])
 
 function words(text: string): string[] {
   return text.trim().split(/\s+/)
@@ -154,9 +153,8 @@ function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean 
 const isAt = (thing: StatedThing, { keys, address }: Pick<Page, 'keys' | 'address'>) =>
   thing.addresses.some(own => keysOf(own, address).some(key => keys.has(key)))
 
-function isArticle(thing: StatedThing): boolean {
-  return thing.types.some(type => /article|posting|report|review|recipe/.test(type))
-}
+const isArticle = (thing: StatedThing): boolean =>
+  thing.types.some(type => /article|posting|report|review|recipe/.test(type))
 
 /**
  * An address's key, and its path alone: a page's data may name another host than the page's own.

@@ -248,9 +248,8 @@ interface Cut {
  * Removes what templates put before and behind a headline: the outlet's name, a section, a kicker.
  * "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes inside a headline stay.
  */
-function withoutTemplate(text: string, context: TitleContext): string {
-  return partOfOtherTitle(withoutNames(text.trim(), context), context)
-}
+const withoutTemplate = (text: string, context: TitleContext): string =>
+  partOfOtherTitle(withoutNames(text.trim(), context), context)
 
 function withoutNames(text: string, context: TitleContext): string {
   const cuts = cutsOf(text)
@@ -298,9 +297,7 @@ function partOfOtherTitle(text: string, { titles }: TitleContext): string {
   return text
 }
 
-function isOwnEnding(text: string, { own, labels }: TitleContext): boolean {
-  return isOwn(text, own) || isOwn(text, labels)
-}
+const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean => isOwn(text, own) || isOwn(text, labels)
 
 const EDITION_WORDS = 4
 
@@ -311,12 +308,11 @@ function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean
   return own.has(words[0] ?? '') || own.has(words.at(-1) ?? '')
 }
 
-function cutsOf(text: string): Cut[] {
-  return [...text.matchAll(SEPARATOR)]
+const cutsOf = (text: string): Cut[] =>
+  [...text.matchAll(SEPARATOR)]
     .slice(0, SEPARATORS)
     .map(({ index, 0: found }) => ({ at: index, end: index + found.length, bar: found.includes('|') }))
     .filter(({ at, end }) => at > 0 && end < text.length)
-}
 
 /** Whether a text is a name of the outlet, written in one word or several. */
 function isOwn(text: string, own: ReadonlySet<string>): boolean {

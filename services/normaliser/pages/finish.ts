@@ -100,12 +100,12 @@ async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo'
 }
 
 /** Marks a page as refused: it is never indexed. */
-export async function finishRefused(
+export const finishRefused = async (
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
   refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null; rights: Rights },
-): Promise<NewSignal[]> {
-  return transaction(pool, async client => {
+): Promise<NewSignal[]> =>
+  transaction(pool, async client => {
     const { rowCount } = await client.query(
       `update pages set state = 'refused', reason = $2, detail = $3, rights = $4, finished_at = clock_timestamp()
         where page_no = $1 and state = 'stored'`,
@@ -115,7 +115,6 @@ export async function finishRefused(
     await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
     return noteRights(client, [{ ...page, rights: refusal.rights }])
   })
-}
 
 /**
  * ms before a page that failed is tried again. A page that fails after the last pause is put into

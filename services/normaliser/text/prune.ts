@@ -132,14 +132,11 @@ const ELEMENTS = new Set([
 ])
 const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alertdialog|menu|tablist|toolbar)$/
 
-export function isConsent(element: Element): boolean {
-  return CONSENT.test(label(element))
-}
+export const isConsent = (element: Element): boolean => CONSENT.test(label(element))
 
 /** Navigation, sharing, offers, captions, bylines and the like. */
-export function isFurniture(element: Element): boolean {
-  return ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || FURNITURE.test(roleNames(element))
-}
+export const isFurniture = (element: Element): boolean =>
+  ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || FURNITURE.test(roleNames(element))
 
 /** Most characters of the title and the note that stand with a video or a sound. */
 const PLAYER_NOTE = 200
@@ -205,6 +202,5 @@ const VEILED =
 /** Whether the element is veiled, or shown only by a script. */
 export const isVeiled = (element: Element) => isHidden(element) || VEILED.test(label(element))
 
-export function isHiddenByStyle({ attribs }: Element): boolean {
-  return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '')
-}
+export const isHiddenByStyle = ({ attribs }: Element): boolean =>
+  /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '')

@@ -265,9 +265,8 @@ export function authorName(written: string): string {
 
 const MAIL = /^[^\s()<>@]+@[^\s()<>@]+$/
 
-function languageOf(markup: Markup, element: FeedElement): string | null {
-  return firstText(markup, element, 'language', 'dc:language') ?? element.attributes.get('xml:lang')?.trim() ?? null
-}
+const languageOf = (markup: Markup, element: FeedElement): string | null =>
+  firstText(markup, element, 'language', 'dc:language') ?? element.attributes.get('xml:lang')?.trim() ?? null
 
 /** The text of the first child with text. `names` are tried in order, the most trusted first. */
 export const firstText = firstOf(textOf)
@@ -323,8 +322,8 @@ function resolveLink(text: string, base: string | null): string {
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i
 
 /** Resolves the relative links in a text: outside of the feed they would lose their `xml:base`. */
-function withWholeLinks(markup: Markup, html: string, base: string): string {
-  return html.replace(
+const withWholeLinks = (markup: Markup, html: string, base: string): string =>
+  html.replace(
     /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,
     (written, name: string, quote: string, text: string) => {
       const address = text.trim()
@@ -334,11 +333,9 @@ function withWholeLinks(markup: Markup, html: string, base: string): string {
       return whole === undefined ? written : name + quote + whole + quote
     },
   )
-}
 
-function isTextual(type: string): boolean {
-  return /^text\/|xml$|[/+]json$|html/.test(type) || type === 'application/javascript'
-}
+const isTextual = (type: string): boolean =>
+  /^text\/|xml$|[/+]json$|html/.test(type) || type === 'application/javascript'
 
 function fromBase64(text: string): string {
   const compact = text.replace(/\s+/g, '')
@@ -346,8 +343,5 @@ function fromBase64(text: string): string {
 }
 
 /** Removes the signs of a CDATA section that was escaped, so that XML takes them for text. */
-export function withoutCdata(text: string): string {
-  return /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text)
-    ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim()
-    : text
-}
+export const withoutCdata = (text: string): string =>
+  /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text) ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim() : text

@@ -56,23 +56,20 @@ export function textOf(markup: Markup, element: FeedElement): string {
 const UNDECODED = /<!\[CDATA\[(.*?)(?:\]\]>|$)|<!--.*?(?:-->|$)/gs
 
 /** The markup inside an element, as written. */
-export function markupOf(markup: Markup, element: FeedElement): string {
-  return clean(markup.source.slice(element.start, Math.min(element.end, element.start + MAX_TEXT)))
-}
+export const markupOf = (markup: Markup, element: FeedElement): string =>
+  clean(markup.source.slice(element.start, Math.min(element.end, element.start + MAX_TEXT)))
 
 /**
  * Decodes the entities of HTML, which feeds use without declaring them. An entity must end with a
  * semicolon, because `&copy=2` may be part of an address. A pattern finds them, because the decoder
  * is slow at every bare ampersand.
  */
-export function decodeEntities(text: string): string {
-  return text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
-}
+export const decodeEntities = (text: string): string =>
+  text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
 
 /** The children with one of these names, in order. */
-export function childrenOf(element: FeedElement, ...names: string[]): FeedElement[] {
-  return element.children.filter(child => names.includes(child.name))
-}
+export const childrenOf = (element: FeedElement, ...names: string[]): FeedElement[] =>
+  element.children.filter(child => names.includes(child.name))
 
 /**
  * Removes the characters that XML 1.0 forbids. Postgres refuses NUL; no reader wants the others.

@@ -165,9 +165,7 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
 }
 
 /** The part of the article that the entry holds: 2 its content, 1 a summary, 0 neither. */
-export function richness(entry: FeedEntry): number {
-  return entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
-}
+export const richness = (entry: FeedEntry): number => (entry.content !== null ? 2 : entry.summary !== null ? 1 : 0)
 
 function addressOf(raw: RawEntry, base: string): URL | null {
   // `originalLink` comes first: it is the outlet's own address, which a redirecting service
@@ -180,18 +178,16 @@ function addressOf(raw: RawEntry, base: string): URL | null {
   return null
 }
 
-function toEntry(raw: RawEntry, url: URL, language: string | null): FeedEntry {
-  return {
-    url: url.href,
-    guid: cut(raw.id, LONGEST.other),
-    title: cut(escapedOnce(raw.title), LONGEST.title),
-    summary: cut(escapedOnce(raw.summary), LONGEST.summary),
-    content: cut(escapedOnce(raw.content), LONGEST.content),
-    authors: cutAuthors(raw.authors),
-    published: cut(raw.published, LONGEST.other),
-    language: cut(raw.language ?? language, LONGEST.other),
-  }
-}
+const toEntry = (raw: RawEntry, url: URL, language: string | null): FeedEntry => ({
+  url: url.href,
+  guid: cut(raw.id, LONGEST.other),
+  title: cut(escapedOnce(raw.title), LONGEST.title),
+  summary: cut(escapedOnce(raw.summary), LONGEST.summary),
+  content: cut(escapedOnce(raw.content), LONGEST.content),
+  authors: cutAuthors(raw.authors),
+  published: cut(raw.published, LONGEST.other),
+  language: cut(raw.language ?? language, LONGEST.other),
+})
 
 /** A tag that opens or closes a usual element, escaped. */
 const ESCAPED_TAG =
@@ -227,9 +223,8 @@ function cutAuthors(authors: string[]): string[] {
 }
 
 /** Cuts a text, and never leaves half a character: Postgres refuses lone surrogates. */
-function cut(text: string | null, length: number): string | null {
-  return text === null ? null : text.slice(0, length).toWellFormed()
-}
+const cut = (text: string | null, length: number): string | null =>
+  text === null ? null : text.slice(0, length).toWellFormed()
 
 /**
  * Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is none.
@@ -316,14 +311,13 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
 }
 
 /** `authors`, or version 1's single `author`; each an object or a list of them. */
-function authorsOf({ authors, author }: Record<string, unknown>): string[] {
-  return [authors ?? author]
+const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
+  [authors ?? author]
     .flat()
     .slice(0, MAX_AUTHORS)
     .filter(isRecord)
     .map(person => textOf(person.name))
     .filter(name => name !== null)
-}
 
 /** `external_url` leads to another page, about which the item writes. */
 function linkOf(item: Record<string, unknown>): string | null {

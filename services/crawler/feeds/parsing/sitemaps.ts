@@ -63,9 +63,8 @@ function timeOf(text: string | null): number | null {
 }
 
 /** `202611` of `sitemap-2026-11.xml`; empty when the name holds no date. */
-function dateInName(url: string): string {
-  return /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
-}
+const dateInName = (url: string): string =>
+  /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
 
 /** The protocol's own limit. */
 const MAX_LISTED = 50_000
@@ -106,15 +105,14 @@ function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
   return twins
 }
 
-function alternatesOf(url: FeedElement): { href: string; language: string }[] {
-  return childrenOf(url, 'xhtml:link')
+const alternatesOf = (url: FeedElement): { href: string; language: string }[] =>
+  childrenOf(url, 'xhtml:link')
     .slice(0, MAX_TWINS)
     .map(({ attributes }) => ({
       href: attributes.get('href')?.trim() ?? '',
       language: attributes.get('hreflang')?.trim().toLowerCase() ?? '',
     }))
     .filter(({ href, language }) => href.length <= ADDRESS_LIMIT && OURS.test(language))
-}
 
 const OURS = new RegExp(`^(?:${LANGUAGES.join('|')})(?:[-_]|$)`)
 
