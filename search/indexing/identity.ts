@@ -213,16 +213,14 @@ function digest(kind: string, ...parts: string[]): string {
 }
 
 /** Numbers of outlets and authors as articles refer to them. */
-export interface RegisteredNames {
-  publisherNo(article: NewArticle): number
-  authorNos(article: NewArticle): number[]
-}
+export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos: number[] }
 
 /**
  * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes
- * the articles visible: names that no article uses in the end do no harm.
+ * the articles visible: names that no article uses in the end do no harm. That transaction asks
+ * again: a server that took over may have given the numbers to other names.
  */
-export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<RegisteredNames> {
+export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<NamesOf> {
   const publishers = new Map<string, PublisherRow>()
   const authors = new Map<string, AuthorRow>()
   for (const { outlet, authors: names } of articles) {
@@ -255,12 +253,10 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     })
     return found.rows.map(row => [row.id, row.no])
   })
-  return {
-    publisherNo: ({ outlet }) => publisherNos.get(publisherKey(outletKey(outlet), outlet.name))!,
-    authorNos: ({ outlet, authors: names }) => [
-      ...new Set(names.map(name => authorNos.get(authorId(outletKey(outlet), name))!)),
-    ],
-  }
+  return ({ outlet, authors: names }) => ({
+    publisherNo: publisherNos.get(publisherKey(outletKey(outlet), outlet.name))!,
+    authorNos: [...new Set(names.map(name => authorNos.get(authorId(outletKey(outlet), name))!))],
+  })
 }
 
 interface PublisherRow {

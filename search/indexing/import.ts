@@ -17,7 +17,7 @@ import {
 import { openReads } from '../store/segment-store.ts'
 import type { ArticleWriter, Importer, Indexer, WrittenRow } from '../types.ts'
 import type { NewArticle } from './article.ts'
-import { type Claim, claimIdentities, findKnown } from './identity.ts'
+import { type Claim, claimIdentities, findKnown, registerNames } from './identity.ts'
 import { AHEAD } from './scheduler.ts'
 import { segmentOf } from './segments.ts'
 import {
@@ -260,7 +260,7 @@ class OtherClaims extends Error {
   override name = 'OtherClaims'
   readonly claims: Claim[]
   constructor(claims: Claim[]) {
-    super('other processes have written some of the articles, or removed the segment')
+    super('other processes have written some of the articles, or removed the segment, or names have other numbers')
     this.claims = claims
   }
 }
@@ -278,7 +278,15 @@ async function useWithin(
 ): Promise<WrittenRow[]> {
   const { inputs, articles } = built
   const claims = await claimIdentities(client, inputs)
-  if (claims.some(({ id, known }, at) => known || id !== articles[at]!.id)) throw new OtherClaims(claims)
+  const namesOf = await registerNames(client, inputs)
+  const isAsBuilt = articles.every((article, at) => {
+    const { publisherNo, authorNos } = namesOf(inputs[at]!)
+    const { id, known } = claims[at]!
+    return (
+      !known && id === article.id && publisherNo === article.publisherNo && `${authorNos}` === `${article.authorNos}`
+    )
+  })
+  if (!isAsBuilt) throw new OtherClaims(claims)
   const columns = await lockImported(client, segment)
   // Others remove a segment that was not used for minutes, and a failover may have undone it. Then
   // it is built anew.

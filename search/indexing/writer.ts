@@ -10,7 +10,7 @@ import {
   prepareText,
   storable,
 } from './article.ts'
-import { claimIdentities, type RegisteredNames, registerNames } from './identity.ts'
+import { claimIdentities, type NamesOf, registerNames } from './identity.ts'
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
@@ -96,12 +96,12 @@ interface Batch {
 
 /** Registers names and prepares texts: all work that needs no lock. */
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
-  const names = await registerNames(pool, articles)
+  const namesOf = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
   // A single article of megabytes may take longer than a turn.
   const pace = createPace()
   for (const article of articles) {
-    prepared.push(prepareArticle(article, names))
+    prepared.push(prepareArticle(article, namesOf))
     if (pace.isDue()) await pace.rest()
   }
   return { articles, prepared }
@@ -141,8 +141,12 @@ async function insertBatch(
     const claims = await claimIdentities(client, articles)
     const outcomes = claims.map(({ id, known }): WrittenOutcome => ({ outcome: known ? 'known' : 'indexed', id }))
     await within?.(client, outcomes, articles)
-    const added = claims.flatMap(({ id, known }, index) => (known ? [] : [{ ...prepared[index]!, id }]))
-    if (added.length === 0) return withNumbers(outcomes, 0n)
+    const unknown = articles.filter((_, at) => !claims[at]!.known)
+    if (unknown.length === 0) return withNumbers(outcomes, 0n)
+    const namesOf = await registerNames(client, unknown)
+    const added = claims.flatMap(({ id, known }, at) =>
+      known ? [] : [{ ...prepared[at]!, ...namesOf(articles[at]!), id }],
+    )
     const { first, stamp } = await insertArticles(client, added, new Date(Date.now() + embedDelay))
     numbered?.(
       added.map(({ id, ingestedAt }, at) => ({
@@ -212,13 +216,12 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
  * Prepares an article: all work that takes time and needs no lock. An article with a prepared text
  * needs little.
  */
-function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedArticle {
+function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle {
   return {
     ...(article.prepared ?? prepareText(article)),
     publishedAt: article.publishedAt,
     ingestedAt: article.ingestedAt,
-    publisherNo: names.publisherNo(article),
-    authorNos: names.authorNos(article),
+    ...namesOf(article),
     country: article.country,
     language: article.language,
     url: article.url,

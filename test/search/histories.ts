@@ -10,7 +10,7 @@ import { randomArticles } from './archive.ts'
 
 /** What happens at a statement of a writer. */
 export interface Meeting {
-  /** Number of the statement, from 1 on. */
+  /** Number of the statement, from 1 on; 0: between two batches, or before a segment. */
   at: number
   /**
    * `hold` it for `ms`; `cut` the connection before it, or `lose` its answer; `kill` the writer
