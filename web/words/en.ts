@@ -188,7 +188,7 @@ export const en = {
     brush: 'A click or a brush over bars narrows the search.',
     asTable: 'These figures as a table',
     summary: (bars: string, unit: string, when: string, most: string) =>
-      `Bar chart, ${unit.toLowerCase()}, ${bars} bars. The most articles: ${most}, ${when}.`,
+      `Bar chart, ${unit.toLowerCase()}, ${bars} bars. The most: ${most}, ${when}.`,
     undated: (n: string) => `Without a date: ${n}`,
     meaning: (found: string, of: string) => `${found} of ${of} articles can be found by meaning so far.`,
     waiting: 'Pale bars: some of these articles cannot be found by meaning yet.',

@@ -190,7 +190,7 @@ export const fr: Words = {
     brush: 'Cliquez sur une barre, ou glissez sur plusieurs, pour resserrer la recherche.',
     asTable: 'Ces chiffres en tableau',
     summary: (bars, unit, when, most) =>
-      `Diagramme en barres, ${unit.toLowerCase()}, ${bars} barres. Le plus d’articles\u00A0: ${most}, ${when}.`,
+      `Diagramme en barres, ${unit.toLowerCase()}, ${bars} barres. Au plus\u00A0: ${most}, ${when}.`,
     undated: n => `Sans date\u00A0: ${n}`,
     meaning: (found, of) => `${found} articles sur ${of} se trouvent par le sens pour l’instant.`,
     waiting: 'Barres pâles\u00A0: une partie de ces articles ne se trouve pas encore par le sens.',

@@ -189,7 +189,7 @@ export const lb: Words = {
     brush: 'Klickt op e Balken oder zitt iwwer méi, fir d’Sich anzegrenzen.',
     asTable: 'Dës Zuelen als Tabell',
     summary: (bars, unit, when, most) =>
-      `Balkendiagramm, ${unit.toLowerCase()}, ${bars} Balken. Déi meescht Artikelen: ${most}, ${when}.`,
+      `Balkendiagramm, ${unit.toLowerCase()}, ${bars} Balken. Am meeschten: ${most}, ${when}.`,
     undated: n => `Ouni Datum: ${n}`,
     meaning: (found, of) => `${found} vun ${of} Artikele sinn bis elo no der Bedeitung ze fannen.`,
     waiting: 'Blatz Balken: En Deel vun dësen Artikelen ass nach net no der Bedeitung ze fannen.',

@@ -189,7 +189,7 @@ export const nl: Words = {
     brush: 'Klik op een staaf of sleep over meerdere om de zoekvraag in te perken.',
     asTable: 'Deze cijfers als tabel',
     summary: (bars, unit, when, most) =>
-      `Staafdiagram, ${unit.toLowerCase()}, ${bars} staven. De meeste artikelen: ${most}, ${when}.`,
+      `Staafdiagram, ${unit.toLowerCase()}, ${bars} staven. Het meest: ${most}, ${when}.`,
     undated: n => `Zonder datum: ${n}`,
     meaning: (found, of) => `${found} van ${of} artikelen zijn tot nu toe op betekenis te vinden.`,
     waiting: 'Lichte staven: een deel van deze artikelen is nog niet op betekenis te vinden.',

@@ -93,6 +93,7 @@ function Bars(props: {
     },
     [data, unit, waitingFrom, speech, onNarrow],
   )
+  const counted = (count: number) => (texts ? words.copies.texts : words.results.total)(number(count), count === 1)
   const place = useChart(draw)
   const most = data.reduce<Count | undefined>(
     (best, one) => (best === undefined || one.count > best.count ? one : best),
@@ -110,12 +111,12 @@ function Bars(props: {
           number(data.length),
           words.insights.units[unit],
           most ? spanText(most, unit, speech) : '',
-          number(most?.count ?? 0),
+          counted(most?.count ?? 0),
         )}
       />
       <p class="hint point" aria-hidden="true">
         {shown
-          ? `${words.app.named(spanText(shown, unit, speech), (texts ? words.copies.texts : words.results.total)(number(shown.count), shown.count === 1))}${shown.have ? `; ${shown.have}` : ''}`
+          ? `${words.app.named(spanText(shown, unit, speech), counted(shown.count))}${shown.have ? `; ${shown.have}` : ''}`
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
