@@ -2,7 +2,7 @@ import { runCommand, UsageError, wholeNumber } from '../shared/process/command.t
 import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week', 'copies'] as const
 
 await runCommand(
   {

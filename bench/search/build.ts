@@ -36,15 +36,18 @@ const WHOLE = 'whole'
  *
  * @param server address of a database on the server
  * @param bodyWords words of a body, on average
+ * @param edited changes the generated articles
  */
 export async function buildArchive(
   server: string,
   rows: number,
   signal: AbortSignal,
   bodyWords = BODY_WORDS,
+  edited?: (archive: Archive, rows: number) => Archive,
 ): Promise<BuiltArchive> {
-  const archive = createArchive(rows, bodyWords)
-  const name = `bench_${rows}_${bodyWords === BODY_WORDS ? '' : `${bodyWords}w_`}${await recipe()}`
+  const generated = createArchive(rows, bodyWords)
+  const archive = edited?.(generated, rows) ?? generated
+  const name = `bench_${rows}_${bodyWords === BODY_WORDS ? '' : `${bodyWords}w_`}${await recipe(edited)}`
   const url = await ensureDatabase(server, name)
   await migrate(url)
   const { articles, whole } = await readState(url)
@@ -91,8 +94,9 @@ function readState(url: string): Promise<{ articles: number; whole: boolean }> {
 }
 
 /** Changes with everything that decides what the database holds. */
-async function recipe(): Promise<string> {
+async function recipe(edited: unknown): Promise<string> {
   const hash = createHash('sha256').update(await readFile(new URL('generator.ts', import.meta.url)))
+  hash.update(String(edited ?? ''))
   for (const folder of ['infra/migrations/', 'search/analysis/', 'search/segment/', 'search/store/']) {
     const place = new URL(`../../${folder}`, import.meta.url)
     for (const file of (await readdir(place)).sort()) {

@@ -74,7 +74,7 @@ function lowerBound(keys: Float64Array, key: number, from: number): number {
 }
 
 /** Bytes of all samples in memory. */
-const KEPT = 160 * 2 ** 20
+const KEPT = 80 * 2 ** 20
 /** A larger day is read again for each batch, a run at a time. */
 const LARGEST_DAY = KEPT / 4
 const EMPTY_DAY = 100

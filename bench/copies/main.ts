@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { NewArticle } from '../../search/types.ts'
+import { agencyEvidence } from '../../shared/articles/agencies.ts'
+import { areCopies, judge, RULES, sampleOf, WEEK } from '../../shared/copies/shingles.ts'
+import { withDatabase } from '../../test/database.ts'
+import { benchKey, withApi } from '../api.ts'
+import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+import { createClient } from '../load.ts'
+import type { BenchOptions } from '../main.ts'
+import { memoryMb, processes } from '../processes.ts'
+import { type BuiltArchive, buildArchive } from '../search/build.ts'
+import { type Archive, createRandom } from '../search/generator.ts'
+import { type Bench, withServers } from '../servers.ts'
+
+const ROWS = 1_000_000
+/** Articles whose groups are compared with the definition. */
+const SAMPLE = 2_000
+const REQUESTS = 300
+/** The archive's five years become half of one: as dense as all outlets of three countries. */
+const DENSER = 10
+/** From here on articles come in no order of dates, as from an old archive. */
+const ORDERED = 0.9
+/** Of the articles, so many have an earlier text, and of its words so many are others. */
+const COPIED = 0.4
+const RESPELT = [0, 0.02, 0.05, 0.08]
+
+/**
+ * Groups of copies: speed and memory of the pass that `import` runs at its end, precision and recall
+ * of a sample against the definition, and how long the API takes to look copies up and to count
+ * texts.
+ */
+export function run({ rows, signal }: BenchOptions): Promise<Figures> {
+  return withServers(
+    'copies',
+    'bench-copies',
+    signal,
+    async bench => {
+      const built = await buildArchive(bench.server, rows ?? ROWS, signal, undefined, edited)
+      const figures: Figures = { rows: built.rows, ...measureComputing(built.archive) }
+      if (built.seconds !== null) figures.import_per_s = Math.round(built.rows / built.seconds.insert)
+      return withDatabase(built.url, async database => ({
+        ...figures,
+        ...(await measurePass(bench, built, database)),
+        ...(await measureGroups(database)),
+        ...(await measureApi(bench, built, database)),
+      }))
+    },
+    ['postgres'],
+  )
+}
+
+/** An archive in which many articles have the text of another, as desks edit it. */
+function edited(archive: Archive, rows: number): Archive {
+  const ordered = Math.ceil(rows * ORDERED)
+  const dense = (at: number) => new Date(archive.start + Math.floor((at - archive.start) / DENSER))
+  const edit = (article: NewArticle, number: number): NewArticle => {
+    const random = createRandom(-1 - number)
+    const days = rows / ((archive.end - archive.start) / DENSER / 86_400_000)
+    const source =
+      number < ordered ? Math.max(0, number - 1 - random.below(Math.ceil(5 * days))) : random.below(ordered)
+    const isCopy = random.chance(COPIED)
+    const [wire] = isCopy || number >= ordered ? archive.articles(source, source + 1) : [article]
+    const at = number < ordered ? article.publishedAt : wire!.publishedAt
+    const dated = { ...article, publishedAt: at && dense(at.getTime()) }
+    if (!isCopy || wire?.body == null) return dated
+    const part = random.one(RESPELT)
+    const words = wire.body.split(' ').map(word => (random.chance(part) ? `${word}s` : word))
+    const own = (article.body ?? '').split(' ')
+    const kept = words.slice(0, words.length * (0.5 + random.next() / 2))
+    return {
+      ...dated,
+      body: [...own.slice(0, random.below(60)), ...kept, ...own.slice(60, random.below(200))].join(' '),
+    }
+  }
+  return { ...archive, articles: (from, to) => archive.articles(from, to).map((one, n) => edit(one, from + n)) }
+}
+
+/** ms of processor time for an article: its sketch, and the agencies that it names. */
+function measureComputing(archive: Archive): Figures {
+  const bodies = archive.articles(0, 4_000).map(({ body }) => body)
+  const cost = (work: (body: string | null) => unknown) => {
+    for (const body of bodies.slice(2_000)) work(body)
+    const before = process.cpuUsage()
+    for (const body of bodies.slice(0, 2_000)) work(body)
+    return rounded(process.cpuUsage(before).user / 1_000 / 2_000, 3)
+  }
+  const sketch_ms = cost(body => sampleOf(judge(body) ?? new Float64Array()))
+  return { sketch_ms, agencies_ms: cost(body => agencyEvidence({ authors: [], body })) }
+}
+
+/** An import without a line finds the groups of all that is there. */
+async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: pg.Client): Promise<Figures> {
+  await database.query('truncate copy_sketches, copies_due')
+  await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
+  const file = join(bench.dataDir.path, 'nothing.ndjson')
+  await writeFile(file, '')
+  const script = new URL('../../scripts/import.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script, file], { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const start = performance.now()
+  const [figures, seconds] = [{ pass_memory_mb: 0, pass_cpu_ms: 0 }, [0, 0]]
+  while (child.exitCode === null) {
+    bench.signal.throwIfAborted()
+    figures.pass_memory_mb = Math.max(figures.pass_memory_mb, Math.round(memoryMb([child.pid!])))
+    figures.pass_cpu_ms = processes([child.pid!])[0]?.ms ?? figures.pass_cpu_ms
+    const state = await database.query<{ seq: number }>('select seq::int from copies_state')
+    const now = (performance.now() - start) / 1_000
+    if (state.rows[0]!.seq < rows * ORDERED) seconds[0] = now
+    seconds[1] = now
+    await Promise.race([ended, sleep(250)])
+  }
+  say(`The pass took ${rounded(seconds[1]!, 1)} s.`)
+  return {
+    pass_ordered_ms: rounded((seconds[0]! * 1_000) / (rows * ORDERED), 3),
+    pass_any_order_ms: rounded(((seconds[1]! - seconds[0]!) * 1_000) / (rows * (1 - ORDERED)), 3),
+    ...{ pass_memory_mb: figures.pass_memory_mb, pass_cpu_ms: rounded(figures.pass_cpu_ms / rows, 3) },
+  }
+}
+
+/** A judged article with its group. */
+type Row = { seq: number; first: number; at: number; outlet: string; body: string }
+
+const ROWS_AFTER = `
+  select s.seq::float8 as seq, s.first_seq::float8 as first, p.outlet, t.body,
+         floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at
+    from copy_sketches s join articles a using (seq) join article_texts t using (seq) join publishers p using (publisher_no)
+   where s.first_seq is not null`
+
+/** Compares the groups of a sample with what the definition says, given all first articles. */
+async function measureGroups(database: pg.Client): Promise<Figures> {
+  const drawn = `${ROWS_AFTER} and s.seq in (select seq from copy_sketches where first_seq is not null order by hashint8(seq) limit $1)`
+  const sample = (await database.query<Row>(drawn, [SAMPLE])).rows.map(row => ({
+    ...row,
+    set: judge(row.body)!,
+    truth: row.seq,
+  }))
+  const having = Map.groupBy(
+    sample.flatMap((one, at) => [...one.set].map(shingle => ({ shingle, at }))),
+    ({ shingle }) => shingle,
+  )
+  for (let after = 0; ; ) {
+    const { rows } = await database.query<Row>(
+      `${ROWS_AFTER} and s.first_seq = s.seq and s.seq > $1 order by s.seq limit 2000`,
+      [after],
+    )
+    if (rows.length === 0) break
+    after = rows.at(-1)!.seq
+    for (const { seq, at, outlet, body } of rows) {
+      const set = judge(body)!
+      const near = new Set([...set].flatMap(shingle => having.get(shingle)?.map(one => one.at) ?? []))
+      for (const one of [...near].map(place => sample[place]!)) {
+        if (seq >= one.truth || Math.abs(at - one.at) > WEEK) continue
+        if (areCopies(one.set, set, outlet === one.outlet)) one.truth = seq
+      }
+    }
+  }
+  const members = sample.filter(({ seq, truth }) => truth !== seq)
+  const told = sample.filter(({ seq, first }) => first !== seq)
+  const right = (some: typeof sample) => some.filter(({ first, truth }) => first === truth).length / some.length
+  return { sample_members: members.length, precision: rounded(right(told), 4), recall: rounded(right(members), 4) }
+}
+
+/** Whole requests for copies of an article, of a page, and for counts of articles and of texts. */
+function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.Client): Promise<Figures> {
+  return withApi(bench, url, {}, async ({ base }) => {
+    const client = createClient(base, await benchKey(database, null), 1)
+    const { rows } = await database.query<{ id: string }>(
+      'select id from copy_sketches where first_seq <> seq order by hashint8(seq) limit $1',
+      [REQUESTS],
+    )
+    const random = createRandom(5)
+    const times = { copies: [] as number[], page: [] as number[], articles: [] as number[], texts: [] as number[] }
+    const ask = async (kind: keyof typeof times, path: string) => {
+      const start = performance.now()
+      const { status, body } = await client.ask({ path: `/explore/${path}` })
+      if (status !== 200) throw new Error(`${path} is ${status}: ${body}`)
+      times[kind].push(performance.now() - start)
+    }
+    for (const [n, { id }] of rows.entries()) {
+      const { words } = archive.vocabularies[random.one(['nl', 'fr', 'de'] as const)]
+      const q = n % 10 === 0 ? '' : `&q=${words[n % 2 === 0 ? 160 + random.below(80) : 1_200 + random.below(1_800)]}`
+      await ask('copies', `copies?id=${id}`)
+      await ask('page', `copies?per_page=20${q}`)
+      const counts = [() => ask('articles', `counts?by=week${q}`), () => ask('texts', `counts?by=week&texts=true${q}`)]
+      for (const count of n % 4 < 2 ? counts : counts.toReversed()) await count()
+    }
+    await client.close()
+    const figures: Figures = { texts_p95_ratio: rounded(quantile(times.texts, 0.95) / quantile(times.articles, 0.95)) }
+    for (const [name, some] of Object.entries(times)) Object.assign(figures, quantiles(`${name}_`, some.slice(20)))
+    return figures
+  })
+}
