@@ -189,8 +189,7 @@ export const de: Words = {
     articles: 'Artikel',
     brush: 'Klicken Sie auf einen Balken oder ziehen Sie über mehrere, um die Suche einzugrenzen.',
     asTable: 'Diese Zahlen als Tabelle',
-    summary: (bars, unit, when, most) =>
-      `Balkendiagramm, ${unit}, ${bars} Balken. Am meisten: ${most}, ${when}.`,
+    summary: (bars, unit, when, most) => `Balkendiagramm, ${unit}, ${bars} Balken. Am meisten: ${most}, ${when}.`,
     undated: n => `Ohne Datum: ${n}`,
     meaning: (found, of) => `${found} von ${of} Artikeln sind bisher nach Bedeutung zu finden.`,
     waiting: 'Blasse Balken: Ein Teil dieser Artikel ist noch nicht nach Bedeutung zu finden.',
