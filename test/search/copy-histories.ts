@@ -62,7 +62,7 @@ const START = Date.UTC(2026, 0, 1)
 export const generatedTexts = (count: number) => Array.from({ length: count }, () => paragraphs(1 + below(9)))
 
 /** Edited by chance, on 30 days. */
-export function stories(texts: string[][], count: number): Story[] {
+function stories(texts: string[][], count: number): Story[] {
   const wires = texts.map(text => ({ text, at: START + below(30 * DAY) }))
   return Array.from({ length: count }, () => {
     const wire = pick(wires)
