@@ -31,9 +31,8 @@ await runCommand(
       signal,
     } = context
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
-    if (existsSync(file) && options.yes !== true && !(await confirm(`${file} exists. Overwrite it?`, signal))) {
+    if (existsSync(file) && options.yes !== true && !(await confirm(`${file} exists. Overwrite it?`, signal)))
       throw new UsageError(`${file} exists; name another file, or add --yes.`)
-    }
     const start = performance.now()
     const { articles, schema, made_at } = await writeBackup(context, file)
     const { size: bytes } = await stat(file)

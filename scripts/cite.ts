@@ -43,13 +43,11 @@ await runCommand(
   },
   async ({ config, openPool, positionals, print }) => {
     const [verb, subject, ...more] = positionals
-    if (verb !== 'verify' || subject === undefined || more.length > 0) {
+    if (verb !== 'verify' || subject === undefined || more.length > 0)
       throw new UsageError('Write: cite verify ADDRESS, or cite verify FILE.csv.')
-    }
     const digest = /(?:^|\/)([0-9a-f]{64})$/.exec(subject)?.[1]
-    if (digest === undefined && !subject.endsWith('.csv')) {
+    if (digest === undefined && !subject.endsWith('.csv'))
       throw new UsageError(`"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`)
-    }
     const found: Findings = { differences: [], obstacles: [], notes: [] }
     try {
       const file = digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
@@ -97,9 +95,8 @@ function readCitedFile(text: string, { differences, obstacles }: Findings): Cite
   const [names = [], ...rows] = recordsOf(text)
   const [address = '', asOf = '', outside = '', rules = '', ...head] = names.at(-1)?.split(' ') ?? []
   const columns = ['id', 'ingested_at', 'published_at', 'h'].map(name => names.indexOf(name))
-  if (!/^\/cite\/[0-9a-f]{64}$/.test(address) || head.length !== 4 || columns.includes(-1)) {
+  if (!/^\/cite\/[0-9a-f]{64}$/.test(address) || head.length !== 4 || columns.includes(-1))
     throw new Error('The file is no CSV of a citation: its head is missing.')
-  }
   const lines = rows.map(row => {
     const [id = '', ...others] = columns.map(column => row[column] ?? '')
     return [id.replace(/(^|;)'/g, '$1'), ...others].join('\t')

@@ -98,11 +98,7 @@ await runCommand(
 )
 
 /** @throws UsageError when there is nothing to read */
-async function pageToRead(
-  { config, options, signal }: CommandContext,
-  word: string,
-  found: FoundPage | null,
-): Promise<StoredPage> {
+async function pageToRead({ config, options, signal }: CommandContext, word: string, found: FoundPage | null) {
   if (found?.page && found.isKept) return found.page
   const page = found?.page ?? strangePage(word)
   if (page === null) throw new UsageError(`No article or page is known as "${word}".`)
@@ -311,11 +307,7 @@ async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
   return article === null ? null : pageOf(pool, article.pageNo, article)
 }
 
-async function pageOf(
-  pool: Pool,
-  pageNo: bigint | null,
-  article: (StoredArticle & { pageNo: bigint | null }) | null,
-): Promise<FoundPage | null> {
+async function pageOf(pool: Pool, pageNo: bigint | null, article: (StoredArticle & { pageNo: bigint | null }) | null) {
   const loaded = pageNo === null ? null : await loadPage(pool, pageNo, { finished: true })
   if (loaded === null && article === null) return null
   const { pageNo: _, ...stored } = article ?? { pageNo: null }

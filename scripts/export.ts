@@ -87,12 +87,10 @@ await runCommand(
 function readFormat(options: CommandContext['options']): FormatName {
   const format = FORMATS.find(name => name === (options.format ?? 'ndjson'))
   if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}.`)
-  if (options.json === true && format !== 'ndjson') {
+  if (options.json === true && format !== 'ndjson')
     throw new UsageError(`--json and --format ${format} contradict each other; write one of them.`)
-  }
-  if (format === 'parquet' && process.stdout.isTTY) {
+  if (format === 'parquet' && process.stdout.isTTY)
     throw new UsageError('Parquet is not for a terminal; write it to a file: … > FILE.parquet.')
-  }
   return format
 }
 
@@ -118,19 +116,12 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   }
   const after = options['ingested-after']
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
-  if (typeof after === 'string' && ingestedAfter === null) {
+  if (typeof after === 'string' && ingestedAfter === null)
     throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
-  }
   return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { ...having, ingestedAfter }) }
 }
 
-async function write(
-  context: CommandContext,
-  name: FormatName,
-  total: number,
-  parts: Parts,
-  { print, told }: Output,
-): Promise<number> {
+async function write(context: CommandContext, name: FormatName, total: number, parts: Parts, { print, told }: Output) {
   const { options, say, signal } = context
   const format = createFormat(name, { body: options.body === true, copies: options.copies === true })
   // A bar and lines on the same terminal would overwrite each other.

@@ -100,9 +100,8 @@ await runCommand(
   async context => {
     const { config, options, positionals } = context
     if (positionals.length > 0) throw new UsageError('Lines are read from standard input; see --help.')
-    if ([options.feeds, options.robots, options.together].filter(Boolean).length > 1) {
+    if ([options.feeds, options.robots, options.together].filter(Boolean).length > 1)
       throw new UsageError('--feeds, --robots and --together do not go together.')
-    }
     const reader = options.feeds ? feedReader(config) : options.robots ? robotsReader(config) : pageReader(context)
     try {
       const ahead = options.together ? 1 : config.NORMALISE_THREADS * 2
@@ -274,12 +273,7 @@ function shown(composition: Composition): object {
 }
 
 /** The page as the crawler would store it, or the reason for which it would not. */
-async function pageOf(
-  line: PageLine,
-  pageId: bigint,
-  fetchedAt: Date,
-  config: Config,
-): Promise<StoredPage | { refused: string; detail: string | null }> {
+async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: Config) {
   const address = readAddress(line.url)
   if (address === null) throw new Error(`url is no http(s) address: ${line.url.slice(0, 200)}`)
   const headers = Object.fromEntries(
@@ -374,11 +368,7 @@ function readerOf<T>(schema: JSONSchemaType<T>): (line: unknown) => T {
 }
 
 /** The bytes of a text or of a file, which may be compressed with gzip; null for neither. */
-async function bytesOf(
-  written: string | null | undefined,
-  file: string | null | undefined,
-  most: number,
-): Promise<Buffer | null> {
+async function bytesOf(written: string | null | undefined, file: string | null | undefined, most: number) {
   if (typeof written === 'string') return Buffer.from(written)
   if (typeof file !== 'string') return null
   const { size } = await stat(file)

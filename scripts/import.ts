@@ -164,11 +164,7 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
 }
 
 /** @param perSecond articles; null: as many as it can */
-async function importArchive(
-  context: CommandContext,
-  { groups, bar, isPipe }: Archive,
-  perSecond: number | null,
-): Promise<ImportCounts> {
+async function importArchive(context: CommandContext, { groups, bar, isPipe }: Archive, perSecond: number | null) {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }

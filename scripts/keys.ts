@@ -59,9 +59,8 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   const [verb = '', id, surplus] = positionals
   if (verb === 'feed') return runFeed(context, pool)
   if (verb === 'searches') return runSearches(context, pool)
-  if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb))) {
+  if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb)))
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
-  }
   const named = (): string => {
     if (id === undefined) throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)
     return id
@@ -84,9 +83,8 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     }
     case 'update': {
       const change = readChange(context)
-      if (change.name === undefined && Object.keys(change.plan).length === 0) {
+      if (change.name === undefined && Object.keys(change.plan).length === 0)
         throw new UsageError('Say what to change, as --rate 100; see --help.')
-      }
       print(JSON.stringify(described(found(await updateKey(pool, named(), change)))))
       return say('Changed; every API process follows at once.')
     }
@@ -139,9 +137,8 @@ function listed(key: ListedKey): Record<string, unknown> {
 function readNew(context: CommandContext): { name: string; plan: Plan } {
   const { name, plan } = readChange(context)
   const { countries, history, rate, quota } = plan
-  if (name === undefined || !countries || !history || rate === undefined) {
+  if (name === undefined || !countries || !history || rate === undefined)
     throw new UsageError('A key needs --name, --countries, --history-start or --history-days, and --rate; see --help.')
-  }
   return { name, plan: { countries, history, rate, quota: quota ?? null } }
 }
 
@@ -177,9 +174,7 @@ function readCountries(text: string | undefined): Country[] | null {
 }
 
 function readHistory(start: string | undefined, days: number | null): HistoryStart | null {
-  if (start !== undefined && days !== null) {
-    throw new UsageError('Write --history-start or --history-days, not both.')
-  }
+  if (start !== undefined && days !== null) throw new UsageError('Write --history-start or --history-days, not both.')
   if (days !== null) return { kind: 'rolling', days }
   if (start === undefined) return null
   const instant = parseInstant(start)

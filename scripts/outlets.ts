@@ -70,9 +70,7 @@ await runCommand(
       options,
       positionals: [verb, first, ...rest],
     } = context
-    if (verb === 'remove' && first !== undefined) {
-      return remove(context, context.openPool({ max: 2 }), [first, ...rest])
-    }
+    if (verb === 'remove' && first !== undefined) return remove(context, context.openPool({ max: 2 }), [first, ...rest])
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
     if (verb === 'sync' && first !== undefined) return sync(context, context.openPool({ max: 2 }), first)
     if (verb === 'add' && first !== undefined) return add(context, context.openPool({ max: 2 }), first)

@@ -61,9 +61,8 @@ async function list({ options, print, say }: CommandContext, pool: Pool, choice:
 }
 
 async function retry({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
-  if (choice.numbers === null && choice.outlet === null && choice.state === null && options.all !== true) {
+  if (choice.numbers === null && choice.outlet === null && choice.state === null && options.all !== true)
     throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
-  }
   const dryRun = options['dry-run'] === true
   const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
   if (options.json === true) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
@@ -73,9 +72,7 @@ async function retry({ options, print, say }: CommandContext, pool: Pool, choice
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
   const written = options.refused === true ? (options.state ?? 'refused') : options.state
   const state = PAGE_STATES.find(known => known === written) ?? null
-  if (written !== undefined && state === null) {
-    throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
-  }
+  if (written !== undefined && state === null) throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
   const wrong = ids.find(id => !/^page:\d{1,18}$/.test(id))
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id of a page; they look like page:12.`)
   return {

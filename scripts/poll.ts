@@ -146,9 +146,7 @@ async function openOutput(path: string | null, place: Place): Promise<Output> {
   const { size } = await handle.stat()
   // A new place leaves what stands there already.
   if (place.state === null) bytes = size
-  if (size < bytes) {
-    throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
-  }
+  if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   await handle.truncate(bytes)
   return {
     async write(text) {

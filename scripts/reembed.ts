@@ -74,12 +74,7 @@ async function cancel({ options, say }: CommandContext, pool: Pool, filling: Col
   say(`Gave up ${filling.name}.`)
 }
 
-async function reembed(
-  context: CommandContext,
-  pool: Pool,
-  serving: Collection,
-  filling: Collection | null,
-): Promise<number> {
+async function reembed(context: CommandContext, pool: Pool, serving: Collection, filling: Collection | null) {
   const { config, options, say, signal } = context
   const wanted = modelNamed(text(options.model) ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
   if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
@@ -117,11 +112,7 @@ async function reembed(
 }
 
 /** @returns how many articles it embedded; the collection serves then, unless interrupted */
-async function fillAndTakeOver(
-  { config, signal, say }: CommandContext,
-  pool: Pool,
-  collection: Collection,
-): Promise<number> {
+async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
   // A collection that an earlier run has begun keeps its shards.
@@ -165,12 +156,7 @@ interface Filling {
  *
  * @returns how many articles it embedded; complete unless `signal` has been aborted
  */
-async function fill(
-  filling: Filling,
-  name: string,
-  progress: (articles: number) => void,
-  signal: AbortSignal,
-): Promise<number> {
+async function fill(filling: Filling, name: string, progress: (articles: number) => void, signal: AbortSignal) {
   const { pool, embeddingCollections } = filling
   let done = 0
   while (!signal.aborted) {
@@ -252,11 +238,7 @@ async function store(
   }
 }
 
-async function isAlive(
-  { vectors }: Filling,
-  { embeddings }: EmbeddingCollection,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection, signal: AbortSignal) {
   try {
     await vectors.ping()
     await embeddings.embedPassages([PROBE], signal)

@@ -132,17 +132,15 @@ async function restore(context: CommandContext, config: Settings, file: string):
 
 async function checkVersions(file: string, { schema, postgres }: Backup, server: number): Promise<void> {
   const newest = Number((await migrationFiles()).at(-1)?.slice(0, 4))
-  if (schema > newest) {
+  if (schema > newest)
     throw new Error(`${file} is at migration ${schema}, newer than this checkout; update the checkout.`)
-  }
   if (schema < FIRST_SCHEMA) {
     throw new Error(
       `${file} is at migration ${schema}, and upgrades begin at ${FIRST_SCHEMA}; restore it with its own version, and upgrade that one.`,
     )
   }
-  if (server < postgres) {
+  if (server < postgres)
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
-  }
 }
 
 /** What a restore would replace. */

@@ -55,10 +55,7 @@ export const withSession = <T>(pool: Pool, idle: string, work: (session: Client)
  *
  * @param work calls `breaks` with the reason for which nobody else may use the connection
  */
-async function withClient<T>(
-  pool: Pool,
-  work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>,
-): Promise<T> {
+async function withClient<T>(pool: Pool, work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>) {
   const client = await pool.connect()
   let broken: Error | true | undefined
   const breaks = (why: Error | true) => {

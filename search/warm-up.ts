@@ -89,12 +89,7 @@ const STEP = 512n
  * @param warmed version of the segments that were read before
  * @returns the version that was read now
  */
-async function readAhead(
-  index: IndexParts,
-  sizes: SearchSizes,
-  warmed: bigint | null,
-  signal: AbortSignal,
-): Promise<bigint | null> {
+async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint | null, signal: AbortSignal) {
   const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot()
   const meta = await index.metaOf(version)
   const { covered, segments } = meta
@@ -128,13 +123,7 @@ const SIDE_BY_SIDE = 8
  * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
  * clients then find compiled code, open connections and prepared statements.
  */
-async function rehearse(
-  index: IndexParts,
-  meta: IndexMeta,
-  sizes: SearchSizes,
-  gently: boolean,
-  signal: AbortSignal,
-): Promise<void> {
+async function rehearse(index: IndexParts, meta: IndexMeta, sizes: SearchSizes, gently: boolean, signal: AbortSignal) {
   const largest = index.cache.prefetch.largestDictionary()
   const terms = largest === undefined ? [] : await frequentTerms(largest, TERMS_READ)
   await work(readsOf(index, meta, [...LANGUAGES.map(TERMS.language), ...terms]), 1, gently, signal)

@@ -95,8 +95,7 @@ function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (port < 1 || port > 65_535) {
+  if (port < 1 || port > 65_535)
     throw new ConfigError(`CRAWL_PORTS holds "${text}"; write ports from 1 to 65535, such as 80,443.`)
-  }
   return port
 }

@@ -256,9 +256,8 @@ const GAP_SHOWN = 21_600
 
 function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
   if (outlets === null) return []
-  if (outlets.length === 0 && flow?.articles === 0) {
+  if (outlets.length === 0 && flow?.articles === 0)
     return [warn('outlets', 'The catalogue is empty, so nothing is crawled', FIRST.catalogue)]
-  }
   const held = outlets.filter(({ error }) => error?.startsWith('held:'))
   const fallen = outlets.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain)
   const since = Date.parse(at) - GAP_SHOWN * 1_000

@@ -2,7 +2,7 @@ import { type ArchiveHealth, readArchiveHealth } from '../search/archive/writer.
 import { readIndexSize } from '../search/indexer.ts'
 import { type ArchiveConfig, archiveSettingsOf } from '../shared/config/archive.ts'
 import type { Config } from '../shared/config/config.ts'
-import type { ArchiveIndexFigures, HostProcesses, Machines, PostgresServers, VectorNodes } from '../shared/figures.ts'
+import type { HostProcesses, Machines, PostgresServers, VectorNodes } from '../shared/figures.ts'
 import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'
 import { type RedisSettings, readRedis } from '../shared/queues/redis.ts'
 import { readVectorNodes } from '../shared/vectors/cluster.ts'
@@ -86,10 +86,7 @@ export const readPostgres = async (db: Pick<Pool, 'query'>): Promise<PostgresSer
 type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>
 
 /** @returns null: no search uses an archive index, and none is set */
-async function readArchiveIndex(
-  db: Pick<Pool, 'query'>,
-  config: ArchiveIndexSettings,
-): Promise<ArchiveIndexFigures | null> {
+async function readArchiveIndex(db: Pick<Pool, 'query'>, config: ArchiveIndexSettings) {
   const health = readHealth(config).catch(() => null)
   const { rows } = await db.query<{ indices: number; articles: number; known: number }>(READ_ARCHIVE)
   const { indices, articles, known } = rows[0]!

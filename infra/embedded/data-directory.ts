@@ -48,9 +48,8 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     return { path, release: lock.release }
   } catch (error) {
     if (error instanceof Problem) throw error
-    if (errorCode(error) === 'ENOENT') {
+    if (errorCode(error) === 'ENOENT')
       throw new Problem(`DATA_DIR ${wanted} cannot hold files; set DATA_DIR to a folder on a disk.`)
-    }
     throw diskProblem(error, wanted) ?? error
   }
 }

@@ -45,9 +45,8 @@ interface Running {
  */
 export async function makeEnvironment(environment: PythonEnvironment, running: Running): Promise<void> {
   const { folder, requirements, name, instead } = environment
-  if (process.platform !== 'linux' || !environment.processors.includes(process.arch)) {
+  if (process.platform !== 'linux' || !environment.processors.includes(process.arch))
     throw new Problem(`There is no package of ${name} for ${process.platform} ${process.arch}: ${instead}.`)
-  }
   const wanted = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
@@ -98,9 +97,8 @@ async function build(
     return runTool(command, args, { family, signal, within, cwd: CHECKOUT })
   }
   const stamp = await readIfThere(join(folder, STAMP))
-  if (stamp === null && existsSync(folder)) {
+  if (stamp === null && existsSync(folder))
     throw new Problem(`${folder} is not Perscope's; move it away for ${name}: ${instead}.`)
-  }
   try {
     await rm(aside, { recursive: true, force: true })
     await mkdir(aside)
@@ -121,9 +119,8 @@ async function build(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Problem) throw error
-    if (errorCode(error) === 'ENOENT') {
+    if (errorCode(error) === 'ENOENT')
       throw new Problem(`There is no python3 for ${name}; install it (3.9 or newer): ${instead}.`)
-    }
     cannotMake(environment, error)
   } finally {
     await rm(aside, { recursive: true, force: true }).catch(() => {})

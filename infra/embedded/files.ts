@@ -21,15 +21,11 @@ export function diskProblem(error: unknown, dataDir: string): Problem | null {
       `The disk that holds DATA_DIR ${dataDir} is full; free some space there, or set DATA_DIR to a folder on another disk.`,
     )
   }
-  if (/EROFS|Read-only file system/i.test(text)) {
+  if (/EROFS|Read-only file system/i.test(text))
     return new Problem(`DATA_DIR ${dataDir} is on a read-only disk; set DATA_DIR to a folder that can be written.`)
-  }
-  if (/ENOTDIR|EEXIST/.test(text)) {
-    return new Problem(notAFolder(dataDir))
-  }
-  if (/EACCES|EPERM/.test(text)) {
+  if (/ENOTDIR|EEXIST/.test(text)) return new Problem(notAFolder(dataDir))
+  if (/EACCES|EPERM/.test(text))
     return new Problem(`DATA_DIR ${dataDir} cannot be written by this user; set DATA_DIR to a folder of your own.`)
-  }
   return null
 }
 

@@ -69,9 +69,8 @@ async function checkOwner(fd: number, path: string): Promise<void> {
   const { uid, mode } = fstatSync(fd)
   const folder = await stat(dirname(path))
   const own = process.getuid?.() ?? uid
-  if (uid !== own && uid !== folder.uid) {
+  if (uid !== own && uid !== folder.uid)
     throw new Problem(`${path} belongs to another user, who could keep us out; remove it, or set another DATA_DIR.`)
-  }
   if ((mode & 0o077) !== 0) fchmodSync(fd, 0o600)
 }
 

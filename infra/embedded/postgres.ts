@@ -77,9 +77,8 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
   const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
   if (version === undefined) {
     // We never leave half a cluster here: it is another program's, or the disk is damaged.
-    if ((await readdir(folder).catch(() => [])).length > 0) {
+    if ((await readdir(folder).catch(() => [])).length > 0)
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
-    }
     await makeCluster(starting, folder, superuser, programs, owner, lock)
   } else if (version !== MAJOR) {
     throw new Problem(
@@ -87,9 +86,8 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
     )
   }
   const { uid } = await stat(folder)
-  if (uid !== (owner?.uid ?? process.getuid?.() ?? uid)) {
+  if (uid !== (owner?.uid ?? process.getuid?.() ?? uid))
     throw new Problem(`${folder} belongs to another user; start as the user who made it, or set another DATA_DIR.`)
-  }
   return { folder, superuser, owner: await passwordIn(join(dataDir, ACCOUNT_PASSWORD)) }
 }
 
@@ -217,9 +215,8 @@ async function asSuperuser(
 
 /** The reason why Postgres did not start, told from its log. */
 function explainPostgres(log: string, dataDir: string, port: number): Problem | null {
-  if (/Address already in use/.test(log)) {
+  if (/Address already in use/.test(log))
     return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
-  }
   // On a full disk the log may be empty, so the free space is checked.
   const { bavail, bsize } = statfsSync(dataDir)
   if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)

@@ -280,8 +280,7 @@ export async function qdrantPackage(): Promise<string> {
   }
   const hash = createHash('sha256')
   await pipeline(createReadStream(join(folder, 'bin', 'qdrant')), hash)
-  if (hash.digest('hex') !== SHA256) {
+  if (hash.digest('hex') !== SHA256)
     throw new Problem(`The Qdrant in ${PACKAGE} is not the binary that was reviewed, and is not run: ${instead}.`)
-  }
   return folder
 }

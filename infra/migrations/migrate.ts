@@ -61,9 +61,8 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ newest: number }>('select coalesce(max(number), 0) as newest from migrations')
   const newest = rows[0]?.newest ?? 0
   const files = await migrationFiles()
-  if (newest > numberOf(files.at(-1) ?? '0')) {
+  if (newest > numberOf(files.at(-1) ?? '0'))
     throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
-  }
   refuseOlder(newest)
   const missing = files.filter(file => numberOf(file) > newest)
   // An empty database gets all of the first schema or, when this process is killed, nothing of it.

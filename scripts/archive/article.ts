@@ -41,9 +41,8 @@ export function parseArticle(line: string, latest: number): NewArticle {
   if (isRecord(fields.outlet)) refuseSlips(fields.outlet, ['name', 'domain'])
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
-  if (id !== undefined && (typeof id !== 'string' || !ID.test(id))) {
+  if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
     throw new BadLine('id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.')
-  }
   const article: NewArticle = {
     url,
     addresses: [addressKey(url)],

@@ -68,9 +68,8 @@ export async function describeBackup({ pgRestore }: PostgresTools, file: string)
   const numbers = rowsOf(text, 'migrations').map(row => Number(row.number))
   const articles = Number(rowsOf(text, 'ingest_clock')[0]?.last_seq)
   const id = rowsOf(text, 'installation')[0]?.id ?? ''
-  if (!day || !time || !Number.isSafeInteger(postgres) || !Number.isSafeInteger(articles) || numbers.length === 0) {
+  if (!day || !time || !Number.isSafeInteger(postgres) || !Number.isSafeInteger(articles) || numbers.length === 0)
     throw new Error(`${file} is no backup of Perscope.`)
-  }
   return {
     made_at: new Date(`${day}T${time}Z`).toISOString(),
     schema: Math.max(...numbers),

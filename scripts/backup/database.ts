@@ -178,9 +178,8 @@ export async function compareVectors(
   if (config.QDRANT_URL === '') return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   try {
-    if ((await vectors.count(serving.name)) === null) {
+    if ((await vectors.count(serving.name)) === null)
       return `The vector store has no vectors of ${moment}; embedders embed all articles again.`
-    }
     await auditCollection(pool, vectors, serving, createLogger('restore', 'silent'), signal)
   } catch (error) {
     return `The vector store was not compared (${sentenceOf(error)}); embedders do so at start.`

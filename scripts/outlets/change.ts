@@ -119,9 +119,8 @@ function readEntry(domain: string, options: CommandContext['options']): Catalogu
   const country = text('country')?.toUpperCase()
   const languages = text('languages')
   const feeds = options.feed
-  if (country === undefined || languages === undefined || feeds === undefined) {
+  if (country === undefined || languages === undefined || feeds === undefined)
     throw new UsageError('An outlet needs --country, --languages and --feed; see --help.')
-  }
   const zone = Object.entries(TIME_ZONES).find(([code]) => code === country)?.[1]
   const outlet = {
     name: text('name') ?? domain,

@@ -66,12 +66,7 @@ export async function checkOutlets(
 }
 
 /** Null: the check was interrupted. */
-async function checkOutlet(
-  trial: Trial,
-  outlet: Outlet,
-  earlier: string[],
-  report: (result: CheckedFeed) => void,
-): Promise<CheckedOutlet | null> {
+async function checkOutlet(trial: Trial, outlet: Outlet, earlier: string[], report: (result: CheckedFeed) => void) {
   const { domain, feeds, sitemaps } = outlet
   const tried: CheckedFeed[] = []
   for (const url of new Set([...feeds, ...sitemaps, ...earlier])) {
@@ -183,15 +178,9 @@ const outletsOf = (catalogue: unknown): unknown[] =>
  * @param day of the try, `YYYY-MM-DD`
  * @throws UsageError when nothing at all could be read: that is more likely a lost network
  */
-export async function writeCatalogue(
-  to: FileHandle,
-  text: string,
-  checked: CheckedOutlet[],
-  day: string,
-): Promise<void> {
-  if (!checked.some(({ result }) => result === 'works' || result === 'corrected')) {
+export async function writeCatalogue(to: FileHandle, text: string, checked: CheckedOutlet[], day: string) {
+  if (!checked.some(({ result }) => result === 'works' || result === 'corrected'))
     throw new UsageError('No outlet could be read, so nothing was written: is there a network?')
-  }
   const catalogue: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
   const outlets = outletsOf(catalogue)
   const corrected = outlets.map((outlet: unknown, at) => {

@@ -55,11 +55,7 @@ async function tryFeed(trial: Trial, url: string): Promise<Findings> {
   }
 }
 
-async function describe(
-  { answer, url, permanent }: Answered,
-  from: string,
-  { config, parser }: Trial,
-): Promise<Findings> {
+async function describe({ answer, url, permanent }: Answered, from: string, { config, parser }: Trial) {
   const { status } = answer
   const moved = url.href === new URL(from).href ? null : url.href
   const at = { status, moved, permanent: moved !== null && permanent }

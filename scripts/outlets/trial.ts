@@ -58,9 +58,8 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
   const rulesOf = async (url: URL): Promise<RobotsRules> => {
     const answer = await robotsAnswer(url)
     if (answer instanceof RequestFailure) throw new Error(whyNotAsked(answer))
-    if (answer.status >= 500 || answer.status === 429) {
+    if (answer.status >= 500 || answer.status === 429)
       throw new Error(`robots.txt answers ${answer.status}, so nothing may be fetched`)
-    }
     return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
   }
   const askAllowed: Ask = async (url, cookie) => {

@@ -49,18 +49,12 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
 function taskOf(options: CommandContext['options']): Task {
   const others = ['vectors', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
-  if (options.release === true && options.empty === true) {
+  if (options.release === true && options.empty === true)
     throw new UsageError('--release and --empty contradict each other; write one of them.')
-  }
   return options.release === true ? 'release' : options.empty === true ? 'empty' : 'fill'
 }
 
-async function run(
-  { options, signal }: CommandContext,
-  archive: ArchiveWriter,
-  task: Task,
-  rate: number | null,
-): Promise<{ articles: number; done: boolean }> {
+async function run({ options, signal }: CommandContext, archive: ArchiveWriter, task: Task, rate: number | null) {
   if (options.restart === true && task === 'fill') await archive.markStale()
   const limit = createRateLimit(rate, signal)
   const bar = articlesBar(task === 'fill' ? await archive.countDue() : await archive.countReleased(task))

@@ -68,12 +68,7 @@ export async function reindexVectors(work: Work): Promise<boolean> {
 }
 
 /** Resolves when at most so many articles wait for the embedders; false when interrupted. */
-async function queueIsShort(
-  db: Queryable,
-  most: number,
-  say: (sentence: string) => void,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function queueIsShort(db: Queryable, most: number, say: (sentence: string) => void, signal: AbortSignal) {
   let lowest = Infinity
   let since = performance.now()
   while (!signal.aborted) {

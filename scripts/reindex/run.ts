@@ -79,12 +79,7 @@ export async function chosenSeqs(
 }
 
 /** How many articles are chosen after `after` up to `last`. */
-export async function countChosen(
-  db: Queryable,
-  { selection, publisherNos }: Chosen,
-  after: bigint,
-  last: bigint,
-): Promise<number> {
+export async function countChosen(db: Queryable, { selection, publisherNos }: Chosen, after: bigint, last: bigint) {
   const { language, from, to } = selection
   const { rows } = await db.query<{ count: number }>(`select count(*)::int as count from (${CHOSEN}) as chosen`, [
     after,

@@ -164,11 +164,7 @@ function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers
 }
 
 /** The services as programs, and each with the address of its metrics for people. */
-async function servicePrograms(
-  env: NodeJS.ProcessEnv,
-  dataDir: string,
-  report: (sentence: string) => void,
-): Promise<{ programs: Program[]; metrics: string[] }> {
+async function servicePrograms(env: NodeJS.ProcessEnv, dataDir: string, report: (sentence: string) => void) {
   const ports = await rememberedPorts(dataDir, report)
   const programs: Program[] = []
   const metrics: string[] = []

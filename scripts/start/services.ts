@@ -117,9 +117,8 @@ export async function checkPort({ HOST: host, PORT: port }: Config): Promise<voi
   })
   if (code === '') return
   const instead = 'set PORT to another one'
-  if (code === 'EADDRINUSE') {
+  if (code === 'EADDRINUSE')
     throw new Problem(`Port ${port} on ${host} is in use by another program; end that, or ${instead}.`)
-  }
   if (code === 'EACCES') throw new Problem(`Port ${port} needs more rights than this user has; ${instead}, above 1023.`)
   throw new Problem(`The API cannot listen on ${host} (${code}); set HOST to an address of this machine.`)
 }

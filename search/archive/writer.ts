@@ -223,13 +223,7 @@ async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState,
  * @param worked told of articles that have a segment again
  * @returns false: it was interrupted; the next call goes on
  */
-async function restoreSegments(
-  pool: Pool,
-  store: ArchiveStore,
-  size: bigint,
-  worked: Worked,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function restoreSegments(pool: Pool, store: ArchiveStore, size: bigint, worked: Worked, signal: AbortSignal) {
   const writer = openSegmentWriter(pool)
   const source = postgresArticles(openReads(pool))
   for (;;) {

@@ -281,10 +281,7 @@ const publisherKey = (outlet: string, name: string | null) => (name === null ? o
  * asks again. Names are sorted, so that two processes with the same names wait in one direction
  * only.
  */
-async function addUntilAllAreThere<T>(
-  wanted: Map<string, T>,
-  add: (rows: T[]) => Promise<[string, number][]>,
-): Promise<Map<string, number>> {
+async function addUntilAllAreThere<T>(wanted: Map<string, T>, add: (rows: T[]) => Promise<[string, number][]>) {
   const found = new Map<string, number>()
   for (let attempt = 0; found.size < wanted.size; attempt++) {
     if (attempt === 10)

@@ -178,11 +178,7 @@ interface Built {
   at: number
 }
 
-async function buildSegment(
-  { pool, indexer, sizes = SIZES }: ImportParts,
-  articles: NewArticle[],
-  claims: Claim[],
-): Promise<Built> {
+async function buildSegment({ pool, indexer, sizes = SIZES }: ImportParts, articles: NewArticle[], claims: Claim[]) {
   const isNew = articles.map((_, at) => !claims[at]!.known)
   const inputs = articles.filter((_, at) => isNew[at])
   const known = articles.length - inputs.length
@@ -221,11 +217,7 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
  * @returns null: they are. Otherwise nothing was written. The claims: some were known, or an id was
  *   taken. Too slow: the server ended the transaction, which held the clock for too long
  */
-async function useSegment(
-  parts: PatientParts,
-  built: Built,
-  segment: AheadSegment,
-): Promise<Claim[] | 'too slow' | null> {
+async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
   // Searches read it ahead meanwhile.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))

@@ -60,11 +60,7 @@ export interface MadeSegment {
  *
  * @returns the number of segments made
  */
-export async function makeSegments(
-  pool: Pool,
-  sizes: SegmentSizes = SEGMENT_SIZES,
-  options: MakeOptions = {},
-): Promise<number> {
+export async function makeSegments(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZES, options: MakeOptions = {}) {
   const store = { writer: openSegmentWriter(pool), source: postgresArticles(openReads(pool)) }
   let made = 0
   for (let more = -1; more !== 0; made += more) more = await makeFirst(store, sizes, options)

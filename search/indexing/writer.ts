@@ -236,11 +236,7 @@ function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle 
  * can make articles visible, so this does as little as possible. Returns the number of the first
  * article; the others follow in order.
  */
-async function insertArticles(
-  client: Client,
-  articles: IdentifiedArticle[],
-  embedAt: Date,
-): Promise<{ first: bigint; stamp: Date }> {
+async function insertArticles(client: Client, articles: IdentifiedArticle[], embedAt: Date) {
   const { rows } = await client.query<{ first: bigint; stamp: Date }>({
     name: 'insert-articles',
     text: insertion(NEXT_NUMBERS),

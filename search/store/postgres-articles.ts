@@ -84,9 +84,8 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
     verify: (seqs, verification, version) => verify(reads, seqs, verification, version),
 
     async readSources(of) {
-      if (!Array.isArray(of)) {
+      if (!Array.isArray(of))
         return reads.newest<SegmentSource>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
-      }
       const statement = { name: 'search-sources', text: SOURCES, values: [of] }
       const [row] = await reads.rows<SourceColumns>(statement, { lastSeq: newestOf(of) })
       return sourcesOf(row!)
@@ -273,12 +272,7 @@ const WORDS = `
    where w.seq = any ($1::bigint[]) and a.seq = any ($1::bigint[])`
 
 /** Forms of words, and places, are known to this process alone. */
-async function verifyHere(
-  reads: IndexReads,
-  seqs: bigint[],
-  verification: Expression,
-  version: bigint,
-): Promise<bigint[]> {
+async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint) {
   const passed: bigint[] = []
   const pace = createPace()
   for (let from = 0; from < seqs.length; from += VERIFIED) {

@@ -77,12 +77,7 @@ export const NAMED = 10
 export type Found = (kind: IndexKind, text: string, more?: number) => void
 
 /** @param waiting articles that may have no segment yet */
-export async function checkTables(
-  db: Queryable,
-  extent: 'quick' | 'all',
-  waiting: bigint,
-  found: Found,
-): Promise<void> {
+export async function checkTables(db: Queryable, extent: 'quick' | 'all', waiting: bigint, found: Found) {
   for (const check of extent === 'quick' ? QUICK : [...QUICK, ...WHOLE]) {
     const { rows } = await db.query<{ kind: IndexKind; text: string; count: number }>(`
       select kind, text, count(*) over ()::int as count

@@ -10,7 +10,6 @@ import {
   type SegmentStore,
   SegmentsChanged,
   type Statement,
-  type TermDictionary,
 } from './segment-store.ts'
 
 /**
@@ -74,11 +73,7 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
  */
 const KEYS_PER_STATEMENT = 1_024
 
-async function readBuckets(
-  reads: IndexReads,
-  keys: ListKey[],
-  version: bigint | null,
-): Promise<(Buffer | undefined)[]> {
+async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint | null) {
   const starts = new Map<string, Buffer>()
   const startOf = (term: string) => {
     const start = starts.get(term) ?? entryStart(term)
@@ -106,11 +101,7 @@ interface Versioned {
  *
  * @param version null: of a segment that is read ahead; any version, on the primary
  */
-async function readAt<Row extends Versioned>(
-  reads: IndexReads,
-  statement: Statement,
-  version: bigint | null,
-): Promise<Row[]> {
+async function readAt<Row extends Versioned>(reads: IndexReads, statement: Statement, version: bigint | null) {
   if (version === null) return reads.newest<Row>(statement)
   const rows = await reads.rows<Row>(statement, { version }, isOf(version))
   expectVersion(version, rows[0]?.version)
@@ -192,11 +183,7 @@ const COLUMNS = `
 /** Buckets of one statement: some hundred kB, which hold the event loop for about a millisecond. */
 const BUCKETS_PER_STATEMENT = 256
 
-async function readDictionary(
-  reads: IndexReads,
-  segment: SegmentMeta,
-  version: bigint | null,
-): Promise<TermDictionary> {
+async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: bigint | null) {
   const buckets = 1 << segment.bucketBits
   const starts = new Uint32Array(buckets + 1)
   const blocks: Buffer[] = []

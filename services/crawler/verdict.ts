@@ -62,9 +62,8 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
       }
     case 'failure':
       if (fetched.reason === 'held') return { kind: 'put back', wait: HELD_FOR, reason: 'held' }
-      if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large') {
+      if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large')
         return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }
-      }
       return { kind: 'retry', reason: fetched.reason, detail: fetched.detail }
   }
 }
@@ -87,9 +86,8 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   if (status === 206) return { kind: 'retry', reason: 'cut', detail: 'the outlet sent a part that nobody asked for' }
   if (answer.body.length === 0) return { kind: 'retry', reason: 'cut', detail: 'the answer is empty' }
   if (!isHtml(contentType, answer.body)) return { kind: 'refuse', reason: 'not-html', detail: contentType }
-  if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body)) {
+  if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body))
     return { kind: 'retry', reason: 'cut', detail: 'the connection ended before the page did' }
-  }
   return { kind: 'store', status, url, contentType, rights, body: answer.body }
 }
 

@@ -27,12 +27,7 @@ export async function auditCollection(
   })
 }
 
-async function compare(
-  pool: Pool,
-  vectors: VectorStore,
-  name: string,
-  signal?: AbortSignal,
-): Promise<{ lost: number; stray: number }> {
+async function compare(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
   let [lost, stray] = [0, 0]
   for await (const { wrong, isLost, since } of compareVectors(pool, vectors, name, signal)) {
     if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0

@@ -72,12 +72,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
 
 /** @param suspected the group failed before, while model and vector store answered afterwards */
-async function embedGroup(
-  embedder: Embedder,
-  group: EmbeddableArticle[],
-  signal: AbortSignal,
-  suspected = false,
-): Promise<void> {
+async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal: AbortSignal, suspected = false) {
   const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
     await withInHand({ kind: 'embedding', numbers: numbersOf(group) }, () =>

@@ -147,11 +147,7 @@ const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] 
 ]
 
 /** A snippet of its own, where the outlet allows less than the beginning of the text. */
-function snippetWithin(
-  { rights, unshown }: PageReading,
-  text: Candidate<string> | null,
-  entry: FeedEntry | null,
-): Pick<NewArticle, 'snippet'> {
+function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string> | null, entry: FeedEntry | null) {
   const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
   const marked = [entry?.content, entry?.summary].some(fed => /data-nosnippet/i.test(fed ?? ''))
   if (text === null || (most === SNIPPET_LENGTH && unshown.size === 0 && !marked)) return {}
@@ -305,9 +301,8 @@ const shown = (text: string | null): Candidate<string>[] =>
 function ranked(text: string | null, meta: PageMetadata): Candidate<string>[] {
   const stated = meta.body === null || meta.free === false ? null : plainOf(meta.body)
   if (stated === null) return shown(text)
-  if (stated.length > SHORTEST_STATED && stated.length > 3 * (text?.length ?? 0)) {
+  if (stated.length > SHORTEST_STATED && stated.length > 3 * (text?.length ?? 0))
     return [{ source: 'json-ld', value: stated, against: null }, ...shown(text)]
-  }
   return [...shown(text), { source: 'json-ld', value: stated, against: NOT_LONGER }]
 }
 

@@ -135,9 +135,8 @@ function momentInWords({ date, instant }: Moment): string {
 
 function why(origin: Origin, candidates: ShownCandidate[]): string {
   const at = candidates.findIndex(({ chosen }) => chosen)
-  if (origin.source === NO_ORIGIN.source || at < 0) {
+  if (origin.source === NO_ORIGIN.source || at < 0)
     return candidates.length === 0 ? 'No source gives one.' : 'Something speaks against every candidate.'
-  }
   const rank =
     at === 0
       ? 'It ranks first'

@@ -47,9 +47,8 @@ export function readTarget(text: string, base?: string): URL | null {
  */
 export function addressKey(address: string): string {
   const url = readAddress(address)
-  if (url === null) {
+  if (url === null)
     throw new TypeError(`not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${address.slice(0, 100)}`)
-  }
   const real = outOfAmpCache(url) ?? url
   const key = keyHost(real) + keyPath(real.pathname) + keyQuery(real.search) + keyFragment(real.hash)
   if (key.length <= KEY_LIMIT) return key

@@ -35,9 +35,8 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
   if (typeof named !== 'string' || named === '') return
   const file = resolve(named)
   const read = readAuthority(file)
-  if ('problem' in read) {
+  if ('problem' in read)
     throw new ConfigError(`TLS_CA_FILE is "${named}", and ${read.problem}; write the path of a file with certificates.`)
-  }
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === 'string') values[name] = withAuthority(value, file)
     else if (Array.isArray(value)) values[name] = value.map(one => withAuthority(one, file))
@@ -74,9 +73,8 @@ function fileOf(name: string, setting: Setting, env: NodeJS.ProcessEnv): string 
   const path = mayBeInFile(setting) ? env[name + FILE]?.trim() : undefined
   if (path === undefined || path === '') return null
   const read = readSecretFile(path)
-  if ('problem' in read) {
+  if ('problem' in read)
     throw new ConfigError(`${name}${FILE} is "${path}", and ${read.problem}; write the path of a file with one line.`)
-  }
   return read.secret
 }
 
@@ -97,9 +95,8 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       const min = setting.min ?? 0
       const max = setting.max ?? 65_535
       const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
-      if (!(number >= min && number <= max)) {
+      if (!(number >= min && number <= max))
         throw new ConfigError(`${name} is "${text}"; write a whole number from ${min} to ${max}.`)
-      }
       return number
     }
     case 'url':

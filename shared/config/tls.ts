@@ -85,9 +85,8 @@ export function certificateRefusal(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null
   const { code } = error
   if (typeof code !== 'string') return null
-  if (UNTRUSTED.includes(code)) {
+  if (UNTRUSTED.includes(code))
     return `The server's certificate is of an authority that is not trusted (${code}); name the file of the right one in TLS_CA_FILE.`
-  }
   if (code === 'CERT_HAS_EXPIRED') return "The server's certificate has expired; give it a new one."
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const host = 'host' in error && typeof error.host === 'string' ? ` ${error.host}` : ''

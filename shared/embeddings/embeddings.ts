@@ -95,9 +95,8 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
     },
 
     async embedQuery(text, signal) {
-      if (notBefore > Date.now()) {
+      if (notBefore > Date.now())
         throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for a while.')
-      }
       try {
         const [vector] = await semaphore.run(async () => {
           signal.throwIfAborted()
@@ -140,9 +139,8 @@ function unitVector(model: Model, vector: number[], dimensions: number | null): 
   }
   const rest = vector.every(Number.isFinite) ? without(model.bias, vector) : []
   const length = Math.hypot(...rest)
-  if (!(length > 0)) {
+  if (!(length > 0))
     throw new EmbeddingFailure('refused', 'The embedding endpoint answers with a vector that has no direction.')
-  }
   return rest.map(number => number / length)
 }
 

@@ -64,9 +64,8 @@ export function keepCitation(pool: Pool, keyId: string, made: NewCitation, artic
     const { rows } = await client.query<{ n: number }>('select count(*)::int as n from citations where key_id = $1', [
       keyId,
     ])
-    if (rows[0]!.n >= MAX_CITATIONS) {
+    if (rows[0]!.n >= MAX_CITATIONS)
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
-    }
     // Another key may cite the same in this moment: then its row is waited for, and found.
     const { rowCount } = await client.query(
       `insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, model, bias, articles, seqs, marks)

@@ -24,9 +24,8 @@ export function dropRights(): string | null {
   const id = ACCOUNTS.services
   try {
     const closed = closedTo(id)
-    if (closed !== null) {
+    if (closed !== null)
       return `Root's rights stay: the account ${id}, which is to work in its place, cannot read ${closed}; run "chmod o+rx ${closed}", or start as an ordinary user.`
-    }
     process.setgroups?.([])
     process.setgid?.(id)
     process.setuid?.(id)

@@ -126,9 +126,8 @@ function inTime(queue: Queue): JobQueue {
 
 /** Rewords what ioredis says of a command while it is not connected. */
 function sayAway(error: unknown): never {
-  if (error instanceof Error && error.message.includes('enableOfflineQueue')) {
+  if (error instanceof Error && error.message.includes('enableOfflineQueue'))
     throw new Error('The Redis of the queues is not connected; the connection is tried again.', { cause: error })
-  }
   throw error
 }
 
@@ -190,10 +189,7 @@ async function openReady<T extends Opened>(make: () => T, onError: (error: Error
 }
 
 /** Makes a worker and lets it run as soon as it reaches its store. */
-function runWhenReady(
-  make: () => IdleWorker,
-  onError: (error: Error) => void,
-): { close(force?: boolean): Promise<void> } {
+function runWhenReady(make: () => IdleWorker, onError: (error: Error) => void) {
   const closing = new AbortController()
   let worker: IdleWorker | undefined
 

@@ -101,9 +101,8 @@ function readSentinels(list: string[]): Sentinels | null {
     return url
   })
   const secure = urls.filter(({ protocol }) => protocol === 'rediss:').length
-  if (secure > 0 && secure < urls.length) {
+  if (secure > 0 && secure < urls.length)
     throw new ConfigError('REDIS_SENTINELS mixes entries with and without rediss://; write it before all or none.')
-  }
   return {
     hosts: urls.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[(.*)\]$/, '$1'),

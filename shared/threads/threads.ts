@@ -80,8 +80,7 @@ export function openThreads<Task, Result>(options: {
 function failureOf(error: unknown, late: boolean, limits: { timeout: number; memory: number }): ThreadError {
   if (late) return new ThreadError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
   const message = describe(error)
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
     return new ThreadError('memory', `It needs more than ${limits.memory} MB.`, error)
-  }
   return new ThreadError('error', message.split('\n')[0]?.slice(0, 500) ?? '', error)
 }

@@ -101,9 +101,8 @@ export function vectorFailure(error: unknown): VectorFailure {
   const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : null
   const said = status === null ? sentenceOf(rootOf(error)) : `${status} ${detailOf(error)}`.trim()
   if (status === 404) return new VectorFailure('missing', `Qdrant has no such collection (${said}).`, { cause: error })
-  if (status === 400 || status === 409 || status === 413 || status === 422) {
+  if (status === 400 || status === 409 || status === 413 || status === 422)
     return new VectorFailure('refused', `Qdrant refuses: ${said}.`, { cause: error })
-  }
   return new VectorFailure('unavailable', `Qdrant does not answer (${said}).`, { cause: error })
 }
 

@@ -143,12 +143,7 @@ async function findNearest(
   return found.length < limit ? find(true) : found
 }
 
-async function readSeqs(
-  { api, via }: Server,
-  collection: string,
-  from: bigint,
-  limit: number,
-): Promise<{ seqs: bigint[]; next: bigint | null }> {
+async function readSeqs({ api, via }: Server, collection: string, from: bigint, limit: number) {
   const { data } = await api.scrollPoints(
     { collection_name: collection, offset: Number(from), limit, with_payload: false, with_vector: false },
     via,

@@ -146,9 +146,8 @@ function savePartOf(
   url: string,
   { feed, validators }: Extract<Document, { kind: 'feed' }>,
 ): Promise<number | null> {
-  if (feed.format !== 'sitemap index') {
+  if (feed.format !== 'sitemap index')
     return savePart(crawl.pool, dueFeed, { url, modified: part.modified }, feed.named, validators, crawl.config)
-  }
   if (depth < MAX_DEPTH) todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
   // Each poll reads an inner index again, because its parts may change while its date does not.
   return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NO_VALIDATORS, crawl.config)

@@ -68,12 +68,7 @@ const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || do
 const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: false }
 
 /** Returns the older page that is to be read; null: none. */
-async function saveSuccess(
-  crawl: Crawl,
-  feed: DueFeed,
-  document: ReadDocument,
-  parts: PartsRead,
-): Promise<string | null> {
+async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead) {
   const unchanged = document.kind === 'unchanged'
   const result: GoodPoll = {
     named: unchanged ? [] : document.feed.named,

@@ -127,11 +127,7 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
  * Moves a rate towards what was seen. In the first week working days speak for the weekend, too:
  * it may not have been seen.
  */
-function learnHour(
-  rates: number[],
-  hour: number,
-  { seen, hours, age }: { seen: number; hours: number; age: number },
-): void {
+function learnHour(rates: number[], hour: number, { seen, hours, age }: { seen: number; hours: number; age: number }) {
   for (const cell of age < 7 && hour < 24 ? [hour, hour + 24] : [hour]) {
     const memory = Math.min(cell < 24 ? MEMORY.workdays : MEMORY.weekend, FIRST_GUESS + age)
     const moved = rates[cell]! + (1 - Math.exp(-hours / memory)) * (seen - rates[cell]!)

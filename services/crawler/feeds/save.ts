@@ -187,13 +187,7 @@ const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null
  *
  * @returns `gap`: nothing can close it any more; `open`: `older` and the pages behind it may
  */
-async function judgeGap(
-  client: Client,
-  feed: DueFeed,
-  found: Gap | null,
-  before: Gap | null,
-  next: string | null,
-): Promise<{ gap: Gap | null; open: Gap | null; older: string | null }> {
+async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before: Gap | null, next: string | null) {
   const open = before ?? found
   const older = open !== null && next !== feed.url ? next : null
   if (found === null || older !== null) return { gap: null, open, older }
@@ -315,12 +309,7 @@ async function markKnown(client: Client, feed: DueFeed, known: Map<string, Known
 }
 
 /** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
-async function enrichKnown(
-  client: Client,
-  feed: DueFeed,
-  named: Named[],
-  known: Map<string, KnownPage>,
-): Promise<void> {
+async function enrichKnown(client: Client, feed: DueFeed, named: Named[], known: Map<string, KnownPage>) {
   let bytes = 0
   for (const { key, entry } of named) {
     const page = known.get(key)

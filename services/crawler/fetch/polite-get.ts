@@ -134,16 +134,14 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 async function ask(way: Way, url: URL): Promise<Fetched> {
   const { asking, visit, outletNo, askedHosts, robotsNeeded } = way
   const { host } = url
-  if (host !== visit.host && !(await admitsHost(asking.pool, outletNo, host, asking.config))) {
+  if (host !== visit.host && !(await admitsHost(asking.pool, outletNo, host, asking.config)))
     return { kind: 'busy', host, wait: OTHER_DAY }
-  }
   if (robotsNeeded === null) {
     const robots = await robotsOf(way, url)
     if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
     if (robots.kind !== 'known') return robots
-    if (!isAllowed(robots.rules, url)) {
+    if (!isAllowed(robots.rules, url))
       return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
-    }
   }
   const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? way.ownPatience : GUEST_PATIENCE
   const cookie = way.cookies.headerFor(url)
@@ -166,10 +164,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
  * - 4xx but 429: everything is allowed.
  * - 5xx, 429, no answer: nothing may be fetched until it answers.
  */
-async function robotsOf(
-  way: Way,
-  { origin, host }: URL,
-): Promise<RobotsKnown | RobotsBlocked | Exclude<Fetched, { kind: 'answer' }>> {
+async function robotsOf(way: Way, { origin, host }: URL) {
   const { pool, config } = way.asking
   let known = await recallRobots(pool, host)
   if (known.kind !== 'unknown') return known
@@ -191,9 +186,8 @@ async function robotsOf(
   if (fetched.kind === 'failure' && NEVER_ASKED.has(fetched.reason)) return fetched
   if (fetched.kind === 'failure' && fetched.reason !== 'redirects') return unreachable(`: ${fetched.detail}`)
   const { status, headers: answered, body } = fetched.kind === 'answer' ? fetched.answer : LOST
-  if (status >= 500 || status === 429) {
+  if (status >= 500 || status === 429)
     return unreachable(` answers ${status}`, readRetryAfter(answered['retry-after'], answered.date) ?? 0)
-  }
   if (status < 200 || status > 299)
     return rememberRobots(pool, host, { rules: [], crawlDelay: null, stated: [] }, config.CRAWL_HOST_DELAY)
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })

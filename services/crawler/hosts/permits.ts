@@ -132,13 +132,7 @@ const TAKE = `
     from hosts where host = $1`
 
 /** Ends a permit. The pause begins now. */
-export async function endPermit(
-  pool: Pool,
-  leases: Leases,
-  permit: Permit,
-  delay: number,
-  end: PermitEnd,
-): Promise<void> {
+export async function endPermit(pool: Pool, leases: Leases, permit: Permit, delay: number, end: PermitEnd) {
   leases.drop(permit)
   // The pause is a little longer than asked: times are kept in whole milliseconds, and a busy
   // server may notice the first request late.

@@ -118,12 +118,7 @@ export function languageOrigin(question: LanguageQuestion, detected: Language): 
 }
 
 /** The likeliest of our languages; null when a similar language is likelier than all of them. */
-function likeliest(
-  labels: Labels,
-  evidence: Evidence,
-  outlet: readonly Language[],
-  claimed: string[],
-): Language | null {
+function likeliest(labels: Labels, evidence: Evidence, outlet: readonly Language[], claimed: string[]) {
   const of = (label: string) => labels.get(label) ?? 0
   const score = (probability: number, code: string) =>
     Math.log(probability + FLOOR) + TEMPER * (evidence.likelihoods.get(code) ?? 0)

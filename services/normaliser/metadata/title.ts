@@ -104,11 +104,7 @@ const unescaped = (title: string) =>
 const NONE: ReadonlySet<string> = new Set()
 
 /** The other titles of a page, folded. */
-function titlesBeside(
-  candidate: string | null,
-  titles: (string | null)[],
-  clean: (title: string | null) => string,
-): ReadonlySet<string> {
+function titlesBeside(candidate: string | null, titles: (string | null)[], clean: (title: string | null) => string) {
   const own = fold(clean(candidate))
   return new Set(titles.map(title => fold(clean(title))).filter(title => title !== '' && title !== own))
 }

@@ -57,10 +57,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
 const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
 
 /** Counts signals for their outlets, and removes sources and entries that are not to be kept. */
-async function noteRights(
-  client: Client,
-  pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[],
-): Promise<NewSignal[]> {
+async function noteRights(client: Client, pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[]) {
   const unkept = pages.filter(({ rights }) => !rights.archive).map(({ pageNo }) => pageNo)
   if (unkept.length > 0) {
     await client.query('delete from page_sources where page_no = any ($1)', [unkept])
