@@ -3,8 +3,6 @@ import t from 'tap'
 import { type Group, readGroups } from './groups.ts'
 import { openArchiveReader } from './reader.ts'
 
-t.setTimeout(120_000)
-
 const line = (number: number) =>
   JSON.stringify({
     ...{ url: `https://dagkoerier.example/${number}`, title: `Titel ${number}`, body: '<p>Eén.</p><p>Twee.</p>' },

@@ -7,8 +7,6 @@ import { writeArchive } from '../../test/faults/site/article.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { heard, until } from '../../test/fleet.ts'
 
-t.setTimeout(240_000)
-
 t.test('an import waits for a Postgres that is away, and goes on', async t => {
   const database = await createTestDatabase(t)
   const link = await openLinkTo(database.url)

@@ -5,8 +5,6 @@ import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { readReport, runFiles } from './files.ts'
 import { selectFiles } from './groups.ts'
 
-t.setTimeout(120_000)
-
 t.test('assertions are counted; a file that breaks off is a failure', async t => {
   mkdirSync('.tap', { recursive: true })
   // Inside the checkout: the files must find tap.

@@ -6,8 +6,6 @@ import { docsOf } from './doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
 import { isFrequent, SHINGLES } from './shingles.ts'
 
-t.setTimeout(280_000)
-
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
   const { next } = createRandom(1)

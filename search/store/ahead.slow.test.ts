@@ -14,8 +14,6 @@ import { openSegmentWriter } from './postgres-segment-writer.ts'
 import { openSegmentStore } from './postgres-segments.ts'
 import { openReads, type SegmentMeta, type SegmentStore } from './segment-store.ts'
 
-t.setTimeout(280_000)
-
 /** ms; enough for a process to read a segment of some articles on a busy machine. */
 const AHEAD = 2_000
 

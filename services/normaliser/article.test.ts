@@ -7,8 +7,6 @@ import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/norma
 import { feedEntry, jsonLd, storedPage } from '../../test/normaliser/pages.ts'
 import { type Composition, composeArticle } from './article.ts'
 
-t.setTimeout(120_000)
-
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LEAD = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens van meer dan 3,5 ton.'
 const SECOND =

@@ -3,7 +3,6 @@ import { storedPage } from '../../test/normaliser/pages.ts'
 import { watchTurns } from '../../test/turns.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
-t.setTimeout(120_000)
 // They mostly wait.
 t.jobs = 3
 

@@ -5,7 +5,6 @@ import { composeArticle } from './article.ts'
 import { loadModels } from './languages/detection.ts'
 import { AUTHOR_NAMES } from './metadata/signs.ts'
 
-t.setTimeout(900_000)
 await loadModels()
 
 const URL = 'https://www.dagkoerier.example/nieuws/brug-over-de-maas-dicht-12345.html'

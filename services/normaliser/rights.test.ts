@@ -3,8 +3,6 @@ import type { StoredPage } from '../../shared/outlets/page.ts'
 import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
 import { type Composition, composeArticle } from './article.ts'
 
-t.setTimeout(120_000)
-
 const NOW = new Date('2026-11-25T12:00:00Z')
 const TITLE = 'Brug over de Schelde blijft dicht'
 const FIRST = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor zwaar verkeer.'

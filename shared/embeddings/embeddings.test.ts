@@ -4,8 +4,6 @@ import { closeServer, listen } from '../../test/fleet.ts'
 import { embeddingsAddress, openEmbeddings, sourceOf } from './embeddings.ts'
 import { type Api, EmbeddingFailure } from './source.ts'
 
-t.setTimeout(120_000)
-
 interface Asked {
   path: string
   headers: IncomingMessage['headers']

@@ -14,8 +14,6 @@ import { createLogger } from '../log/logger.ts'
 import { openQueues } from '../queues/queues.ts'
 import { createPool, isTransient, keepingAlive, locking, transaction, whileLocked, withSession } from './pool.ts'
 
-t.setTimeout(180_000)
-
 t.test('a server whose host has vanished is given up, and the connection is not used again', async t => {
   const database = await createTestDatabase(t)
   const link = await openLinkTo(database.url)

@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heard } from '../../test/fleet.ts'
 
-t.setTimeout(120_000)
 // They mostly wait.
 t.jobs = 5
 

@@ -6,8 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 
-t.setTimeout(120_000)
-
 const OWN = process.geteuid?.() ?? 0
 /** An account that owns nothing. */
 const OTHER = 65_535

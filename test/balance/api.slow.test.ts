@@ -5,7 +5,6 @@ import { until } from '../fleet.ts'
 import { askOn, statusOf } from '../processes/cores.ts'
 import { startBalanced, WITHOUT_HAPROXY } from './balancer.ts'
 
-t.setTimeout(280_000)
 if (WITHOUT_HAPROXY) t.plan(0, WITHOUT_HAPROXY)
 else {
   const balanced = await startBalanced({ AUTH_LOCK_FAILURES: '3' })

@@ -10,7 +10,6 @@ import { blocksOf } from './examples.ts'
 
 /* The steps of docs/analysis.md, from an archive to a picture, as they are printed. */
 
-t.setTimeout(600_000)
 const run = promisify(execFile)
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -6,7 +6,6 @@ import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 
 /* What the TypeScript client does beyond the examples of its README, against a real API. */
 
-t.setTimeout(300_000)
 const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3' })
 const { secret: key } = await api.issue({ countries: ['NL', 'BE'] })
 await indexNews(api)

@@ -10,7 +10,6 @@ import { indexNews } from './news.ts'
 
 /* Clients that others generate from the OpenAPI document ask each operation. */
 
-t.setTimeout(600_000)
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -11,7 +11,6 @@ import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 
 /* The Python package as the running API serves it, in an empty environment. */
 
-t.setTimeout(600_000)
 const run = promisify(execFile)
 
 const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', ALERT_HOSTS: 'example.org' })

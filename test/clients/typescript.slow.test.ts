@@ -13,7 +13,6 @@ import { indexNews } from './news.ts'
 
 /* The TypeScript package as the running API serves it, in an empty project. */
 
-t.setTimeout(600_000)
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -8,8 +8,6 @@ import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { heard } from '../fleet.ts'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
-t.setTimeout(890_000)
-
 /** Commands that need what a container does not have, or that only a checkout runs. */
 const NOT_IN_IMAGE = ['start', 'test', 'test:all', 'test:long', 'check', 'format', 'bench', 'chaos', 'fleet', 'mutate']
 

@@ -16,8 +16,6 @@ import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { ask, PLAN } from './api.ts'
 
-t.setTimeout(400_000)
-
 /** What a receiver was sent. */
 interface Received {
   headers: Record<string, string>

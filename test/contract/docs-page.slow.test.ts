@@ -5,7 +5,6 @@ import { startTestApi } from './api.ts'
 
 /* The reference page in a real browser. */
 
-t.setTimeout(400_000)
 if (browserPath === undefined) {
   t.test('the reference page in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {

@@ -13,8 +13,6 @@ import { transaction } from '../../shared/postgres/pool.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
-t.setTimeout(120_000)
-
 const api = await startTestApi(t)
 const { secret } = await api.issue()
 const at = (time: string) => ({ publishedAt: new Date(time) })

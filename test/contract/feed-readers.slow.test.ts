@@ -15,7 +15,6 @@ import { installPython } from './python.ts'
  */
 
 const run = promisify(execFile)
-t.setTimeout(600_000)
 
 const port = await freePort()
 const base = `http://127.0.0.1:${port}`

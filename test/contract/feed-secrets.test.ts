@@ -5,8 +5,6 @@ import { createTestPool } from '../database.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
 import { sendRaw } from './raw.ts'
 
-t.setTimeout(240_000)
-
 const { database, pool } = await createTestPool(t)
 const metricsPort = await freePort()
 const fleet = createFleet({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) }, t)

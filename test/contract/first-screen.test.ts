@@ -9,7 +9,6 @@ import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */
 
-t.setTimeout(240_000)
 const run = promisify(execFile)
 const has = (program: string) =>
   run(program, ['--version']).then(

@@ -2,8 +2,6 @@ import t from 'tap'
 import { startTestApi } from './api.ts'
 import { sendRaw } from './raw.ts'
 
-t.setTimeout(280_000)
-
 const api = await startTestApi(t)
 const { secret } = await api.issue()
 

@@ -5,7 +5,6 @@ import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ask, PLAN } from './api.ts'
 
-t.setTimeout(180_000)
 const world = await createWorld(t)
 const issue = (quota: number | null) => createKey(world.pool, 'test', { ...PLAN, quota })
 

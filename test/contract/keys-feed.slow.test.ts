@@ -4,8 +4,6 @@ import { createFeed } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
 import { PLAN, startTestApi } from './api.ts'
 
-t.setTimeout(280_000)
-
 const api = await startTestApi(t)
 await api.index([{ title: 'De brug is dicht' }])
 

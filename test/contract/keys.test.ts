@@ -2,8 +2,6 @@ import t from 'tap'
 import { runScript } from '../script.ts'
 import { ask, startTestApi } from './api.ts'
 
-t.setTimeout(280_000)
-
 const api = await startTestApi(t)
 
 const keys = (...args: string[]) => runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })

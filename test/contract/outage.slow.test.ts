@@ -3,8 +3,6 @@ import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
-t.setTimeout(280_000)
-
 let line: Awaited<ReturnType<typeof openLinkTo>> | undefined
 // After the API has stopped.
 t.teardown(() => line?.close())

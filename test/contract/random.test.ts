@@ -5,7 +5,6 @@ const QUESTIONS = 80
 
 t.test(
   'decision 22 and decisions 9–15, 21: random requests, in all spellings, answer as a naive oracle does, page by page and as a feed',
-  { timeout: 250_000 },
   async t => {
     const { differences, answered, refused, found } = await askOverHttp(t, Number(process.env.SEED ?? 4), QUESTIONS)
     t.comment(`${answered} answered with ${found} articles, ${refused} refused`)

@@ -3,7 +3,7 @@ import { holdLock } from '../database.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
-t.test('/readyz says no while the archive is read into memory, and yes when it is', { timeout: 60_000 }, async t => {
+t.test('/readyz says no while the archive is read into memory, and yes when it is', async t => {
   const api = await startTestApi(t)
   t.match((await api.ask(null, '/readyz')).json, { status: 'degraded', warm: true }, 'an empty archive is warm')
   await api.index([{ title: 'Een bericht' }])

@@ -4,7 +4,6 @@ import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ask, PLAN } from './api.ts'
 
-t.setTimeout(120_000)
 const world = await createWorld(t)
 const { secret } = await createKey(world.pool, 'test', { ...PLAN, quota: 1_000 })
 

@@ -8,8 +8,6 @@ import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { ask, PLAN } from './api.ts'
 
-t.setTimeout(240_000)
-
 const { database, pool } = await createTestPool(t)
 const fleet = createFleet({ DATABASE_URL: database.url, TRUST_PROXY: '1', DATABASE_POOL: '8', LOG_LEVEL: 'info' }, t)
 const { key, secret } = await createKey(pool, 'known', PLAN)

@@ -5,8 +5,6 @@ import { outletHealth } from '../../status/health.ts'
 import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
 import { redirect, type Site } from './site.ts'
 
-t.setTimeout(300_000)
-
 const states = async (run: TestCrawl) =>
   Object.entries(Object.groupBy(await run.pages(), ({ state, reason }) => (reason === 'put off' ? reason : state)))
     .map(([state, pages]) => `${pages?.length} ${state}`)

@@ -7,8 +7,6 @@ import { jsonLines, runScript } from '../script.ts'
 import { html, newsSitemap, rss, SLOWLY, sitemap, startScene } from './crawl.ts'
 import { reply, tagged } from './site.ts'
 
-t.setTimeout(240_000)
-
 const scene = await startScene(t, ['127.0.0.1'], SLOWLY)
 const { run, site, at } = scene
 const show = (...paths: string[]) => rss(...paths.map(at))

@@ -7,8 +7,6 @@ import { runScript } from '../script.ts'
 import { rss, SLOWLY, sitemap, startScene } from './crawl.ts'
 import { reply } from './site.ts'
 
-t.setTimeout(240_000)
-
 const { run, site, at, catalogue, only } = await startScene(t, ['127.0.0.1'], SLOWLY)
 const { poll } = run
 

@@ -3,8 +3,6 @@ import { outletHealth } from '../../status/health.ts'
 import { runScript } from '../script.ts'
 import { html, rss, startScene } from './crawl.ts'
 
-t.setTimeout(60_000)
-
 const { run, site } = await startScene(t, ['127.0.0.1'])
 
 /** Public addresses. Nothing is sent there. */

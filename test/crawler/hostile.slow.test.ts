@@ -7,8 +7,6 @@ import { claimVisits, visitHost } from '../../services/crawler/visits.ts'
 import { addresses, html, manyPages, rss, sitemap, sitemapIndex, startScene, type TestCrawl } from './crawl.ts'
 import { redirect, reply } from './site.ts'
 
-t.setTimeout(300_000)
-
 const knownHosts = async ({ pool }: TestCrawl) =>
   (await pool.query<{ host: string }>("select host from hosts where host like '127.0.7.%' order by 1")).rows.map(
     ({ host }) => host,

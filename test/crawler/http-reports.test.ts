@@ -11,8 +11,6 @@ import { reply, tagged } from './site.ts'
  * gzip stream, labels br and deflate on what is not compressed, and the 304 that nobody asked for.
  */
 
-t.setTimeout(120_000)
-
 const { run, site, at, catalogue } = await startScene(t, ['127.0.0.1'])
 
 const PAGE = html('Brug in Temse blijft dicht')

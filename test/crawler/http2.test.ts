@@ -10,8 +10,6 @@ import { certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { requests } from './requests.ts'
 
-t.setTimeout(120_000)
-
 const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
 const own = certify({ name: 'krant.example', issuer: root, hosts: ['127.0.0.1'] })
 const trust = createTrust([root.certificate])

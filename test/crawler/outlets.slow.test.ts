@@ -7,8 +7,6 @@ import { jsonLines, runScript } from '../script.ts'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
 
-t.setTimeout(280_000)
-
 const { database, pool } = await createTestPool(t)
 const site = await startSite()
 t.teardown(() => site.close())

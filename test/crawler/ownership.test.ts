@@ -5,8 +5,6 @@ import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { html, outletOf, rss, startScene } from './crawl.ts'
 import { redirect, reply } from './site.ts'
 
-t.setTimeout(120_000)
-
 const { run, sites } = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.3'])
 const [own, guest, other] = [sites[0]!, sites[1]!, sites[2]!]
 

@@ -5,8 +5,6 @@ import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
 import { html, startScene } from './crawl.ts'
 import { cutShort, redirect, reply } from './site.ts'
 
-t.setTimeout(280_000)
-
 const scene = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.7'], { CRAWL_FROM: 'bot@x.example' })
 const { run, site, at } = scene
 const [other, host] = [scene.sites[1]!, scene.sites[2]!]

@@ -9,8 +9,6 @@ import { startSite, tagged } from './site.ts'
  * Feeds that keep their thread, or end it. Each outlet has a host of its own, as in life.
  */
 
-t.setTimeout(180_000)
-
 const site = await startSite()
 const honest = await startSite('127.0.0.2')
 const run = await startCrawl(SLOWLY, new URL('./misbehaving-parser.ts', import.meta.url))

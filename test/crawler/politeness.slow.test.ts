@@ -3,8 +3,6 @@ import { startFleet, until } from '../fleet.ts'
 import { html, outletOf, rss } from './crawl.ts'
 import { breachesOf, redirect, type Site, startSite } from './site.ts'
 
-t.setTimeout(180_000)
-
 const DELAY = 150
 
 /**

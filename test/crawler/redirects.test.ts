@@ -3,8 +3,6 @@ import t from 'tap'
 import { html, startScene } from './crawl.ts'
 import { reply } from './site.ts'
 
-t.setTimeout(120_000)
-
 const { run, site, sites, at } = await startScene(t, ['127.0.0.1', '127.0.0.2'])
 const other = sites[1]!
 other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')

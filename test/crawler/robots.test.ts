@@ -5,8 +5,6 @@ import { outletHealth } from '../../status/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { cutShort, type Handler, pour, redirect, reply, type Site, startSite } from './site.ts'
 
-t.setTimeout(280_000)
-
 const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
 t.teardown(() => run.close())
 

@@ -2,8 +2,6 @@ import t from 'tap'
 import { html, startScene } from './crawl.ts'
 import { redirect } from './site.ts'
 
-t.setTimeout(180_000)
-
 t.test('the first tdmrep.json behind a redirect is waited for, however slow its host is asked', async t => {
   const { run, sites } = await startScene(t, ['127.0.0.50', '127.0.0.51'])
   const [named, end] = [sites[0]!, sites[1]!]

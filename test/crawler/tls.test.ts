@@ -8,8 +8,6 @@ import { type CertificateOptions, type Certified, certify } from './certificates
 import { html, rss, startCrawl } from './crawl.ts'
 import { pour, reply, startSite } from './site.ts'
 
-t.setTimeout(120_000)
-
 const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
 const stranger = certify({ name: 'Root of others', issuer: null, authority: true })
 const run = await startCrawl({ CRAWL_TIMEOUT: '20s' }, undefined, [root.certificate])

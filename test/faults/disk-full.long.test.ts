@@ -11,8 +11,6 @@ import { createFleet, QUICK_CRAWL, until } from '../fleet.ts'
 import { superuserUrl } from '../servers.ts'
 import { startSite } from './site/site.ts'
 
-t.setTimeout(240_000)
-
 const DISK_MB = 320
 
 /** A small disk of its own; null where this account may not mount one. */

@@ -7,7 +7,6 @@ import { jsonLines } from '../script.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ENDS } from './ending-answer.ts'
 
-t.setTimeout(400_000)
 const HOOK = { NODE_OPTIONS: `--import ${new URL('./ending-answer.ts', import.meta.url).href}` }
 const POISON = reply(200, { 'content-type': 'text/html', 'x-poison': 'yes' }, 'poison')
 

@@ -6,8 +6,6 @@ import { startFleet, until } from '../fleet.ts'
 import { FLOODED, startFloodSite } from './pressure/flood-site.ts'
 import { memoryOf, slowProcess } from './pressure/processes.ts'
 
-t.setTimeout(2_400_000)
-
 const HOSTS = 10
 const PAGES = HOSTS * 2_000
 /**

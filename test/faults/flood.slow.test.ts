@@ -3,8 +3,6 @@ import { startFleet, until } from '../fleet.ts'
 import { storePages } from '../normaliser/stored.ts'
 import { FLOODED, startFloodSite } from './pressure/flood-site.ts'
 
-t.setTimeout(240_000)
-
 t.test(
   'while the normaliser is far behind with all outlets, feeds are read and pages wait; then they are fetched',
   async t => {

@@ -4,8 +4,6 @@ import { createTestDatabase } from '../database.ts'
 import { createFleet, QUICK_CRAWL, until } from '../fleet.ts'
 import { ARTICLES, HONEST, type Sites, startSites } from './greedy-sites.ts'
 
-t.setTimeout(600_000)
-
 /** ms in which the greedy outlets are alone and take what they can get. */
 const HEAD_START = 15_000
 /** ms that the honest outlets may take at most. */

@@ -16,7 +16,6 @@ const holder = new pg.Client({ connectionString: database.url })
 holder.on('error', () => {})
 await holder.connect()
 t.teardown(() => holder.end().catch(() => {}))
-t.setTimeout(240_000)
 
 const [forgetful] = SITE_OUTLETS.filter(({ feeds }) => feeds.every(feed => feed.forgetful))
 if (!forgetful) throw new Error('No outlet of the site forgets.')

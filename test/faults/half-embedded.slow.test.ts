@@ -4,8 +4,6 @@ import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 
-t.setTimeout(180_000)
-
 t.test('an embedder that dies between storing vectors and noting that leaves one vector each (promise 1)', async t => {
   const world = await createWorld(t)
   const holder = new pg.Client({ connectionString: world.env.DATABASE_URL })

@@ -4,8 +4,6 @@ import { openLinkTo } from '../fleet/links/link.ts'
 import { createFleet, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 
-t.setTimeout(240_000)
-
 t.test('services that start before Postgres wait for it, say so once, and then work', async t => {
   const database = await createTestDatabase(t)
   const door = await openLinkTo(database.url)

@@ -8,8 +8,6 @@ import { rotate } from '../../infra/embedded/supervision/supervise.ts'
 import { createTestDatabase } from '../database.ts'
 import { freePort, makeKey, until } from '../fleet.ts'
 
-t.setTimeout(180_000)
-
 const folder = await mkdtemp(join(tmpdir(), 'perscope-logs-'))
 const mounted = (() => {
   try {

@@ -2,8 +2,6 @@ import t from 'tap'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 
-t.setTimeout(240_000)
-
 t.test('an article that was in hand alone when the model died is not to blame for that', async t => {
   const world = await createWorld(t)
   await world.fleet.start('embedder')

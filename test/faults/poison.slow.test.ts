@@ -8,8 +8,6 @@ import { startTestServers } from '../servers.ts'
 import { CRASHES, HANGS } from './poisoned-thread.ts'
 import { spoilVectors } from './proxies.ts'
 
-t.setTimeout(280_000)
-
 const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href
 
 // Poison lies in quarantine after three tries. The tests below build on one another, in this order.

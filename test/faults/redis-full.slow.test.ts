@@ -4,7 +4,6 @@ import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { startSite } from './site/site.ts'
 
-t.setTimeout(240_000)
 const redis = await startRedis()
 
 t.test(

@@ -7,8 +7,6 @@ import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld } from '../semantic/world.ts'
 import { HANGS } from './poisoned-thread.ts'
 
-t.setTimeout(280_000)
-
 const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href
 
 /** An outlet whose pages begin to come and never end. */

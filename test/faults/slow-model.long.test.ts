@@ -4,8 +4,6 @@ import { createWorld } from '../semantic/world.ts'
 import { startTestServers } from '../servers.ts'
 import { slowDown } from './proxies.ts'
 
-t.setTimeout(240_000)
-
 const LONG =
   'De gemeenteraad sprak dinsdagavond urenlang over de dijk, het water en de kosten van het onderhoud. '.repeat(14)
 

@@ -11,10 +11,8 @@ import { processesBelow } from './hosts/network.ts'
 import { etcd } from './scenarios/etcd.ts'
 import { proveScenario } from './scenarios/prove.ts'
 
-t.setTimeout(300_000)
-
-proveScenario(etcd, { limit: 180_000 })
-proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { limit: 180_000, loopback: true })
+proveScenario(etcd)
+proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { loopback: true })
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/fleet.ts', import.meta.url))
 const listed = (folder: string) => {

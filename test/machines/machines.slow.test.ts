@@ -18,8 +18,6 @@ import { startRedis } from '../queues/redis.ts'
 import { createMachine } from '../recovery/server.ts'
 import { axe, browserPath, launch, open, overhang } from '../web/browser.ts'
 
-t.setTimeout(280_000)
-
 const KEY = 'a-key-for-operators-of-tests'
 const COLLECTION = 'articles-on-nodes'
 const root = await mkdtemp(join(tmpdir(), 'perscope-machines-'))

@@ -13,8 +13,6 @@ import { runScript } from '../script.ts'
 import { FEW } from '../search/archive-index.ts'
 import { shortArticles } from '../search/short-articles.ts'
 
-t.setTimeout(120_000)
-
 /** As the account that migrates: what a superuser makes, it may not change. */
 async function emptyDatabase(t: Test): Promise<[TestDatabase, pg.Client]> {
   const database = await createTestDatabase(t)

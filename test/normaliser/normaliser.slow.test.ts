@@ -5,7 +5,6 @@ import { createFleet } from '../fleet.ts'
 import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from './interstitials.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
-t.setTimeout(600_000)
 const database = await createTestDatabase(t)
 const fleetOf = (t: Test) => createFleet({ DATABASE_URL: database.url }, t)
 
@@ -15,48 +14,44 @@ const pagesOf = (start: number, count: number) =>
     return { path: `/nieuws/plan-${start + at}`, html: articlePage(title, `plan ${start + at}`), title }
   })
 
-t.test(
-  'interstitials, refusals and other languages end as the outlet’s health shows them',
-  { timeout: 150_000 },
-  async t => {
-    const [cookies] = INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'cookie wall').slice(1)
-    const italian = 'Il ponte sulla Schelda rimarrà chiuso ai mezzi pesanti almeno fino a venerdì, ha detto il comune. '
-    await storePages(
-      database,
-      [
-        { path: '/a/wand', html: cookies?.html ?? '', title: ANNOUNCED, summary: 'De brug in Temse blijft dicht.' },
-        { path: '/a/verboden', html: null, status: 403, title: 'Gemeente sluit zwembad in Weert voor een jaar' },
-        { path: '/a/naamloos', html: null, status: 403, title: null },
-        { path: '/a/ponte', html: `<p>${italian.repeat(5)}</p>`, title: 'Il ponte resta chiuso ai camion' },
-      ],
-      'muur.example',
-    )
-    const fleet = fleetOf(t)
-    await fleet.start('normaliser')
-    await settle(database, 30_000)
-    const states = await database.query(
-      "select replace(url, 'https://www.muur.example', '') as path, state, reason from pages where host = 'www.muur.example' order by page_no",
-    )
-    t.same(states, [
-      { path: '/a/wand', state: 'done', reason: 'cookie wall' },
-      { path: '/a/verboden', state: 'done', reason: 'forbidden' },
-      { path: '/a/naamloos', state: 'refused', reason: 'no-title' },
-      { path: '/a/ponte', state: 'refused', reason: 'language' },
-    ])
-    const bodies = await database.query(
-      "select body from article_texts where url like 'https://www.muur.example/%' order by url",
-    )
-    t.same(bodies, [{ body: null }, { body: 'De brug in Temse blijft dicht.' }])
-    t.same(
-      await database.query(
-        "select kind, pages from outlet_blocks join outlets using (outlet_no) where domain = 'muur.example'",
-      ),
-      [{ kind: 'cookie wall', pages: 1 }],
-    )
-  },
-)
+t.test('interstitials, refusals and other languages end as the outlet’s health shows them', async t => {
+  const [cookies] = INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'cookie wall').slice(1)
+  const italian = 'Il ponte sulla Schelda rimarrà chiuso ai mezzi pesanti almeno fino a venerdì, ha detto il comune. '
+  await storePages(
+    database,
+    [
+      { path: '/a/wand', html: cookies?.html ?? '', title: ANNOUNCED, summary: 'De brug in Temse blijft dicht.' },
+      { path: '/a/verboden', html: null, status: 403, title: 'Gemeente sluit zwembad in Weert voor een jaar' },
+      { path: '/a/naamloos', html: null, status: 403, title: null },
+      { path: '/a/ponte', html: `<p>${italian.repeat(5)}</p>`, title: 'Il ponte resta chiuso ai camion' },
+    ],
+    'muur.example',
+  )
+  const fleet = fleetOf(t)
+  await fleet.start('normaliser')
+  await settle(database, 30_000)
+  const states = await database.query(
+    "select replace(url, 'https://www.muur.example', '') as path, state, reason from pages where host = 'www.muur.example' order by page_no",
+  )
+  t.same(states, [
+    { path: '/a/wand', state: 'done', reason: 'cookie wall' },
+    { path: '/a/verboden', state: 'done', reason: 'forbidden' },
+    { path: '/a/naamloos', state: 'refused', reason: 'no-title' },
+    { path: '/a/ponte', state: 'refused', reason: 'language' },
+  ])
+  const bodies = await database.query(
+    "select body from article_texts where url like 'https://www.muur.example/%' order by url",
+  )
+  t.same(bodies, [{ body: null }, { body: 'De brug in Temse blijft dicht.' }])
+  t.same(
+    await database.query(
+      "select kind, pages from outlet_blocks join outlets using (outlet_no) where domain = 'muur.example'",
+    ),
+    [{ kind: 'cookie wall', pages: 1 }],
+  )
+})
 
-t.test('one text under many addresses of an outlet is a wall, whatever its words', { timeout: 150_000 }, async t => {
+t.test('one text under many addresses of an outlet is a wall, whatever its words', async t => {
   const wall = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
   await storePages(
     database,

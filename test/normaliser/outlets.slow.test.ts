@@ -3,7 +3,6 @@ import { startFleet } from '../fleet.ts'
 import { jsonLd } from './pages.ts'
 import { articlePage, REPEATED, settle, storePages } from './stored.ts'
 
-t.setTimeout(300_000)
 const { database, fleet } = await startFleet(t, { NORMALISE_THREADS: '1' })
 
 /** Pages of a series, each with a text of its own and the same sentence behind it. */

@@ -4,7 +4,6 @@ import t from 'tap'
 import { startFleet } from '../fleet.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
-t.setTimeout(300_000)
 const { database, fleet } = await startFleet(t, {
   NORMALISE_THREADS: '1',
   CRAWL_USER_AGENT: 'NewsBot/2 (+https://news.example/bot)',

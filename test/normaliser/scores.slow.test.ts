@@ -11,7 +11,6 @@ import { titleChoice } from '../../services/normaliser/metadata/title.ts'
 import { agencyEvidence } from '../../shared/articles/agencies.ts'
 import { storedPage } from './pages.ts'
 
-t.setTimeout(600_000)
 const DATA = new URL('../../../shared/data', import.meta.url).pathname
 const skip = existsSync(DATA) ? false : 'the sets of pages (../shared/data) are not here'
 
@@ -22,7 +21,7 @@ const LEAST = {
   ...{ authors_fundus_people: 95, authors_trafilatura_people: 85, walls_recognised: 1 },
 }
 
-t.test('scores on pages whose truth others published do not fall', { skip, timeout: 600_000 }, async t => {
+t.test('scores on pages whose truth others published do not fall', { skip }, async t => {
   const figures = await measurePages(DATA)
   for (const [name, least] of Object.entries(LEAST)) t.ok((figures[name] ?? 0) >= least, `${name}: ${figures[name]}`)
   t.equal(figures.walls_false, 0, 'no article counts as an interstitial')

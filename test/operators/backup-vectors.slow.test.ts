@@ -5,8 +5,6 @@ import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
 import { createWorld, served } from '../semantic/world.ts'
 
-t.setTimeout(240_000)
-
 const target = await createTestDatabase(t)
 const world = await createWorld(t)
 const file = join(t.testdir(), 'perscope.backup')

@@ -9,8 +9,6 @@ import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { runScript, startScript } from '../script.ts'
 
-t.setTimeout(280_000)
-
 const source = await startTestApi(t)
 const target = await createTestDatabase(t)
 const file = join(t.testdir(), 'perscope.backup')

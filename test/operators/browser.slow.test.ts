@@ -6,8 +6,6 @@ import { startRedis } from '../queues/redis.ts'
 import { axe, browserPath, launch, open as openPage, overhang } from '../web/browser.ts'
 import { putFleetToWork } from './fleet-at-work.ts'
 
-t.setTimeout(280_000)
-
 const KEY = 'a-key-for-operators-of-tests'
 /** Set to draw the picture of the README anew. */
 const PICTURE = process.env.PICTURES ? fileURLToPath(new URL('../../docs/pictures/status.png', import.meta.url)) : null

@@ -5,7 +5,6 @@ import { startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
 
-t.setTimeout(300_000)
 const api = await startTestApi(t)
 const { secret } = await api.issue()
 const env = { DATABASE_URL: api.config.DATABASE_URL, LOG_LEVEL: 'silent' }

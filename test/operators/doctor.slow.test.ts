@@ -24,7 +24,6 @@ import { createFleet, listen, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { createMachine, type Server } from '../recovery/server.ts'
 
-t.setTimeout(300_000)
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
 const STATUS = fileURLToPath(new URL('../../scripts/status.ts', import.meta.url))
 const run = promisify(execFile)

@@ -8,7 +8,6 @@ import { createFleet, listen } from '../fleet.ts'
 import { articlePage, settle, storePages } from '../normaliser/stored.ts'
 import { runScript } from '../script.ts'
 
-t.setTimeout(300_000)
 const database = await createTestDatabase(t)
 
 const explain = (words: string[], more: Record<string, string> = {}) =>

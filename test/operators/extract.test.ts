@@ -4,8 +4,6 @@ import t from 'tap'
 import { articlePage } from '../normaliser/stored.ts'
 import { jsonLines, runScript } from '../script.ts'
 
-t.setTimeout(120_000)
-
 /** The objects that `npm run -s extract` prints for these lines. */
 async function extract(lines: (object | string)[], ...options: string[]): Promise<Record<string, unknown>[]> {
   const input = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')

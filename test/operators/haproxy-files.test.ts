@@ -5,8 +5,6 @@ import t from 'tap'
 import { operatorsFile, operatorsSettings } from '../fleet/parts/operators-file.ts'
 import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
 
-t.setTimeout(240_000)
-
 const run = promisify(execFile)
 const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
   if (error instanceof MissingProgram) return error

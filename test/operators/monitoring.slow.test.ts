@@ -8,8 +8,6 @@ import { parse } from 'yaml'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
 
-t.setTimeout(300_000)
-
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
 const run = promisify(execFile)

@@ -2,8 +2,6 @@ import t from 'tap'
 import { createTestPool } from '../database.ts'
 import { runScript } from '../script.ts'
 
-t.setTimeout(120_000)
-
 const { database, pool } = await createTestPool(t)
 const pages = (...words: string[]) => runScript('pages', words, { DATABASE_URL: database.url })
 

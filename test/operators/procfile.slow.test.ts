@@ -9,7 +9,6 @@ import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/ru
 
 /* The steps of docs/operations.md, "On one machine by the Procfile", as printed, with honcho. */
 
-t.setTimeout(300_000)
 const tools = await installPython('honcho==2.0.0')
 const skip = typeof tools === 'string' ? tools : false
 

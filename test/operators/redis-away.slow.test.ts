@@ -2,8 +2,6 @@ import t from 'tap'
 import { ask } from '../contract/api.ts'
 import { freePort, startFleet } from '../fleet.ts'
 
-t.setTimeout(120_000)
-
 const KEY = 'a-key-for-operators-of-tests'
 
 t.test('an API whose Redis is away answers, shows all but the queues, and ends in time', async t => {

@@ -6,8 +6,6 @@ import { jsonLines, runScript } from '../script.ts'
  * our own. Each line goes through `npm run extract`.
  */
 
-t.setTimeout(300_000)
-
 const url = 'https://dagkoerier.example/a/1'
 const now = '2026-11-25T12:00:00Z'
 const outlet = {

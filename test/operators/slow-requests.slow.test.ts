@@ -7,8 +7,6 @@ import { createKey } from '../../shared/plans/keys.ts'
 import { PLAN } from '../contract/api.ts'
 import { startFleet, until } from '../fleet.ts'
 
-t.setTimeout(180_000)
-
 /** ms, well above what makes a request slow. */
 const LONG = 600
 

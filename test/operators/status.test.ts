@@ -3,8 +3,6 @@ import { readConfig } from '../../shared/config/config.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { until } from '../fleet.ts'
 
-t.setTimeout(120_000)
-
 const KEY = 'a-key-for-operators-of-tests'
 const api = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
 const { secret } = await api.issue()

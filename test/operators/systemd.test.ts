@@ -7,8 +7,6 @@ import t from 'tap'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 
-t.setTimeout(60_000)
-
 const run = promisify(execFile)
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const FOLDER = 'infra/ha/systemd'

@@ -9,8 +9,6 @@ import { freePort, type ServiceName, until } from '../fleet.ts'
 import { articlePage } from '../normaliser/stored.ts'
 import { createWorld } from '../semantic/world.ts'
 
-t.setTimeout(240_000)
-
 const site = await startSite()
 t.teardown(() => site.close())
 const world = await createWorld(t, {

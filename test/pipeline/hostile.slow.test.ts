@@ -7,8 +7,6 @@ import { jsonLines } from '../script.ts'
 
 // One crawler and one normaliser among all of these hosts at the same time.
 
-t.setTimeout(300_000)
-
 /** A host, most of them hostile or broken. */
 interface HostileHost {
   /** The answer of `/feed.xml`. */

@@ -8,8 +8,6 @@ import { freePort, heard, until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { askOn, type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
-t.setTimeout(280_000)
-
 /** Two processes, and a client that keeps its connection open. */
 async function running(t: Test, env: Record<string, string> = {}): Promise<Cores> {
   const cores = await startCores(env)

@@ -6,8 +6,6 @@ import { sendRaw } from '../contract/raw.ts'
 import { freePort, until } from '../fleet.ts'
 import { startCores } from './cores.ts'
 
-t.setTimeout(120_000)
-
 const OPERATOR_KEY = 'k'.repeat(24)
 const metrics = String(await freePort())
 const cores = await startCores({ METRICS_PORT: metrics, OPERATOR_KEY })

@@ -8,8 +8,6 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { freePort, until } from '../fleet.ts'
 import { startRedis } from './redis.ts'
 
-t.setTimeout(200_000)
-
 const redis = await startRedis()
 t.teardown(redis.stop)
 

@@ -6,8 +6,6 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 
-t.setTimeout(240_000)
-
 t.test('messages on Postgres wait for no standby: they are derived again where they are lost', async t => {
   const servers = await startTestServers({ servers: ['postgres'] })
   t.teardown(() => servers.stop())

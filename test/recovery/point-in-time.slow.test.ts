@@ -17,8 +17,6 @@ import { newArticle } from '../search/short-articles.ts'
 import { endRecovery, recoverTo, untilAtMoment } from './archive.ts'
 import { createMachine, type Server } from './server.ts'
 
-t.setTimeout(280_000)
-
 const root = await mkdtemp(join(tmpdir(), 'perscope-recovery-'))
 await chmod(root, 0o755)
 const running: { stop(): Promise<void> }[] = []

@@ -12,9 +12,6 @@ import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
 
-const timeout = 240_000
-t.setTimeout(600_000)
-
 const { signal } = new AbortController()
 const OPTIONS = { size: 100n, recent: 20n, step: 40n, shards: 2, replicas: 0, segment: 64n }
 
@@ -59,7 +56,7 @@ const send = (method: string, path: string, body: object | null = null) =>
     body: body === null ? null : JSON.stringify(body),
   })
 
-t.test('an archive is filled while searches run, is resumed, and takes in what is new', { skip, timeout }, async t => {
+t.test('an archive is filled while searches run, is resumed, and takes in what is new', { skip }, async t => {
   const { writer, search, differences, indices } = await createWorld(t, 'fill')
   t.equal(await writer.countDue(), 280)
   const halting = new AbortController()
@@ -99,7 +96,7 @@ t.test('an archive is filled while searches run, is resumed, and takes in what i
   t.same(await differences(), [])
 })
 
-t.test('released segments are in the archive alone, and come back when it is emptied', { skip, timeout }, async t => {
+t.test('released segments are in the archive alone, and come back when it is emptied', { skip }, async t => {
   const { writer, search, pool, differences, indices } = await createWorld(t, 'release')
   const bare = openIndex(pool, { elsewhere: openArchive(pool, null) })
   t.teardown(() => bare.close())
@@ -124,35 +121,31 @@ t.test('released segments are in the archive alone, and come back when it is emp
   t.equal((await search.search(EVERYTHING)).total, total)
 })
 
-t.test(
-  'an index that is lost, or misses an article, is an error until it is built anew',
-  { skip, timeout },
-  async t => {
-    const { writer, search, differences, indices } = await createWorld(t, 'lost')
-    await writer.fill(worked, signal)
-    const [first, second] = await indices()
-    await send('DELETE', `/${first}`)
-    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
-    t.equal(await writer.countDue(), 100)
-    t.equal(await writer.fill(worked, signal), true)
-    t.same(await differences(), [])
-    await send('DELETE', `/${second}/_doc/150?refresh=true`)
-    t.equal(await writer.countDue(), 100, 'a look at the number of articles finds it')
-    t.equal(await writer.fill(worked, signal), true)
-    t.same(await differences(), [])
-    const names = await indices()
-    t.notOk(names.includes(first!) || names.includes(second!), 'no name is used twice')
+t.test('an index that is lost, or misses an article, is an error until it is built anew', { skip }, async t => {
+  const { writer, search, differences, indices } = await createWorld(t, 'lost')
+  await writer.fill(worked, signal)
+  const [first, second] = await indices()
+  await send('DELETE', `/${first}`)
+  await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+  t.equal(await writer.countDue(), 100)
+  t.equal(await writer.fill(worked, signal), true)
+  t.same(await differences(), [])
+  await send('DELETE', `/${second}/_doc/150?refresh=true`)
+  t.equal(await writer.countDue(), 100, 'a look at the number of articles finds it')
+  t.equal(await writer.fill(worked, signal), true)
+  t.same(await differences(), [])
+  const names = await indices()
+  t.notOk(names.includes(first!) || names.includes(second!), 'no name is used twice')
 
-    // A shard that no node has.
-    await send('POST', `/${names[2]}/_close`)
-    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
-    await t.rejects(search.count(EVERYTHING), ArchiveFailure)
-    await send('POST', `/${names[2]}/_open?wait_for_active_shards=all`)
-    t.same(await differences(), [])
-  },
-)
+  // A shard that no node has.
+  await send('POST', `/${names[2]}/_close`)
+  await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+  await t.rejects(search.count(EVERYTHING), ArchiveFailure)
+  await send('POST', `/${names[2]}/_open?wait_for_active_shards=all`)
+  t.same(await differences(), [])
+})
 
-t.test('an archive of another version is built anew, while searches use the old one', { skip, timeout }, async t => {
+t.test('an archive of another version is built anew, while searches use the old one', { skip }, async t => {
   const { writer, differences, indices } = await createWorld(t, 'stale')
   await writer.fill(worked, signal)
   const before = await indices()
@@ -174,7 +167,7 @@ t.test('an archive of another version is built anew, while searches use the old 
   t.same(await differences(), [])
 })
 
-t.test('npm run reindex -- --archive fills, releases and empties, and says so', { skip, timeout }, async t => {
+t.test('npm run reindex -- --archive fills, releases and empties, and says so', { skip }, async t => {
   const { run, differences } = await createWorld(t, 'command')
   const env = { OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '0' }
   const command = (...args: string[]) => run('reindex', ['--archive', ...args], env)

@@ -6,8 +6,6 @@ import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { jsonLines, runScript, startScript } from '../script.ts'
 
-t.setTimeout(280_000)
-
 /** Runs a script with something on its standard input. */
 async function run(database: { url: string }, script: string, args: string[], input = '') {
   const ran = await runScript(script, args, { DATABASE_URL: database.url, EMBED_DELAY: '0' }, input)

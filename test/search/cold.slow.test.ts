@@ -46,7 +46,7 @@ async function openCold(t: Test, pool: Parameters<typeof overheard>[0]) {
   return { search, reads: () => names.splice(0).filter(name => name === READING).length }
 }
 
-t.test('words that no segment has are looked up in memory', { timeout: 60_000 }, async t => {
+t.test('words that no segment has are looked up in memory', async t => {
   const { pool } = await openSegments(t)
   const { search, reads } = await openCold(t, pool)
   for (const q of [LETTERS.join(' '), LETTERS.slice(0, 3).join(' ')]) {
@@ -59,7 +59,7 @@ t.test('words that no segment has are looked up in memory', { timeout: 60_000 },
   t.ok(reads() <= 2)
 })
 
-t.test('the lists of a long query are read in few statements', { timeout: 60_000 }, async t => {
+t.test('the lists of a long query are read in few statements', async t => {
   const { pool } = await openSegments(t)
   const queries: [q: string, total: number, most: number][] = [
     [COMMON.join(' '), 128, 2],
@@ -78,7 +78,7 @@ t.test('the lists of a long query are read in few statements', { timeout: 60_000
   t.ok(reads() <= 2)
 })
 
-t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, async t => {
+t.test('a warm-up ends, and may be closed at any moment', async t => {
   const { pool } = await openSegments(t)
   for (const [statements, gently] of [0, 1, 3, 8, 40, Infinity].flatMap(one => [
     [one, false] as const,

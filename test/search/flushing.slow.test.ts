@@ -6,8 +6,6 @@ import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
 import { shortArticles } from './short-articles.ts'
 
-t.setTimeout(280_000)
-
 t.test('a process that writes articles flushes them to segments, and merges these into a large one', async t => {
   const index = await openArchiveIndex(t)
   const { flushed, merged } = SEGMENT_SIZES

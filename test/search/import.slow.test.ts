@@ -13,8 +13,6 @@ import { until } from '../fleet.ts'
 import { EVERYTHING } from './poller.ts'
 import { newArticle, shortArticles } from './short-articles.ts'
 
-t.setTimeout(240_000)
-
 const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
 type Patiently = <T>(work: () => Promise<T>) => Promise<T>

@@ -4,8 +4,6 @@ import { createKnownWords, makeSegments, openIndexer } from '../../search/indexe
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { type ArchiveIndex, FEW, openFlushed } from './archive-index.ts'
 
-t.setTimeout(280_000)
-
 /** All that is stored of segments. */
 const stored = (index: ArchiveIndex) =>
   index.database.query(

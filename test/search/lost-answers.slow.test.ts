@@ -15,8 +15,6 @@ import { startScript } from '../script.ts'
 import { startTestCluster, type TestPostgres } from '../standbys/servers.ts'
 import { shortArticles } from './short-articles.ts'
 
-t.setTimeout(240_000)
-
 t.test('an import that is stopped while it sends articles does not hold the clock', async t => {
   const database = await createTestDatabase(t)
   const archive = join(t.testdir(), 'archive.ndjson')

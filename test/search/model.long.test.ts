@@ -2,8 +2,6 @@ import t from 'tap'
 import { failovers, histories } from './histories.ts'
 import { startModel } from './model.ts'
 
-t.setTimeout(3_000_000)
-
 const ACTS = ['hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
 
 t.test('hundreds of histories of small segments, and some of real ones, agree with a naive model', async t => {

@@ -2,8 +2,6 @@ import t from 'tap'
 import { type Actor, failovers, histories } from './histories.ts'
 import { startModel } from './model.ts'
 
-t.setTimeout(280_000)
-
 const RUNS = Number(process.env.RUNS ?? 6)
 const LIMIT = 100_000
 

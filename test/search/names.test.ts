@@ -8,8 +8,6 @@ import { EVERYTHING } from './poller.ts'
 import { newArticle } from './short-articles.ts'
 import { makeTestSegments, openTestIndex } from './store.ts'
 
-const timeout = 60_000
-
 /** Articles with one author each. */
 const articles = (from: number, authors: string[]): NewArticle[] =>
   authors.map((author, at) => newArticle(from + at, { authors: [author] }))
@@ -17,7 +15,7 @@ const by = (author: string): ArticleQuery => ({ ...EVERYTHING, author })
 
 const people = (count: number) => Array.from({ length: count }, (_, at) => `Jan van Naam${at}`)
 
-t.test('an author whose number was given out early and becomes visible late is found', { timeout }, async t => {
+t.test('an author whose number was given out early and becomes visible late is found', async t => {
   const index = await openArchiveIndex(t)
   const { search } = index
   // A number is taken, and its transaction goes on while others take later ones.
@@ -45,7 +43,7 @@ t.test('an author whose number was given out early and becomes visible late is f
   t.same(await openTestIndex(index.pool).search(by('laur')), await search.search(by('laur')), 'in another process')
 })
 
-t.test('names are read once, and a part that was asked for costs the snapshot alone', { timeout }, async t => {
+t.test('names are read once, and a part that was asked for costs the snapshot alone', async t => {
   const index = await openArchiveIndex(t)
   await index.add(articles(0, people(40)))
   await makeTestSegments(index.pool, { flushed: 8n, merged: 64n })

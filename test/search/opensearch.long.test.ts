@@ -2,14 +2,11 @@ import t from 'tap'
 import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { failureOf } from '../script.ts'
 
-const timeout = 3_500_000
-t.setTimeout(timeout)
-
 const { url, skip } = await startTestOpensearch(t)
 const SEARCH = ['oracle', 'oracle.slow', 'counts', 'names', 'visibility', 'writing']
 const CONTRACT = ['articles', 'explore', 'feed', 'matching', 'pages', 'poll', 'polls', 'random', 'totals']
 
-t.test('every test of answers holds when older articles are matched in OpenSearch', { skip, timeout }, async t => {
+t.test('every test of answers holds when older articles are matched in OpenSearch', { skip }, async t => {
   for (const file of [...SEARCH.map(name => `search/${name}`), ...CONTRACT.map(name => `contract/${name}`)]) {
     t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url }), null, file)
   }

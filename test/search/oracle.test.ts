@@ -7,9 +7,7 @@ import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import { newArticle } from './short-articles.ts'
 
-const timeout = 280_000
-
-t.test('decisions 14–20, 22, 25: random searches answer as a naive oracle does', { timeout }, async t => {
+t.test('decisions 14–20, 22, 25: random searches answer as a naive oracle does', async t => {
   const random = createRandom(Number(process.env.SEED ?? 1))
   const articles = [...randomArticles(random, 250), ...longArticles(random)]
   const { differences, found } = await askBoth(random, articles, Number(process.env.QUESTIONS ?? 250))
@@ -17,7 +15,7 @@ t.test('decisions 14–20, 22, 25: random searches answer as a naive oracle does
   t.ok(found > 1_500, `${found} articles found`)
 })
 
-t.test('articles of any date are found while one partition gives way to the next', { timeout }, async t => {
+t.test('articles of any date are found while one partition gives way to the next', async t => {
   const index = await openArchiveIndex(t)
   // Three articles fit into the first partition; the next one is there before they come.
   await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])

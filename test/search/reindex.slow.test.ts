@@ -20,7 +20,7 @@ async function spoil(index: ArchiveIndex): Promise<void> {
 
 const SPOILT = "select count(*)::int as spoilt from article_words where title = E'\\nx\\n'"
 
-t.test('reindex makes every word of the index anew, and changes no article', { timeout: 200_000 }, async t => {
+t.test('reindex makes every word of the index anew, and changes no article', async t => {
   const index = await openArchiveIndex(t)
   const random = createRandom(5)
   const articles = await index.add([...longArticles(random), ...randomArticles(random, 150)])
@@ -59,54 +59,50 @@ t.test('decision 44: names that an earlier release folded are found, and reindex
   t.same(folded, [{ n: 5 }])
 })
 
-t.test(
-  'reindex of a part leaves the rest, a dry run all; killed, it goes on where it was',
-  { timeout: 200_000 },
-  async t => {
-    const index = await openArchiveIndex(t)
-    const random = createRandom(6)
-    const articles = await index.add(randomArticles(random, 300))
-    await makeSegments(index.pool, { flushed: 16n, merged: 64n })
-    await spoil(index)
-    const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
-    const ofNl = articles.filter(article => article.language === 'nl').length
+t.test('reindex of a part leaves the rest, a dry run all; killed, it goes on where it was', async t => {
+  const index = await openArchiveIndex(t)
+  const random = createRandom(6)
+  const articles = await index.add(randomArticles(random, 300))
+  await makeSegments(index.pool, { flushed: 16n, merged: 64n })
+  await spoil(index)
+  const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
+  const ofNl = articles.filter(article => article.language === 'nl').length
 
-    const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
-    t.equal(dry.code, 0, dry.err)
-    t.same(JSON.parse(dry.out), { what: 'words', articles: ofNl, segments: 0, done: false })
-    t.equal(await spoilt(), articles.length, 'nothing is changed')
+  const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
+  t.equal(dry.code, 0, dry.err)
+  t.same(JSON.parse(dry.out), { what: 'words', articles: ofNl, segments: 0, done: false })
+  t.equal(await spoilt(), articles.length, 'nothing is changed')
 
-    const part = await reindex(index, '--language', 'nl', '--json').ended
-    t.equal(part.code, 0, part.err)
-    t.match(JSON.parse(part.out), { articles: ofNl, done: true })
-    t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
+  const part = await reindex(index, '--language', 'nl', '--json').ended
+  t.equal(part.code, 0, part.err)
+  t.match(JSON.parse(part.out), { articles: ofNl, done: true })
+  t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
 
-    // Some 64 articles a second: it takes seconds.
-    const killed = reindex(index, '--rate', '64')
-    const half = async () =>
-      Number((await index.database.query('select coalesce(max(done_to), 0) as n from reindex_runs'))[0]?.n)
-    while ((await half()) === 0) await new Promise(resolve => setTimeout(resolve, 50))
-    killed.child.kill('SIGKILL')
-    await killed.ended
-    t.ok((await half()) < articles.length, 'it was killed on the way')
-    const done = await half()
-    const rest = await reindex(index, '--json').ended
-    t.equal(rest.code, 0, rest.err)
-    t.match(rest.err, /Going on where it was interrupted/)
-    t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
-    t.equal(await spoilt(), 0)
-    t.same(await differences(index.search, articles, random, 40), [])
-    t.equal((await index.database.query('select from reindex_runs')).length, 0, 'what is complete is forgotten')
+  // Some 64 articles a second: it takes seconds.
+  const killed = reindex(index, '--rate', '64')
+  const half = async () =>
+    Number((await index.database.query('select coalesce(max(done_to), 0) as n from reindex_runs'))[0]?.n)
+  while ((await half()) === 0) await new Promise(resolve => setTimeout(resolve, 50))
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  t.ok((await half()) < articles.length, 'it was killed on the way')
+  const done = await half()
+  const rest = await reindex(index, '--json').ended
+  t.equal(rest.code, 0, rest.err)
+  t.match(rest.err, /Going on where it was interrupted/)
+  t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
+  t.equal(await spoilt(), 0)
+  t.same(await differences(index.search, articles, random, 40), [])
+  t.equal((await index.database.query('select from reindex_runs')).length, 0, 'what is complete is forgotten')
 
-    for (const [wrong, about] of [
-      [['--language', 'xx'], /--language is one of/],
-      [['--from', 'gisteren'], /--from is a date/],
-      [['--outlet', 'nergens.example'], /No article is of an outlet/],
-      [['--rate', '0'], /--rate is "0"; write a whole number/],
-    ] as const) {
-      const refused = await reindex(index, ...wrong).ended
-      t.equal(refused.code, 2)
-      t.match(refused.err, about)
-    }
-  },
-)
+  for (const [wrong, about] of [
+    [['--language', 'xx'], /--language is one of/],
+    [['--from', 'gisteren'], /--from is a date/],
+    [['--outlet', 'nergens.example'], /No article is of an outlet/],
+    [['--rate', '0'], /--rate is "0"; write a whole number/],
+  ] as const) {
+    const refused = await reindex(index, ...wrong).ended
+    t.equal(refused.code, 2)
+    t.match(refused.err, about)
+  }
+})

@@ -24,7 +24,7 @@ const words = (...required: string[]): ArticleQuery => ({
   match: { kind: 'boolean', required: required.map(word => [word]), excluded: [] },
 })
 
-t.test('new articles are shown without being read once more', { timeout: 60_000 }, async t => {
+t.test('new articles are shown without being read once more', async t => {
   const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
@@ -38,7 +38,7 @@ t.test('new articles are shown without being read once more', { timeout: 60_000 
   t.ok(other.names.includes('search-stored'))
 })
 
-t.test('names that cannot be read when articles come are read when they are shown', { timeout: 60_000 }, async t => {
+t.test('names that cannot be read when articles come are read when they are shown', async t => {
   const index = await openArchiveIndex(t)
   let refused = 0
   const { db, names } = overheard(index.pool, text => text.includes('from publishers') && refused++ === 0)
@@ -51,7 +51,7 @@ t.test('names that cannot be read when articles come are read when they are show
   t.equal(names.filter(name => name === 'search-new').length, 1, 'what was read is kept')
 })
 
-t.test('no list of a new small segment is waited for once it is read whole', { timeout: 60_000 }, async t => {
+t.test('no list of a new small segment is waited for once it is read whole', async t => {
   const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
@@ -75,7 +75,7 @@ t.test('no list of a new small segment is waited for once it is read whole', { t
   t.notOk(names.includes('search-buckets'), `asked: ${[...new Set(names)].join(', ')}`)
 })
 
-t.test('an article of a day that had none is found by the next search', { timeout: 60_000 }, async t => {
+t.test('an article of a day that had none is found by the next search', async t => {
   const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const { search } = openIndex(db)
@@ -89,7 +89,7 @@ t.test('an article of a day that had none is found by the next search', { timeou
   }
 })
 
-t.test('a query that is asked again is matched only where its page comes from', { timeout: 60_000 }, async t => {
+t.test('a query that is asked again is matched only where its page comes from', async t => {
   const index = await openArchiveIndex(t)
   const START = Date.UTC(2026, 2, 1)
   const minute = (number: number) => new Date(START + number * 60_000)
@@ -136,7 +136,7 @@ t.test('a query that is asked again is matched only where its page comes from', 
 
 const READING = 'search-new'
 
-t.test('new articles are read ahead, so that no search waits for them', { timeout: 60_000 }, async t => {
+t.test('new articles are read ahead, so that no search waits for them', async t => {
   const index = await openArchiveIndex(t)
   const { db, names } = overheard(index.pool)
   const failures: unknown[] = []

@@ -8,8 +8,6 @@ import { createTestDatabase } from '../database.ts'
 import { writeArchive } from '../faults/site/article.ts'
 import { runScript } from '../script.ts'
 
-t.setTimeout(400_000)
-
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 const HOLDER = `

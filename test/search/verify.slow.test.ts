@@ -18,7 +18,6 @@ import { randomArticles } from './archive.ts'
 import { FEW } from './archive-index.ts'
 import { startWriters } from './writers.ts'
 
-t.setTimeout(400_000)
 const SEED = Number(process.env.SEED ?? 1)
 const random = createRandom(SEED)
 

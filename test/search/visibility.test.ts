@@ -9,8 +9,6 @@ import { unlessOvertaken } from './writing.ts'
 
 const DURATION = 8_000
 
-t.setTimeout(120_000)
-
 /**
  * Writers for a while, some of them killed, with a poller beside them, while segments are made;
  * which articles it has not seen.

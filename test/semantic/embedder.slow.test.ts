@@ -1,8 +1,6 @@
 import t from 'tap'
 import { createWorld } from './world.ts'
 
-t.setTimeout(300_000)
-
 t.test('an outage of the model uses up no attempt, and is over within seconds', async t => {
   const world = await createWorld(t)
   await world.fleet.start('embedder')

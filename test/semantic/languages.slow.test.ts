@@ -4,8 +4,6 @@ import { sampleArticles } from '../sample.ts'
 import { startTestServers } from '../servers.ts'
 import { createWorld, query } from './world.ts'
 
-t.setTimeout(300_000)
-
 t.test('a headline finds the same news in the other languages, with the embedded model', async t => {
   const servers = process.env.EMBEDDINGS_URL ? null : await startTestServers({ servers: ['model'] })
   const url = servers?.addresses.EMBEDDINGS_URL ?? process.env.EMBEDDINGS_URL ?? ''

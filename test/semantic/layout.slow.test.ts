@@ -3,8 +3,6 @@ import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createFleet, until } from '../fleet.ts'
 import { createWorld, served } from './world.ts'
 
-t.setTimeout(280_000)
-
 t.test('a collection is made with the shards of the settings, and keeps them', async t => {
   const world = await createWorld(t, { QDRANT_SHARDS: '2', QDRANT_WRITE_CONSISTENCY: '1' })
   const [asMade, wanted] = [{ ...world.config }, { ...world.config, QDRANT_SHARDS: 3 }]

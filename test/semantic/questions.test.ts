@@ -2,8 +2,6 @@ import t from 'tap'
 import { SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { createWorld, query, type World } from './world.ts'
 
-t.setTimeout(180_000)
-
 const world = await createWorld(t)
 await world.fleet.start('embedder')
 await world.index([{ title: 'brood' }, { title: 'kaas' }, { title: 'brood kaas', country: 'BE' }])

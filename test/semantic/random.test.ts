@@ -6,8 +6,6 @@ import { createKey, type Plan } from '../../shared/plans/keys.ts'
 import { ask } from '../contract/api.ts'
 import { createWorld } from './world.ts'
 
-t.setTimeout(300_000)
-
 const WORDS = ['water', 'brug', 'trein', 'koning', 'melk', 'fiets']
 const day = (number: number, ms = 0) => new Date(Date.UTC(2026, 0, number) + ms)
 const OUTLETS: Pick<NewArticle, 'outlet' | 'country'>[] = [

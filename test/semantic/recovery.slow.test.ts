@@ -4,8 +4,6 @@ import { until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 import { createWorld, served } from './world.ts'
 
-t.setTimeout(180_000)
-
 t.test('a vector store that lost everything is filled again from Postgres', async t => {
   const servers = await startTestServers({ servers: ['qdrant'] })
   t.teardown(() => servers.stop())

@@ -5,8 +5,6 @@ import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
 import { createWorld, query, type World } from './world.ts'
 
-t.setTimeout(240_000)
-
 const reembed = (world: World, ...args: string[]) => startScript('reembed', args, world.env)
 
 async function registered(

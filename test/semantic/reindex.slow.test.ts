@@ -2,8 +2,6 @@ import t from 'tap'
 import { runScript } from '../script.ts'
 import { createWorld } from './world.ts'
 
-t.setTimeout(120_000)
-
 t.test('reindex --vectors has the vectors of a part made anew, by the embedders', async t => {
   const world = await createWorld(t)
   await world.fleet.start('embedder')

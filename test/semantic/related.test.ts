@@ -10,8 +10,6 @@ import { ask } from '../contract/api.ts'
 import { freePort } from '../fleet.ts'
 import { createWorld, served } from './world.ts'
 
-t.setTimeout(180_000)
-
 const HOUR = 3_600_000
 const start = Date.UTC(2026, 4, 10)
 const OUTLETS = [

@@ -5,8 +5,6 @@ import { startFleet, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { createWorld, served } from './world.ts'
 
-t.setTimeout(280_000)
-
 const world = await createWorld(t, { RIGHTS_TDM: 'index-only' })
 const { pool, fleet } = world
 const vectors = openVectorStore(world.config, 15_000)

@@ -5,8 +5,6 @@ import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { createWorld, query } from './world.ts'
 
-t.setTimeout(180_000)
-
 t.test('a search without the model or the vector store (decision 29)', async t => {
   const world = await createWorld(t)
   const nowhere = 'http://127.0.0.1:9'

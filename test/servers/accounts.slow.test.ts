@@ -10,8 +10,6 @@ import { ACCOUNTS } from '../../shared/process/rights.ts'
 import { createFleet, heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, rootOnly, runServers, temporaryFolder } from './running.ts'
 
-t.setTimeout(280_000)
-
 const folder = temporaryFolder(t)
 const dataDir = join(folder, 'data')
 const servers = runServers(dataDir)

@@ -4,8 +4,6 @@ import { until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { descendants, runServers, temporaryFolder, untilGone } from './running.ts'
 
-t.setTimeout(200_000)
-
 /** How a server is known in a list of processes. */
 const SERVERS = { Postgres: '/bin/postgres -D', Qdrant: '/bin/qdrant ', 'The model server': 'serve.py' } as const
 

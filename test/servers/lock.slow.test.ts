@@ -9,8 +9,6 @@ import { ask } from '../database.ts'
 import { heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, rootOnly, runServers, SERVERS, temporaryFolder } from './running.ts'
 
-t.setTimeout(280_000)
-
 const NOBODY = 65_534
 const namespaces = canUnshare() ? {} : { skip: 'this machine lets us make no network and process namespaces' }
 

@@ -74,8 +74,6 @@ async function ask(url: string | undefined, input: string[], input_type: string,
 
 const product = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)
 
-t.setTimeout(300_000)
-
 const servers = await startTestServers({ servers: ['model'] })
 t.teardown(() => servers.stop())
 const KEY = servers.settings.EMBEDDINGS_API_KEY

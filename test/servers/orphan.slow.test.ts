@@ -7,8 +7,6 @@ import { createTestDatabase } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
 import { CHECKOUT, descendants, temporaryFolder, untilGone } from './running.ts'
 
-t.setTimeout(280_000)
-
 const { DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, ...ENV } = process.env
 
 interface Command {

@@ -7,8 +7,6 @@ import { ask } from '../database.ts'
 import { superuserUrl } from '../servers.ts'
 import { temporaryFolder } from './running.ts'
 
-t.setTimeout(240_000)
-
 t.test('the account of the services owns the database and is no superuser', async t => {
   const dataDir = await openDataDirectory(temporaryFolder(t), 'a test')
   t.teardown(async () => {

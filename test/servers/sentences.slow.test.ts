@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { asRoot, CHECKOUT, runServers, temporaryFolder } from './running.ts'
 
-t.setTimeout(200_000)
-
 t.test('what the operator has to change is said in one sentence', async t => {
   const folder = temporaryFolder(t)
   const refused = async (dataDir: string, sentence: RegExp) => {

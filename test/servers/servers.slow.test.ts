@@ -18,8 +18,6 @@ const isUp = async (address: string | undefined) => (await fetch(address ?? ''))
 /** What stands at the end of the model server's address is where texts are posted to. */
 const healthOf = (address: string | undefined) => address?.replace('/v1/embeddings', '/health')
 
-t.setTimeout(200_000)
-
 t.test('servers accept connections when their addresses are written, on loopback below port 32768', async t => {
   const servers = runServers(dataDir)
   const env = await servers.addresses()

@@ -11,8 +11,6 @@ import { ask, startTestApi } from '../contract/api.ts'
 import { type Door, openDoor } from './door.ts'
 import { startTestCluster } from './servers.ts'
 
-t.setTimeout(280_000)
-
 const cluster = await startTestCluster(1)
 t.teardown(() => cluster.stop())
 process.env.DATABASE_URL = cluster.url

@@ -2,8 +2,6 @@ import t from 'tap'
 import { failureOf } from '../script.ts'
 import { startTestCluster } from './servers.ts'
 
-t.setTimeout(880_000)
-
 /** The tests of pages, polls, totals, matching and visibility, as they stand. */
 const CONTRACT = ['articles', 'pages', 'poll', 'totals', 'matching', 'kept-answers', 'explore', 'feed', 'search-feeds']
 const SEARCH = ['visibility', 'writing', 'counts', 'oracle']

@@ -8,8 +8,6 @@ import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
 import { startTestCluster, type TestPostgres, type TestStandby } from './servers.ts'
 
-t.setTimeout(240_000)
-
 const cluster = await startTestCluster(2)
 t.teardown(() => cluster.stop())
 process.env.DATABASE_URL = cluster.url

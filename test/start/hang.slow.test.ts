@@ -12,8 +12,6 @@ import { descendants, temporaryFolder } from '../servers/running.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { start } from './running.ts'
 
-t.setTimeout(290_000)
-
 const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 const SAMPLE = sampleArticles()
 const ARTICLES = SAMPLE.length

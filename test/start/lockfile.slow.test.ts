@@ -5,8 +5,6 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { CHECKOUT, temporaryFolder } from '../servers/running.ts'
 
-t.setTimeout(280_000)
-
 const RUNTIME = `node-${process.platform}-${process.arch}`
 
 interface Manifest {

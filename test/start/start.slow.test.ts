@@ -8,8 +8,6 @@ import { freePort, until } from '../fleet.ts'
 import { descendants, stillRunning, temporaryFolder, untilGone } from '../servers/running.ts'
 import { start } from './running.ts'
 
-t.setTimeout(280_000)
-
 const curls = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))
 
 async function articlesFrom(curl: string): Promise<number> {

@@ -13,14 +13,11 @@ import { openArchiveIndex } from '../search/archive-index.ts'
 import { EVERYTHING } from '../search/poller.ts'
 import { startSecuredOpensearch } from './secured-opensearch.ts'
 
-const timeout = 600_000
-t.setTimeout(timeout)
-
 const KEY = 'a-key-for-operators-of-tests'
 
 const { settings, otherAuthority, skip } = await startSecuredOpensearch(t)
 
-t.test('OpenSearch that takes TLS and a password alone, with a private authority', { skip, timeout }, async t => {
+t.test('OpenSearch that takes TLS and a password alone, with a private authority', { skip }, async t => {
   const index = await openArchiveIndex(t)
   await index.add(randomArticles(createRandom(11), 300))
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })

@@ -12,8 +12,6 @@ import { ask } from '../contract/api.ts'
 import { createFleet, until } from '../fleet.ts'
 import { startSecured } from './secured.ts'
 
-t.setTimeout(280_000)
-
 const has = (program: string, version = /./) => {
   try {
     return version.test(execFileSync(program, ['--version'], { encoding: 'utf8' }))

@@ -7,7 +7,6 @@ import { startTestApi } from '../contract/api.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
 
-t.setTimeout(300_000)
 /** Set to a folder to keep pictures of the pages. */
 const PICTURES = process.env.DESK_PICTURES
 

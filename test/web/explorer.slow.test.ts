@@ -9,8 +9,6 @@ import { until } from '../fleet.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
 
-t.setTimeout(280_000)
-
 /** Set to draw the picture of the README anew. */
 const PICTURE = process.env.PICTURES
   ? fileURLToPath(new URL('../../docs/pictures/explorer.png', import.meta.url))

@@ -5,8 +5,6 @@ import { PLAN } from '../contract/api.ts'
 import { createWorld } from '../semantic/world.ts'
 import { axe, browserPath, launch, open, overhang } from './browser.ts'
 
-t.setTimeout(280_000)
-
 if (browserPath === undefined) {
   t.test('search by meaning in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {

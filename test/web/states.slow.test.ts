@@ -6,8 +6,6 @@ import { startTestApi } from '../contract/api.ts'
 import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
 
-t.setTimeout(280_000)
-
 if (browserPath === undefined) {
   t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {

@@ -9,8 +9,6 @@ import { PEERS } from './peer.ts'
 /** One class in so many is asked. */
 const CLASSES = 37
 
-t.setTimeout(600_000)
-
 t.test('other engines find what Perscope finds', async t => {
   const { signal } = new AbortController()
   const dataDir = await openDataDirectory(t.testdir(), 'a test')

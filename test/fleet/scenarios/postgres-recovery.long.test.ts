@@ -1,4 +1,4 @@
 import { postgresRecovery } from './postgres-recovery.ts'
 import { proveScenario } from './prove.ts'
 
-proveScenario(postgresRecovery, { limit: 890_000 })
+proveScenario(postgresRecovery)

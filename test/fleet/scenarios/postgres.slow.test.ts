@@ -1,4 +1,4 @@
 import { postgres } from './postgres.ts'
 import { proveScenario } from './prove.ts'
 
-proveScenario(postgres, { limit: 590_000 })
+proveScenario(postgres)

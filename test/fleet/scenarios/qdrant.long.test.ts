@@ -1,4 +1,4 @@
 import { proveScenario } from './prove.ts'
 import { qdrantLong } from './qdrant.ts'
 
-proveScenario(qdrantLong, { limit: 890_000 })
+proveScenario(qdrantLong)

@@ -1,4 +1,4 @@
 import { proveScenario } from './prove.ts'
 import { qdrant } from './qdrant.ts'
 
-proveScenario(qdrant, { limit: 290_000 })
+proveScenario(qdrant)

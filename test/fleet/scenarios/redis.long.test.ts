@@ -1,4 +1,4 @@
 import { proveScenario } from './prove.ts'
 import { redisLong } from './redis.ts'
 
-proveScenario(redisLong, { limit: 890_000 })
+proveScenario(redisLong)

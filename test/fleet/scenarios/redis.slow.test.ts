@@ -1,4 +1,4 @@
 import { proveScenario } from './prove.ts'
 import { redis } from './redis.ts'
 
-proveScenario(redis, { limit: 290_000 })
+proveScenario(redis)
