@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { Server as HttpServer } from 'node:http'
@@ -6,9 +6,9 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { createTestDatabase } from './database.ts'
+import { run } from './script.ts'
 
 export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'notifier' | 'api'
 
@@ -115,7 +115,7 @@ export async function startFleet(t: Pick<Test, 'teardown'>, env: Record<string, 
 /** Runs a script of the repository as a person would; returns what it printed. */
 export async function runScript(env: NodeJS.ProcessEnv, name: string, ...args: string[]): Promise<string> {
   const file = new URL(`../scripts/${name}.ts`, import.meta.url).pathname
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { env, maxBuffer: 512 * 1024 * 1024 })
+  const { stdout } = await run(process.execPath, [file, ...args], { env, maxBuffer: 512 * 1024 * 1024 })
   return stdout
 }
 

@@ -1,5 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+
+/** Runs any program to its end. */
+export const run = promisify(execFile)
 
 /** What a command has written when it ended. */
 export interface Ran {

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { installPython } from '../contract/python.ts'
+import { run } from '../script.ts'
 import { blocksOf } from './examples.ts'
 
 /* The steps of docs/analysis.md, from an archive to a picture, as they are printed. */
 
-const run = promisify(execFile)
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 // A small part of what the first step installs: where that cannot be had, nothing can be tried.

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { installPython } from '../contract/python.ts'
+import { run } from '../script.ts'
 import { indexNews } from './news.ts'
 
 /* Clients that others generate from the OpenAPI document ask each operation. */
 
-const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const api = await startTestApi(t)

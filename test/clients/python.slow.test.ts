@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { PACKAGES } from '../../clients/build.ts'
 import { startTestApi } from '../contract/api.ts'
+import { run } from '../script.ts'
 import { blocksOf, codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
 import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 
 /* The Python package as the running API serves it, in an empty environment. */
-
-const run = promisify(execFile)
 
 const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', ALERT_HOSTS: 'example.org' })
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })

@@ -1,19 +1,17 @@
-import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { listen } from '../fleet.ts'
+import { run } from '../script.ts'
 import { browserPath, launch } from '../web/browser.ts'
 import { codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
 
 /* The TypeScript package as the running API serves it, in an empty project. */
 
-const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const project = t.testdir()

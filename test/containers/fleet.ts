@@ -1,13 +1,13 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { PACKAGES } from '../../clients/build.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { openLink } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { createMachine } from '../recovery/server.ts'
+import { run } from '../script.ts'
 import { startTestServers } from '../servers.ts'
 import { type ComposeService, readCompose } from './compose.ts'
 import { CHECKOUT, type Container, createContainer, type Process } from './image.ts'
@@ -18,7 +18,6 @@ import { CHECKOUT, type Container, createContainer, type Process } from './image
  * each thing that it checked: `{"check", "ok", "detail"}`.
  */
 
-const run = promisify(execFile)
 const PASSWORD = 'a1b2c3d4e5f6'
 const LIMIT_MS = 120_000
 const OURS = ['api', 'crawler', 'normaliser', 'embedder'] as const

@@ -4,10 +4,9 @@ import { mkdir, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { heard } from '../fleet.ts'
+import { run } from '../script.ts'
 
-const run = promisify(execFile)
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 /** The base image stays here for the next run. */
 const STORAGE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perscope', 'containers')

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t from 'tap'
+import { run } from '../script.ts'
 import { startTestApi } from './api.ts'
 import { installPython } from './python.ts'
 
@@ -72,6 +71,6 @@ t.test('the Python SDK walks 1,000 articles', { skip: typeof python === 'string'
   t.teardown(python.remove)
   const program = join(python.folder, 'walk.py')
   await writeFile(program, WALK)
-  const { stdout } = await promisify(execFile)(python.program('python'), [program, url.href, secret])
+  const { stdout } = await run(python.program('python'), [program, url.href, secret])
   t.same(JSON.parse(stdout), { tools: 6, ids: ARTICLES, wrong: true })
 })

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { PACKAGES } from '../../clients/build.ts'
@@ -9,6 +7,7 @@ import { listedStopWords } from '../../search/analysis/index.ts'
 import { ERRORS } from '../../services/api/contract/errors.ts'
 import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
+import { run } from '../script.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws' })
@@ -30,7 +29,7 @@ t.test('the OpenAPI documents of both kinds of operations are 3.1 and linted cle
     return file
   })
   const redocly = new URL('../../node_modules/.bin/redocly', import.meta.url).pathname
-  const { stdout } = await promisify(execFile)(redocly, ['lint', '--extends=recommended', '--format=json', ...files], {
+  const { stdout } = await run(redocly, ['lint', '--extends=recommended', '--format=json', ...files], {
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   })
   t.equal(stdout.match(/"problems": \[\]/g)?.length, 2, stdout)

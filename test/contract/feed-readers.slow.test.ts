@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { registry } from '../../shared/metrics.ts'
 import { freePort } from '../fleet.ts'
+import { run } from '../script.ts'
 import { startTestApi } from './api.ts'
 import { installPython } from './python.ts'
 
@@ -13,8 +12,6 @@ import { installPython } from './python.ts'
  * Feed readers of Debian, and the parser of those written in Python: what they do with the address
  * of a feed, from the OPML on.
  */
-
-const run = promisify(execFile)
 
 const port = await freePort()
 const base = `http://127.0.0.1:${port}`

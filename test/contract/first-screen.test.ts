@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
 import { examplesOf } from '../clients/examples.ts'
 import { sampleArticles } from '../sample.ts'
+import { run } from '../script.ts'
 import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */
 
-const run = promisify(execFile)
 const has = (program: string) =>
   run(program, ['--version']).then(
     () => true,

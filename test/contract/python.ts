@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { run } from '../script.ts'
 
 /** Packages from PyPI in a temporary folder of one test's own. */
 export interface PythonTools {

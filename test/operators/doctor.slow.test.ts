@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -8,7 +7,6 @@ import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
 import { migrate } from '../../infra/migrations/migrate.ts'
@@ -23,10 +21,10 @@ import { createTestDatabase } from '../database.ts'
 import { createFleet, listen, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { createMachine, type Server } from '../recovery/server.ts'
+import { run } from '../script.ts'
 
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
 const STATUS = fileURLToPath(new URL('../../scripts/status.ts', import.meta.url))
-const run = promisify(execFile)
 const database = await createTestDatabase(t)
 
 interface Checked {

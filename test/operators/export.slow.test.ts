@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
 import { parseArticle } from '../../scripts/archive/article.ts'
 import { csvLine } from '../../shared/articles/csv.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { startTestApi } from '../contract/api.ts'
+import { run } from '../script.ts'
 
 const api = await startTestApi(t)
 const outlet = { name: 'Le Plateau', domain: 'plateau.example' }
@@ -22,7 +21,7 @@ await api.index([
 async function exported(...args: string[]): Promise<{ bytes: Buffer<ArrayBuffer>; text: string; err: string }> {
   const script = new URL('../../scripts/export.ts', import.meta.url).pathname
   const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
-  const running = promisify(execFile)(process.execPath, [script, ...args], { env, encoding: 'buffer' })
+  const running = run(process.execPath, [script, ...args], { env, encoding: 'buffer' })
   const { stdout, stderr } = await running.catch(error => error)
   return { bytes: stdout, text: String(stdout), err: String(stderr) }
 }
@@ -100,8 +99,7 @@ t.test('an export with copies has them last, an import passes over them, and pai
 
   const script = new URL('../../scripts/copies.ts', import.meta.url).pathname
   const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
-  const printed = async (...args: string[]) =>
-    (await promisify(execFile)(process.execPath, [script, ...args], { env })).stdout
+  const printed = async (...args: string[]) => (await run(process.execPath, [script, ...args], { env })).stdout
   t.same(
     (await printed('--days', '5', '--csv')).split(/\r?\n/),
     [

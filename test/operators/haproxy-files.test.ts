@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { operatorsFile, operatorsSettings } from '../fleet/parts/operators-file.ts'
 import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
+import { run } from '../script.ts'
 
-const run = promisify(execFile)
 const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
   if (error instanceof MissingProgram) return error
   throw error

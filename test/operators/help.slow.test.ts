@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { EXPLORE_PARAMETERS } from '../../services/api/contract/parameters.ts'
-
-const run = promisify(execFile)
+import { run } from '../script.ts'
 
 /** The commands of package.json: name and file. */
 async function commands(): Promise<[string, string][]> {

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
+import { run } from '../script.ts'
 
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
-const run = promisify(execFile)
 
 interface Rule {
   alert?: string

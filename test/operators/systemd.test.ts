@@ -1,13 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseEnv, promisify } from 'node:util'
+import { parseEnv } from 'node:util'
 import t from 'tap'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
+import { run } from '../script.ts'
 
-const run = promisify(execFile)
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const FOLDER = 'infra/ha/systemd'
 /** Variables that Node itself reads. */

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
+import { run } from '../script.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../infra/ha/postgres/archive-wal', import.meta.url))
-const run = promisify(execFile)
 
 t.test('the last segment of a timeline that ended may differ between members; no other file may', async t => {
   const folder = t.testdir()

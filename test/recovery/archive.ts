@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { appendFile, chmod, chown, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
 import { giveTo, type Owner } from '../../infra/embedded/accounts.ts'
 import { operatorsFile } from '../fleet/parts/operators-file.ts'
 import { until } from '../fleet.ts'
+import { run } from '../script.ts'
 
-const run = promisify(execFile)
 const LIMIT_MS = 60_000
 const BACKUP_MS = 120_000
 

@@ -1,16 +1,15 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { promisify } from 'node:util'
 import { type Owner, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
 import { PROGRAM_PARTS, postgresPackage } from '../../infra/embedded/postgres.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { ask } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
+import { run } from '../script.ts'
 import { type Archive, openArchive } from './archive.ts'
 
-const run = promisify(execFile)
 const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 
 const SUPERUSER = 'perscope'

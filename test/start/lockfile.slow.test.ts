@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
+import { run } from '../script.ts'
 import { CHECKOUT, temporaryFolder } from '../servers/running.ts'
 
 const RUNTIME = `node-${process.platform}-${process.arch}`
@@ -15,7 +14,7 @@ interface Manifest {
 const read = (name: string): Manifest => JSON.parse(readFileSync(join(CHECKOUT, name), 'utf8'))
 
 const npm = (folder: string, ...args: string[]) =>
-  promisify(execFile)('npm', [...args, '--loglevel=error', '--prefer-offline'], { cwd: folder })
+  run('npm', [...args, '--loglevel=error', '--prefer-offline'], { cwd: folder })
 
 // That `npm ci` accepts the lockfile, every run in a fresh checkout shows (scripts/bootstrap.mjs).
 t.test('the lockfile pins every package with its sum, and no package’s script adds to them', async t => {
@@ -62,7 +61,7 @@ t.test('the runtime is the one of the lockfile, without scripts, or none', async
     const program = join(folder, 'node_modules', '.bin', 'node')
     t.equal(existsSync(program), installed, `the sum ${integrity}`)
     if (!installed) continue
-    const { stdout } = await promisify(execFile)(program, ['--version'])
+    const { stdout } = await run(program, ['--version'])
     t.equal(stdout.trim(), process.version)
   }
 })

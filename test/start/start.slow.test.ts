@@ -1,17 +1,16 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort, until } from '../fleet.ts'
+import { run } from '../script.ts'
 import { descendants, stillRunning, temporaryFolder, untilGone } from '../servers/running.ts'
 import { start } from './running.ts'
 
 const curls = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))
 
 async function articlesFrom(curl: string): Promise<number> {
-  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', curl])
+  const { stdout } = await run('/bin/sh', ['-c', curl])
   return curl.includes('.rss') ? stdout.split('<item>').length - 1 : JSON.parse(stdout).articles.length
 }
 

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
 import { codeOf } from '../../web/explorer/take/code.ts'
 import { ask, startTestApi } from '../contract/api.ts'
+import { run } from '../script.ts'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()
@@ -14,7 +13,7 @@ const search = { ...NEW_SEARCH, q: `"d'arc & zoon" huis`, mode: 'boolean' as con
 
 t.test('the search as curl runs as it is copied', async t => {
   const env = { PATH: process.env.PATH, PERSCOPE_KEY: secret }
-  const { stdout } = await promisify(execFile)('sh', ['-c', codeOf(search, api.base, 'curl')], { env })
+  const { stdout } = await run('sh', ['-c', codeOf(search, api.base, 'curl')], { env })
   const page = JSON.parse(stdout)
   t.equal(page.total_results, 130)
   t.equal(page.articles.length, 25)

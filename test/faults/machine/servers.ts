@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseEnv, promisify } from 'node:util'
+import { parseEnv } from 'node:util'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { freePort, until } from '../../fleet.ts'
+import { run } from '../../script.ts'
 import { type Member, startMember } from './member.ts'
 
 export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
@@ -101,7 +101,7 @@ export async function startRedis(folder: string, family: Family, log: string): P
     },
   })
   const say = async (command: string) =>
-    (await promisify(execFile)('redis-cli', ['-p', String(port), command], { timeout: 2_000 })).stdout
+    (await run('redis-cli', ['-p', String(port), command], { timeout: 2_000 })).stdout
   const answers = async () => (await say('ping').catch(() => '')).startsWith('PONG')
   await until(answers, 10_000, () => `Redis did not start; see ${log}.`)
   return {

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { promisify } from 'node:util'
 import { signalProcess } from '../../faults/machine/member.ts'
+import { run } from '../../script.ts'
 import type { Network, Place } from './network.ts'
 
 const NAMESPACES = '/run/netns'
@@ -150,7 +149,6 @@ export function isRunner(pid: number): boolean {
 
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low))
 
-const run = promisify(execFile)
 const LIMIT_MS = 10_000
 
 /** Runs `ip` (iproute2) with these words and returns what it printed. */

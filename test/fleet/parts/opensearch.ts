@@ -1,21 +1,18 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { giveTo, type Owner, postgresAccount } from '../../../infra/embedded/accounts.ts'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../../infra/embedded/supervision/tool.ts'
 import { until } from '../../fleet.ts'
 import { type Artifact, fetchArtifact, findJdk } from '../../java.ts'
+import { run } from '../../script.ts'
 import { type Box, openBox } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { MissingProgram } from '../programs/debian.ts'
 import { operatorsFile } from './operators-file.ts'
-
-const run = promisify(execFile)
 
 /** A JVM takes long to start where others work, too. */
 const START_MS = 300_000

@@ -1,17 +1,15 @@
-import { execFile } from 'node:child_process'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { ask } from '../../database.ts'
 import { until } from '../../fleet.ts'
 import type { Archive } from '../../recovery/archive.ts'
+import { run } from '../../script.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host, Program } from '../hosts/host.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
 import type { EtcdMember } from './etcd.ts'
 import { filledSettings, operatorsFile } from './operators-file.ts'
 
-const run = promisify(execFile)
 const START_MS = 120_000
 const ANSWER_MS = 2_000
 

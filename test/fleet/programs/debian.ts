@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { run } from '../../script.ts'
 
-const run = promisify(execFile)
 /** Unpacked packages, by name: in the checkout, as `node_modules`. */
 const FOLDER = fileURLToPath(new URL('../../../.debian', import.meta.url))
 const DOWNLOAD_MS = 180_000
