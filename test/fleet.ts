@@ -162,14 +162,14 @@ export async function closeServer(server: HttpServer): Promise<void> {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   ms: number,
-  complaint: () => string = () => 'waited in vain',
+  complaint: string | (() => string) = 'waited in vain',
 ): Promise<void> {
   const end = Date.now() + ms
   for (;;) {
     try {
       if (await condition()) return
     } catch {}
-    if (Date.now() > end) throw new Error(complaint())
+    if (Date.now() > end) throw new Error(typeof complaint === 'string' ? complaint : complaint())
     await new Promise(resolve => setTimeout(resolve, 100))
   }
 }

@@ -25,10 +25,8 @@ t.test('threads read an archive in groups, and everything stays in its order', a
     groups.flatMap(group => group.articles.map(article => article.title)),
     Array.from({ length: 2_000 }, (_, at) => at + 1).flatMap(number => (bad.has(number) ? [] : [`Titel ${number}`])),
   )
-  t.same(
-    groups.flatMap(group => group.bad.map(one => one.number)),
-    [...bad],
-  )
+  const badLines = groups.flatMap(group => group.bad.map(one => one.number))
+  t.same(badLines, [...bad])
   t.ok(groups.length > 3)
   t.equal(groups.at(-1)?.end, Buffer.byteLength(text))
   const article = groups[0]!.articles[0]!
@@ -89,8 +87,9 @@ t.test('a slip in the name of a field that is absent is a bad line; other unknow
   ]
   const [group] = await readAll(lines.map(one => JSON.stringify(one)).join('\n'), false)
   const meant = ['field titel; did you mean title', 'nmae; did you mean name', 'publishedAt; did you mean published_at']
+  const reasons = group?.bad.map(({ reason }) => reason)
   t.match(
-    group?.bad.map(({ reason }) => reason),
+    reasons,
     meant.map(words => new RegExp(words)),
   )
   t.equal(group?.articles.length, 1)

@@ -13,10 +13,8 @@ t.test('a failing page is tried again after CRAWL_RETRY_MIN, doubling, and given
     waits.push(wait)
     since += wait
   }
-  t.same(
-    waits.slice(0, 5),
-    [1, 2, 4, 8, 16].map(minutes => minutes * MINUTE),
-  )
+  const doubling = [1, 2, 4, 8, 16].map(minutes => minutes * MINUTE)
+  t.same(waits.slice(0, 5), doubling)
   t.equal(since, DAY, 'the last try is a day after the first')
   t.equal(waits.length, 11)
   t.equal(retryAfter(1, 0, 2 * DAY), DAY, 'a longer pause than a day is one day')

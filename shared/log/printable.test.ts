@@ -38,8 +38,6 @@ t.test('control characters and marks of direction never reach a terminal', async
 })
 
 t.test('a number has its noun in the right form', async t => {
-  t.same(
-    [0, 1, 2].map(n => counted(n, 'feed')),
-    ['0 feeds', '1 feed', '2 feeds'],
-  )
+  const counts = [0, 1, 2].map(n => counted(n, 'feed'))
+  t.same(counts, ['0 feeds', '1 feed', '2 feeds'])
 })

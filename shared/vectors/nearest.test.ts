@@ -59,9 +59,7 @@ t.test('both end at the limit, and there are no more second questions than allow
     return hangs(signal)
   }
   const ends = await Promise.allSettled([ask(work), ask(work), ask(work)])
-  t.same(
-    ends.map(({ status }) => status),
-    ['rejected', 'rejected', 'rejected'],
-  )
+  const statuses = ends.map(({ status }) => status)
+  t.same(statuses, ['rejected', 'rejected', 'rejected'])
   t.equal(asked, 4)
 })

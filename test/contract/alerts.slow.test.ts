@@ -83,11 +83,7 @@ t.test('what is new is told once, in order, signed, and each message costs one o
     wanted.push(...some)
     await index(...some, 'iets anders')
   }
-  await until(
-    () => titles().length >= wanted.length,
-    40_000,
-    () => fleet.logs(),
-  )
+  await until(() => titles().length >= wanted.length, 40_000, fleet.logs)
   t.same(titles(), wanted)
   for (const { headers, body, json } of received) {
     t.match(new Webhook(alert!.json.data.secret).verify(body, headers), json)
@@ -95,25 +91,14 @@ t.test('what is new is told once, in order, signed, and each message costs one o
     t.ok(json.articles.length <= 100)
   }
   t.equal(received[0]!.json.more, wanted.length - received[0]!.json.articles.length)
-  await until(
-    async () => (await used(key.id)) === received.length,
-    20_000,
-    () => fleet.logs(),
-  )
+  await until(async () => (await used(key.id)) === received.length, 20_000, fleet.logs)
   t.match((await change(secret, 'GET', '')).json.data[0].alert, { state: 'on', reason: null, delivered_at: /^20/ })
   await change(secret, 'PATCH', `/${id}`, { search: 'q=sluis' })
   const before = received.length
   await index('sluis', 'brug')
-  await until(
-    () => received.length > before,
-    60_000,
-    () => fleet.logs(),
-  )
-  t.same(
-    received.at(-1)!.json.articles.map(({ title }) => title),
-    ['sluis'],
-    'a changed search goes on from its place',
-  )
+  await until(() => received.length > before, 60_000, fleet.logs)
+  const last = received.at(-1)!.json.articles.map(({ title }) => title)
+  t.same(last, ['sluis'], 'a changed search goes on from its place')
   t.equal((await change(secret, 'DELETE', `/${id}/alert`)).status, 204)
 })
 
@@ -136,11 +121,7 @@ t.test('nothing is lost while services are killed and the receiver hangs, fails 
     await fleet.start(service, service === 'api' ? { PORT } : {})
   }
   fate.next = () => 200
-  await until(
-    () => wanted.every(title => titles().includes(title)),
-    200_000,
-    () => fleet.logs(),
-  )
+  await until(() => wanted.every(title => titles().includes(title)), 200_000, fleet.logs)
   const byId = Map.groupBy(received, ({ json }) => json.id)
   for (const same of byId.values())
     for (const { body } of same) t.equal(body, same[0]!.body, 'what is repeated is the same')
@@ -181,11 +162,7 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
   const { id } = await keep(secret, 'country=NL,BE&q=dijk', { to: url, when: 'at once' })
   await index('dijk een')
   const open = async () => (await pool.query('select from alert_messages where delivered_at is null')).rowCount
-  await until(
-    async () => (await open()) === 1,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(async () => (await open()) === 1, 60_000, fleet.logs)
   await pool.query('update alert_messages set try_at = now() where delivered_at is null')
   const alerts = (...args: string[]) => runScript('alerts', args, { DATABASE_URL: database.url })
   const [mine] = (await alerts('list', '--json')).out
@@ -197,53 +174,29 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
   t.equal(received.length, 0, 'a used-up month delays it')
   await updateKey(pool, key.id, { plan: { quota: null } })
   await pool.query('update alert_messages set try_at = now() where delivered_at is null')
-  await until(
-    () => received.length === 1,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length === 1, 60_000, fleet.logs)
   t.match(await alerts('test', mine.id), { code: 0 })
-  await until(
-    () => received.length === 2,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length === 2, 60_000, fleet.logs)
   t.match(received[1]!.json, { type: 'test', articles: [], more: 0 })
 
   fate.next = () => 500
   await index('dijk twee')
-  await until(
-    () => received.length > 2,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length > 2, 60_000, fleet.logs)
   await pool.query("update search_alerts set failing_since = now() - interval '25 hours' where alert_id = $1", [
     mine.id,
   ])
-  await until(
-    async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
-    120_000,
-    () => fleet.logs(),
-  )
+  await until(async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests', 120_000, fleet.logs)
   t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /^It has failed for a day: It answered 500\.$/)
   t.match((await alerts('list')).out, /rests, 1 to be sent/)
   fate.next = () => 200
   const [last] = received.slice(-1)
   t.match(await alerts('retry', mine.id), { code: 0, err: /try again: 1/ })
-  await until(
-    () => received.at(-1) !== last,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.at(-1) !== last, 60_000, fleet.logs)
   t.equal(received.at(-1)!.json.id, last!.json.id)
 
   await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
   await index('dijk drie')
-  await until(
-    async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests', 60_000, fleet.logs)
   t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
   await updateKey(pool, key.id, { plan: { countries: ['NL', 'BE'] } })
   await change(secret, 'PUT', `/${id}/alert`, { to: url, when: 'at once' })
@@ -287,30 +240,18 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   t.match(await put(), { status: 201, json: { data: { state: 'asked', secret: undefined } } })
   await put()
   await index('veer een & <i>')
-  await until(
-    () => mails.length > 0,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => mails.length > 0, 60_000, fleet.logs)
   const confirm = /http:\/\/[\d.:]+\/confirm\/[\w-]+/.exec(mails[0]!)![0]
   await new Promise(resolve => setTimeout(resolve, 5_000))
   t.equal(mails.length, 1, 'one mail asks, and nothing is told')
   t.equal((await fetch(confirm, { method: 'HEAD' })).status, 200)
   t.equal((await fetch(`${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`)).status, 404, 'a forged link')
   t.match(await (await fetch(confirm)).text(), /From now on/)
-  await until(
-    () => mails.length === 2,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => mails.length === 2, 60_000, fleet.logs)
   t.match(mails[1], /^Subject: Veer <b>: 1 new/m)
   t.match(mails[1], /veer een &#38; &#60;i&#62;/)
   t.match(mails[1], /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
-  await until(
-    async () => (await used(key.id)) === 1,
-    20_000,
-    () => fleet.logs(),
-  )
+  await until(async () => (await used(key.id)) === 1, 20_000, fleet.logs)
   const unsubscribe = /^List-Unsubscribe:\s*<(.*)>/m.exec(mails[1]!)![1]!
   t.match(await (await fetch(unsubscribe)).text(), /<form method="post">/, 'to look at the link ends nothing')
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'on' })

@@ -93,16 +93,12 @@ t.test(
       database.close()
       return rows
     }
-    t.strictSame(
-      items(dutch.url).map(({ title }) => title),
-      TITLES,
-    )
+    const titles = items(dutch.url).map(({ title }) => title)
+    t.strictSame(titles, TITLES)
     t.equal(items(dutch.url)[0]?.author, 'Anna de Wit, Zoë Müller')
     t.equal(items(dutch.url)[1]?.url, 'https://dagkoerier.example/a?b=1&c=2')
-    t.strictSame(
-      items(belgium.url).map(({ title }) => title),
-      ['Le pont ouvert'],
-    )
+    const belgian = items(belgium.url).map(({ title }) => title)
+    t.strictSame(belgian, ['Le pont ouvert'])
     t.match((await newsboat('-x', 'print-unread')).stdout, /^3 unread articles/)
 
     // It keeps the validator from the second answer on.

@@ -39,10 +39,7 @@ t.test('a warm request runs through the files that docs/architecture.md lists, a
     .filter(file => /^(search|services|shared)\//.test(file) && !BESIDE.test(file))
   t.same(run.filter(file => !named.some(name => `/${file}`.endsWith(name))).sort(), [], 'not on the page')
   const idle = named.filter(name => !run.some(file => `/${file}`.endsWith(name)))
-  t.same(
-    idle.filter(name => !COLD.includes(name)),
-    [],
-    'on the page, and not run',
-  )
+  const unused = idle.filter(name => !COLD.includes(name))
+  t.same(unused, [], 'on the page, and not run')
   t.match(section, `runs through ${new Set(named).size - COLD.length} files`)
 })

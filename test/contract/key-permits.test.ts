@@ -110,10 +110,8 @@ t.test('who waits for a turn too long is answered as who searches too long, and 
     t.equal(json.code, 'internal_error')
     t.equal(headers.get('x-quota-remaining'), '100')
   }
-  t.ok(
-    answers.some(({ json }) => /came before/.test(json.message)),
-    'some had no turn',
-  )
+  const hadNoTurn = answers.some(({ json }) => /came before/.test(json.message))
+  t.ok(hadNoTurn, 'some had no turn')
   await release()
   t.equal((await ask(base + slowPath(0), secret)).status, 200, 'no turn is lost')
 })

@@ -40,11 +40,7 @@ for (const state of ['break', 'silence'] as const) {
       t.equal((await api.ask(null, '/healthz')).status, 200)
 
       line?.mend()
-      await until(
-        async () => (await api.ask(secret, '/v1/articles')).status === 200,
-        10_000,
-        () => 'it did not recover',
-      )
+      await until(async () => (await api.ask(secret, '/v1/articles')).status === 200, 10_000, 'it did not recover')
       const after = await api.ask(secret, '/v1/articles')
       t.ok(
         Number(after.headers.get('x-quota-remaining')) >= Number(before.headers.get('x-quota-remaining')) - 3,

@@ -161,10 +161,8 @@ t.test(
     const yesterdays = cursor && writeCursor(rows[0].value, binding(9), cursor)
     const second = await api.ask(rolling.secret, `/v1/articles?${query}&cursor=${yesterdays}`)
     t.equal(second.status, 200)
-    t.strictSame(
-      second.json.articles.map((article: { title: string }) => article.title),
-      ['nachtelijk 2'],
-    )
+    const titles = second.json.articles.map((article: { title: string }) => article.title)
+    t.strictSame(titles, ['nachtelijk 2'])
   },
 )
 

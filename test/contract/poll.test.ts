@@ -59,10 +59,8 @@ t.test(
     const { rows } = await api.pool.query<{ id: string }>('select id from articles')
     t.equal(new Set(articles.map(article => article.id)).size, articles.length, 'none twice')
     t.strictSame(new Set(articles.map(article => article.id)), new Set(rows.map(row => row.id)), 'none missing')
-    t.ok(
-      articles.every((article, i) => i === 0 || articles[i - 1]!.ingested_at <= article.ingested_at),
-      'in order',
-    )
+    const isOrdered = articles.every((article, i) => i === 0 || articles[i - 1]!.ingested_at <= article.ingested_at)
+    t.ok(isOrdered, 'in order')
   },
 )
 

@@ -67,10 +67,8 @@ t.test('decision 23: what was a poll with nothing new has the article at once wh
   t.equal((await api.ask(secret, EMPTY)).json.total_results, 0)
   await api.index([{ title: 'Nog een brug' }])
   const found = await api.ask(secret, EMPTY)
-  t.strictSame(
-    found.json.articles.map(({ title }: { title: string }) => title),
-    ['Nog een brug'],
-  )
+  const titles = found.json.articles.map(({ title }: { title: string }) => title)
+  t.strictSame(titles, ['Nog een brug'])
   const feed = await api.ask(secret, '/v1/articles.rss', { headers: { 'If-None-Match': old } })
   t.equal(feed.status, 200)
   t.match(feed.text, /Nog een brug/)

@@ -21,11 +21,7 @@ t.test('/readyz says no while the archive is read into memory, and yes when it i
     })
     t.equal((await fetch(`${other.base}/healthz`)).status, 200)
     await release()
-    await until(
-      async () => (await ready()).status === 200,
-      10_000,
-      () => 'it is not ready',
-    )
+    await until(async () => (await ready()).status === 200, 10_000, 'it is not ready')
     t.strictSame((await ready()).body, { status: 'degraded', missing: ['model'], warm: true })
   } finally {
     await release()

@@ -173,9 +173,7 @@ t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t
   })
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()
-  t.same(
-    (await run.pages()).map(({ state }) => state),
-    ['stored', 'stored', 'stored'],
-  )
+  const states = (await run.pages()).map(({ state }) => state)
+  t.same(states, ['stored', 'stored', 'stored'])
   t.equal(most, 1)
 })

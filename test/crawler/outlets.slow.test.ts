@@ -308,10 +308,8 @@ t.test(
       err: /nothing was written: is there a network/,
     })
     t.equal(await readFile(corrected, 'utf8'), 'as it was')
-    t.strictSame(
-      closed.seen.map(({ path }) => path),
-      ['/robots.txt', '/old.xml'],
-    )
+    const paths = closed.seen.map(({ path }) => path)
+    t.strictSame(paths, ['/robots.txt', '/old.xml'])
   },
 )
 

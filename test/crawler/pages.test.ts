@@ -88,10 +88,8 @@ t.test('what the outlet refuses goes to the normaliser without a body', async t 
   }
   t.match(await run.page(at('/challenge')), { state: 'stored', status: 503, hasBody: false })
   const { rows } = await run.pool.query<{ kind: string }>('select kind from outlet_blocks order by kind')
-  t.same(
-    rows.map(({ kind }) => kind),
-    ['challenge', 'forbidden', 'legal', 'login', 'paywall'],
-  )
+  const kinds = rows.map(({ kind }) => kind)
+  t.same(kinds, ['challenge', 'forbidden', 'legal', 'login', 'paywall'])
 })
 
 t.test('what is gone, or no page, is refused for good', async t => {
@@ -155,10 +153,8 @@ t.test('404 of an address that a feed has just named is tried again for a day; 4
   await run.workOff()
   t.match(await run.page(at('/withdrawn')), { state: 'refused', reason: 'gone' }, 'an outlet that withdraws is obeyed')
   const refused = { outlet: null, state: 'refused', numbers: null } as const
-  t.match(
-    (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn')),
-    [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }],
-  )
+  const withdrawn = (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn'))
+  t.match(withdrawn, [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }])
   site.on('/withdrawn', html('there'))
   const id = (await listPages(run.pool, refused, 9)).find(({ url }) => url === at('/withdrawn'))?.id ?? ''
   t.equal(await retryPages(run.pool, { outlet: null, state: null, numbers: [id.slice('page:'.length)] }), 1)

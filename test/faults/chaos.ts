@@ -99,11 +99,7 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
     for (let number = 0; number < count; number++) await machine.start(service, number)
   }
   for (const index of machine.apis.keys()) {
-    await until(
-      () => machine.answers.api(index),
-      60_000,
-      () => `api-${index} does not start; see ${folder}/logs.`,
-    )
+    await until(() => machine.answers.api(index), 60_000, `api-${index} does not start; see ${folder}/logs.`)
   }
   say(`The fleet is up; faults of seed ${seed} for ${seconds} s. Everything of this run is in ${folder}.`)
 

@@ -66,10 +66,8 @@ t.test('what ends a process three times rests, is named, and is tried once a day
   t.match(await ofPage('/slow'), { ends: 0 }, 'what was in hand beside it is not blamed')
 
   const listed = jsonLines(await fleet.script('pages', 'list', '--json'))
-  t.match(
-    listed.find(({ url }) => url === page('/poison')),
-    { reason: 'ended a process', detail: /falsy|poison|assert/i },
-  )
+  const poison = listed.find(({ url }) => url === page('/poison'))
+  t.match(poison, { reason: 'ended a process', detail: /falsy|poison|assert/i })
   const status = JSON.parse(await fleet.script('status', '--json'))
   t.equal(status.pages.resting, 1)
   t.equal(status.feeds.resting, 1)

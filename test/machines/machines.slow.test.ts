@@ -166,15 +166,11 @@ t.test('Redis names its replicas', { skip: !master && 'no redis-server' }, async
 t.test('Qdrant names its nodes and the copies of its shards; one that is lost shows', async t => {
   await shows(({ vectors }) => vectors?.shards.flatMap(({ copies }) => copies).length === 4)
   const { vectors } = await read()
-  t.same(
-    vectors?.nodes,
-    nodes.map(({ host }) => host.address),
-  )
+  const addresses = nodes.map(({ host }) => host.address)
+  t.same(vectors?.nodes, addresses)
   t.same(vectors?.unreachable, [])
-  t.same(
-    vectors?.shards.map(({ copies }) => copies.map(({ node }) => node).sort()),
-    [vectors?.nodes, vectors?.nodes],
-  )
+  const holders = vectors?.shards.map(({ copies }) => copies.map(({ node }) => node).sort())
+  t.same(holders, [vectors?.nodes, vectors?.nodes])
   await lost.host.crash()
   await shows(({ vectors }) => vectors?.unreachable[0] === lost.host.address)
 })

@@ -162,10 +162,8 @@ t.test('HAProxy finds both APIs by the names that its file asks for', async t =>
   const asked = new Set([...file.matchAll(/"\$\{(API_\d)-/g)].map(([, name]) => name))
   const given = Object.entries(services.haproxy?.environment ?? {}).filter(([name]) => /^API_\d$/.test(name))
   t.same(asked, new Set(given.map(([name]) => name)))
-  t.same(
-    given.map(([, address]) => address),
-    ['api:8080', 'api2:8080'],
-  )
+  const addresses = given.map(([, address]) => address)
+  t.same(addresses, ['api:8080', 'api2:8080'])
   for (const name of ['api', 'api2']) t.equal(services[name]?.environment?.PORT, '8080')
   t.same(services.haproxy?.volumes, ['./infra/ha/haproxy/api.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro'])
 })

@@ -48,15 +48,11 @@ t.test('with --together, later pages of an outlet know what earlier ones served'
     entry: { title: `Burgemeester opent gymzaal ${at}` },
     outlet: OUTLET,
   }))
-  t.same(
-    (await extract(lines)).map(line => line.interstitial),
-    [null, null, null, null],
-  )
+  const alone = (await extract(lines)).map(line => line.interstitial)
+  t.same(alone, [null, null, null, null])
   const together = await extract(lines, '--together')
-  t.same(
-    together.map(line => line.interstitial),
-    [null, null, 'repeated text', 'repeated text'],
-  )
+  const inTurn = together.map(line => line.interstitial)
+  t.same(inTurn, [null, null, 'repeated text', 'repeated text'])
 })
 
 t.test('feeds give entries, robots.txt gives permissions', async t => {

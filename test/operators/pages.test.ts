@@ -34,10 +34,8 @@ t.test('list names every page that is open, why, and when it is tried again', as
   t.notMatch(out, '/done')
   t.match(err, /^4 open pages\.$/m)
   const lines = (await pages('list', '--outlet', 'B.example', '--json')).out.trim().split('\n')
-  t.match(
-    lines.map(line => JSON.parse(line)),
-    [{ id: due, outlet: 'b.example', state: 'waiting', attempts: 2 }],
-  )
+  const objects = lines.map(line => JSON.parse(line))
+  t.match(objects, [{ id: due, outlet: 'b.example', state: 'waiting', attempts: 2 }])
   t.match((await pages('list', '--limit', '1')).err, /1 of 4 open pages; --limit shows more/)
   t.match((await pages('list', '--state', 'stored')).err, /No page is open/)
 })

@@ -34,10 +34,8 @@ t.test('one metrics port shows the figures of each process, and that all is well
     .log()
     .split('\n')
     .filter(line => line.includes('"msg":"request"')).length
-  t.equal(
-    counts.reduce((sum, [, , count]) => sum + Number(count), 0),
-    asked,
-  )
+  const sum = counts.reduce((sum, [, , count]) => sum + Number(count), 0)
+  t.equal(sum, asked)
   t.match(text, /^perscope_ready\{service="api",process="primary"\} 1$/m)
   t.equal(text.match(/^# TYPE perscope_api_request_seconds /gm)?.length, 1)
   t.equal(text.match(/^process_resident_memory_bytes\{/gm)?.length, 3)
@@ -46,11 +44,7 @@ t.test('one metrics port shows the figures of each process, and that all is well
 
 t.test('the page for operators counts the processes, not their connections', async t => {
   const figures = async () => (await ask(`http://127.0.0.1:${cores.port}/status/figures`, OPERATOR_KEY)).json
-  await until(
-    async () => (await figures())?.running?.processes.api === 2,
-    60_000,
-    () => 'there are not two',
-  )
+  await until(async () => (await figures())?.running?.processes.api === 2, 60_000, 'there are not two')
   t.equal((await figures()).running.processes.crawler, 0)
 })
 

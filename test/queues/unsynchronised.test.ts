@@ -32,10 +32,6 @@ t.test('messages on Postgres wait for no standby: they are derived again where t
     await queues.close()
   })
   await queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
-  await until(
-    () => taken.length === 1,
-    60_000,
-    () => 'the message waits for a standby',
-  )
+  await until(() => taken.length === 1, 60_000, 'the message waits for a standby')
   t.same(taken, ['a'])
 })

@@ -31,8 +31,6 @@ t.test('the last segment of a timeline that ended may differ between members; no
     await t.rejects(archive('of another', name), /has other contents/, name)
   }
   await t.rejects(archive('of another', '00000003.history'), /has other contents/)
-  t.same(
-    (await readdir(folder)).filter(file => file.includes('partial')),
-    [],
-  )
+  const partial = (await readdir(folder)).filter(file => file.includes('partial'))
+  t.same(partial, [])
 })

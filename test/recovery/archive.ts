@@ -67,11 +67,7 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
     async untilArchived(ask) {
       const [row] = await ask('select pg_walfile_name(pg_switch_wal()) as name')
       const last = String(row?.name)
-      await until(
-        async () => (await readdir(wal)).includes(last),
-        LIMIT_MS,
-        () => `${last} is not archived.`,
-      )
+      await until(async () => (await readdir(wal)).includes(last), LIMIT_MS, `${last} is not archived.`)
       return last
     },
   }
@@ -90,7 +86,7 @@ export const untilAtMoment = (ask: Ask) =>
   until(
     async () => (await ask('select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused',
     LIMIT_MS,
-    () => 'The recovery does not reach its moment; see the log of the server.',
+    'The recovery does not reach its moment; see the log of the server.',
   )
 
 /** Lets a server that recovers begin a timeline of its own. */

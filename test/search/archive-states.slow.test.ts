@@ -160,10 +160,8 @@ t.test('an archive of another version is built anew, while searches use the old 
   t.equal(await writer.fill(worked, signal), true)
   const after = await indices()
   t.equal(after.length, 3)
-  t.same(
-    after.filter(name => before.includes(name)),
-    [],
-  )
+  const kept = after.filter(name => before.includes(name))
+  t.same(kept, [])
   t.same(await differences(), [])
 })
 

@@ -63,10 +63,8 @@ t.test('import: a line becomes an article; export: an article becomes a line', a
   const bare = await run(database, 'export', [])
   t.notOk('body' in bare.lines[0])
   const since = await run(database, 'export', ['--ingested-after', '2024-03-01T00:00:00Z'])
-  t.same(
-    since.lines.map(line => line.url),
-    [LINE.url, 'https://dagkoerier.example/a/3'],
-  )
+  const urls = since.lines.map(line => line.url)
+  t.same(urls, [LINE.url, 'https://dagkoerier.example/a/3'])
 })
 
 t.test('import: what export writes can be imported elsewhere, and there again without change', async t => {
@@ -160,10 +158,8 @@ t.test('import: a bad line is reported by its number and skipped; the others are
   t.equal(code, 1)
   t.same(lines, [{ indexed: 2, known: 0, bad: 13 }])
   bad.forEach(([, reason], index) => {
-    t.match(
-      err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`)),
-      reason,
-    )
+    const line = err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`))
+    t.match(line, reason)
   })
   t.match(err, /Indexed 2 articles; 13 bad lines skipped\./)
 })

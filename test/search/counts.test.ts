@@ -156,9 +156,7 @@ t.test('outlets beyond the first twenty are counted together', async t => {
   const { total, data, other } = await index.search.countBy(EVERYTHING, { by: 'outlet' })
   t.equal(data.length, MOST_OUTLETS)
   t.equal(total, 400)
-  t.equal(
-    data.reduce((sum, one) => sum + one.count, other),
-    400,
-  )
+  const sum = data.reduce((sum, one) => sum + one.count, other)
+  t.equal(sum, 400)
   t.ok(other > 100, `${other} articles of other outlets`)
 })

@@ -89,10 +89,8 @@ t.test('an import stores a segment with its articles, and covers what others wro
     'select count(*)::int as n, max(seq) as last, min(seq) as first from articles group by ingested_at order by ingested_at',
   )
   t.ok(stamps.rows.every(({ n }) => n <= 100))
-  t.ok(
-    stamps.rows.every(({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last),
-    'stamps grow with numbers',
-  )
+  const isGrowing = stamps.rows.every(({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last)
+  t.ok(isGrowing, 'stamps grow with numbers')
   const index = openIndex(pool)
   t.teardown(() => index.close())
   t.equal(await index.count(EVERYTHING), 795)
@@ -186,10 +184,8 @@ t.test('tasks of one thread at a time each get the segment of their own articles
   const { rows } = await pool.query<{ no: number; n: number }>(
     'select segment_no as no, last_seq::int as n from segments_ahead',
   )
-  t.same(
-    built.map(({ no }) => rows.find(row => row.no === no)?.n),
-    [3, 5, 7],
-  )
+  const counts = built.map(({ no }) => rows.find(row => row.no === no)?.n)
+  t.same(counts, [3, 5, 7])
 })
 
 t.test('a thread may be ended at any moment of its start', async t => {

@@ -168,17 +168,12 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
     await onCopy(async pool => {
       await pool.query(sql)
       const report = await verified(pool)
-      t.ok(
-        [...report.kinds.keys()].some(one => one === kind),
-        `${kind}, ${what}: ${report.lines().join('\n')}`,
-      )
+      const isNamed = [...report.kinds.keys()].some(one => one === kind)
+      t.ok(isNamed, `${kind}, ${what}: ${report.lines().join('\n')}`)
       t.equal(report.isSound(), kind === 'unpromised', what)
       const seen = [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))].length > 0
-      t.equal(
-        seen,
-        quick.some(([, name]) => name === what),
-        `${what}, at a glance`,
-      )
+      const isQuick = quick.some(([, name]) => name === what)
+      t.equal(seen, isQuick, `${what}, at a glance`)
     })
   }
 })
@@ -197,10 +192,8 @@ t.test('reindex mends what it is named for, and proves it; the command tells all
     t.match(broken.err, /drawn by --seed 7/)
     t.match(notes, [/^Vectors were not compared\. .*QDRANT_URL/])
     for (const kind of ['ranges', 'leftovers']) {
-      t.match(
-        differences.find((one: { kind: string }) => one.kind === kind),
-        { mend: 'npm run reindex' },
-      )
+      const difference = differences.find((one: { kind: string }) => one.kind === kind)
+      t.match(difference, { mend: 'npm run reindex' })
     }
     const whole = await runScript('verify', [], env)
     t.match(whole.out, /^words: 2 differences; npm run reindex mends that\.$/m)

@@ -18,11 +18,7 @@ t.test('a collection is made with the shards of the settings, and keeps them', a
   t.equal(await openVectorStore(wanted, 5_000).layoutWarning('not-there'), null)
 
   const other = await world.fleet.start('embedder', { QDRANT_SHARDS: '3' })
-  await until(
-    () => other.log().includes(`The collection ${first} keeps the shards`),
-    60_000,
-    () => other.log(),
-  )
+  await until(() => other.log().includes(`The collection ${first} keeps the shards`), 60_000, other.log)
 
   const fleet = createFleet({ ...world.env, QDRANT_SHARDS: '3' })
   await fleet.script('reembed', '--all')

@@ -87,11 +87,7 @@ t.test('a new model takes over without a search that fails, though it is killed 
   await world.index([{ title: 'daarna' }])
   await world.embedded(211)
   t.equal(await vectors.count(now?.name ?? ''), 211)
-  await until(
-    async () => (await vectors.count(old?.name ?? '')) === null,
-    60_000,
-    () => embedder.log(),
-  )
+  await until(async () => (await vectors.count(old?.name ?? '')) === null, 60_000, embedder.log)
   t.pass('the old collection is removed')
 
   searching = false

@@ -122,11 +122,8 @@ t.test('issue 48.9: related are the closest within three days, one of each text,
       if (!isCovered) continue
       t.ok(isRelated(json), JSON.stringify(isRelated.errors))
       const data: { article: { id: string }; days: number }[] = json.data
-      t.same(
-        data.map(({ article, days }) => [article.id, days]),
-        expected(subject, plan),
-        `${plan} ${subject.id}`,
-      )
+      const near = data.map(({ article, days }) => [article.id, days])
+      t.same(near, expected(subject, plan), `${plan} ${subject.id}`)
       shown += data.length
     }
   }

@@ -153,11 +153,7 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
         stdio: ['ignore', 'ignore', 'ignore'],
         ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
       })
-      await until(
-        async () => (await server.query('select 1')).length === 1,
-        READY,
-        () => 'the standby did not start',
-      )
+      await until(async () => (await server.query('select 1')).length === 1, READY, 'the standby did not start')
       if (!isPromoted) await hasReplayed(primary, server)
     },
     async kill() {

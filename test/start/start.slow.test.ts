@@ -30,10 +30,8 @@ t.test(
     t.match(await (await fetch(metrics)).text(), 'perscope_ready', 'the printed address of the metrics answers')
     const [, settings = ''] = /its settings: (\S+)/.exec(first.printed()) ?? []
     const { scrape_configs } = JSON.parse(readFileSync(settings, 'utf8'))
-    t.same(
-      scrape_configs.map((job: { job_name: string }) => job.job_name),
-      ['perscope-crawler', 'perscope-normaliser', 'perscope-embedder', 'perscope-notifier', 'perscope-api'],
-    )
+    const jobs = scrape_configs.map((job: { job_name: string }) => job.job_name)
+    t.same(jobs, ['perscope-crawler', 'perscope-normaliser', 'perscope-embedder', 'perscope-notifier', 'perscope-api'])
     for (const line of lines) t.ok((await articlesFrom(line)) > 0, line)
     const keys = ['api.key', 'operator.key'].map(file => readFileSync(join(dataDir, file), 'utf8').trim())
     const commands = descendants(first.pid).map(({ command }) => command)

@@ -24,14 +24,10 @@ User-agent: other
 Disallow: /others
 User-agent: perscopebot # again
 Disallow: /again`
-  t.same(
-    ['/all', '/ours', '/again', '/others'].map(path => may(robots, path)),
-    [true, false, false, true],
-  )
-  t.same(
-    ['/all', '/ours'].map(path => may(robots, path, 'someone')),
-    [false, true],
-  )
+  const ours = ['/all', '/ours', '/again', '/others'].map(path => may(robots, path))
+  t.same(ours, [true, false, false, true])
+  const foreign = ['/all', '/ours'].map(path => may(robots, path, 'someone'))
+  t.same(foreign, [false, true])
   t.equal(readRobots(robots, 'perscopebot').crawlDelay, 2_500)
   t.equal(readRobots(robots, 'someone').crawlDelay, null)
 })

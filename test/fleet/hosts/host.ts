@@ -115,11 +115,7 @@ export async function createHost(name: string, folder: string, network: Network,
     async crash() {
       await links?.isolate()
       for (const member of running.values()) member.abandon()
-      await until(
-        async () => (await send('SIGKILL')) === 0,
-        DEATH_MS,
-        () => `Processes of ${name} do not die.`,
-      )
+      await until(async () => (await send('SIGKILL')) === 0, DEATH_MS, `Processes of ${name} do not die.`)
     },
     async boot() {
       await links?.reset()

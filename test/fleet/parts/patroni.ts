@@ -81,7 +81,7 @@ export const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
   until(
     async () => (await member.role()) === role,
     START_MS,
-    () => `${member.host.name} does not become a ${role}; see its log.`,
+    `${member.host.name} does not become a ${role}; see its log.`,
   )
 
 async function startMember(

@@ -62,7 +62,7 @@ export async function startRedis(box: Box, hosts: readonly Host[], secured: bool
   await until(
     async () => (await Promise.all(hosts.map(host => knowsAll(host, access)))).every(Boolean),
     START_MS,
-    () => 'The Sentinels do not find each other; see their logs.',
+    'The Sentinels do not find each other; see their logs.',
   )
   const scheme = secured ? 'rediss://' : ''
   return {

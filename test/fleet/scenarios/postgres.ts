@@ -157,7 +157,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   await until(
     () => load.marker.latest() > struck,
     PATIENCE_MS * patience,
-    () => `No writes since ${primary.host.name} was ${loss}.`,
+    `No writes since ${primary.host.name} was ${loss}.`,
   )
   const away = load.marker.latest() - began
   isOver()

@@ -188,11 +188,7 @@ async function loseTwo(
   figure('two killed: slowest refusal', `${slowest} ms`)
   if (slowest > ANSWER_MS * patience) findings.add(`With two nodes away, a search took ${slowest} ms.`)
   await Promise.all(lost.map(({ host }) => host.boot()))
-  await until(
-    () => isWhole(nodes, collection, SHARDS * COPIES),
-    PATIENCE_MS,
-    () => 'The copies do not come back.',
-  )
+  await until(() => isWhole(nodes, collection, SHARDS * COPIES), PATIENCE_MS, 'The copies do not come back.')
   let n = 0
   const findsAll = async () => (await search.search(query(`both back ${n++}`), null)).total === total
   await until(findsAll, PATIENCE_MS, () => 'Searches do not find everything again.')

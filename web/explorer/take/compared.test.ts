@@ -35,10 +35,8 @@ t.test('rows go from the first article to the last; completeness is the least of
       ['2026-11-22', point(0, 0, null, null), point(3, 4, 0.75, 0.9)],
     ],
   )
-  t.strictSame(
-    rows.flatMap(({ points }) => points.map(isHollow)),
-    [true, false, false, false, false, false],
-  )
+  const hollow = rows.flatMap(({ points }) => points.map(isHollow))
+  t.strictSame(hollow, [true, false, false, false, false, false])
   t.strictSame(csvOf(rows, ['=q', 'a,b']).split('\r\n').slice(0, 3), [
     'search,time,from,to,count,all,share,complete',
     "'=q,2026-11-20,2026-11-19T23:00:00.000Z,2026-11-20T22:59:59.999Z,1,4,0.250000,0.500",
