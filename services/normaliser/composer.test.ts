@@ -9,25 +9,21 @@ t.jobs = 3
 const worker = new URL('../../test/normaliser/misbehaving-composer.ts', import.meta.url)
 const page = (url: string) => storedPage('body', { url, contentType: null })
 
-t.test(
-  'a page that hangs, eats memory, throws or ends its thread fails alone, and the next one gets a thread',
-  async t => {
-    const composer = openComposer({ threads: 2, timeout: 5_000, worker })
-    t.teardown(() => composer.close())
-    const patient = openComposer({ threads: 1, timeout: 20_000, memory: 64, worker })
-    t.teardown(() => patient.close())
-    const failure = async (url: string, by = composer) => {
-      const error = await by.compose(page(url)).catch((error: unknown) => error)
-      return error instanceof ComposeError ? error.failure : error
-    }
-    t.equal(await failure('throw'), 'error')
-    t.equal(await failure('hang'), 'timeout')
-    t.equal(await failure('eat', patient), 'memory')
-    t.equal(await failure('exit'), 'error')
-    t.same((await composer.compose(page('good'))).kind, 'refused')
-  },
-)
-
+t.test('a page that hangs, eats memory, throws or ends its thread fails alone', async t => {
+  const composer = openComposer({ threads: 2, timeout: 5_000, worker })
+  t.teardown(() => composer.close())
+  const patient = openComposer({ threads: 1, timeout: 20_000, memory: 64, worker })
+  t.teardown(() => patient.close())
+  const failure = async (url: string, by = composer) => {
+    const error = await by.compose(page(url)).catch((error: unknown) => error)
+    return error instanceof ComposeError ? error.failure : error
+  }
+  t.equal(await failure('throw'), 'error')
+  t.equal(await failure('hang'), 'timeout')
+  t.equal(await failure('eat', patient), 'memory')
+  t.equal(await failure('exit'), 'error')
+  t.same((await composer.compose(page('good'))).kind, 'refused')
+})
 t.test('good pages go through beside a page that hangs', async t => {
   const composer = openComposer({ threads: 2, timeout: 6_000, worker })
   t.teardown(() => composer.close())

@@ -52,23 +52,19 @@ const APART = [
   [0, 1],
 ]
 
-t.test(
-  'an OpenAI-compatible server gets the model’s prefixes, the name and the token; vectors have length 1',
-  async t => {
-    const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked)))
-    const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
-    const vector = await embeddings.embedQuery('storm', soon())
-    t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
-    t.equal((await embeddings.embedPassages(['één', 'twee'], soon())).length, 2)
-    t.match(asked[0], {
-      path: '/v1/embeddings',
-      headers: { authorization: 'Bearer secret', connection: 'close' },
-      body: { input: ['query: storm'], model: 'intfloat/multilingual-e5-small' },
-    })
-    t.same(asked[1]?.body.input, ['passage: één', 'passage: twee'])
-  },
-)
-
+t.test('an OpenAI-compatible server gets prefixes, name and token; vectors have length 1', async t => {
+  const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked)))
+  const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
+  const vector = await embeddings.embedQuery('storm', soon())
+  t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
+  t.equal((await embeddings.embedPassages(['één', 'twee'], soon())).length, 2)
+  t.match(asked[0], {
+    path: '/v1/embeddings',
+    headers: { authorization: 'Bearer secret', connection: 'close' },
+    body: { input: ['query: storm'], model: 'intfloat/multilingual-e5-small' },
+  })
+  t.same(asked[1]?.body.input, ['passage: één', 'passage: twee'])
+})
 t.test('answers are put in the order of their index', async t => {
   const { url } = await endpoint(t, () => openAi(APART))
   t.same(await open(url, 'unknown').embedPassages(['a', 'b'], soon()), APART)

@@ -32,38 +32,34 @@ t.test('the contract, polling: each article once, over any number of runs', asyn
   t.strictSame((await run()).sort(), ['Later', 'Ook later'])
 })
 
-t.test(
-  'the contract, polling: killed again and again while articles arrive, the file has each once, in order',
-  async t => {
-    const place = join(folder, 'killed.json')
-    const file = join(folder, 'killed.ndjson')
-    let writing = true
-    const writer = (async () => {
-      for (let batch = 0; batch < 8; batch++) {
-        await api.index(Array.from({ length: 40 }, (_, i) => ({ title: `Partij ${batch} nummer ${i}` })))
-        await new Promise(resolve => setTimeout(resolve, 150))
-      }
-      writing = false
-    })()
-    let kills = 0
-    while (writing) {
-      await script('poll', ['--place', place, '--out', file, '--every', '50ms'], 350 + (kills % 5) * 90)
-      kills++
+t.test('polling: killed again and again while articles arrive, the file has each once, in order', async t => {
+  const place = join(folder, 'killed.json')
+  const file = join(folder, 'killed.ndjson')
+  let writing = true
+  const writer = (async () => {
+    for (let batch = 0; batch < 8; batch++) {
+      await api.index(Array.from({ length: 40 }, (_, i) => ({ title: `Partij ${batch} nummer ${i}` })))
+      await new Promise(resolve => setTimeout(resolve, 150))
     }
-    await writer
-    const last = await script('poll', ['--place', place, '--out', file, '--once'])
-    t.equal(last.code, 0)
-    t.match(last.err, new RegExp(`^Wrote \\d+ new articles? to ${file}\\.\n$`), 'it says what it wrote')
-    const articles = lines(await readFile(file, 'utf8'))
-    t.comment(`killed ${kills} times`)
-    const { rows } = await api.pool.query<{ id: string }>('select id from articles')
-    t.equal(new Set(articles.map(article => article.id)).size, articles.length, 'none twice')
-    t.strictSame(new Set(articles.map(article => article.id)), new Set(rows.map(row => row.id)), 'none missing')
-    const isOrdered = articles.every((article, i) => i === 0 || articles[i - 1]!.ingested_at <= article.ingested_at)
-    t.ok(isOrdered, 'in order')
-  },
-)
-
+    writing = false
+  })()
+  let kills = 0
+  while (writing) {
+    await script('poll', ['--place', place, '--out', file, '--every', '50ms'], 350 + (kills % 5) * 90)
+    kills++
+  }
+  await writer
+  const last = await script('poll', ['--place', place, '--out', file, '--once'])
+  t.equal(last.code, 0)
+  t.match(last.err, new RegExp(`^Wrote \\d+ new articles? to ${file}\\.\n$`), 'it says what it wrote')
+  const articles = lines(await readFile(file, 'utf8'))
+  t.comment(`killed ${kills} times`)
+  const { rows } = await api.pool.query<{ id: string }>('select id from articles')
+  t.equal(new Set(articles.map(article => article.id)).size, articles.length, 'none twice')
+  t.strictSame(new Set(articles.map(article => article.id)), new Set(rows.map(row => row.id)), 'none missing')
+  const isOrdered = articles.every((article, i) => i === 0 || articles[i - 1]!.ingested_at <= article.ingested_at)
+  t.ok(isOrdered, 'in order')
+})
 t.test('a new place appends to what the file holds', async t => {
   const [place, file] = [join(folder, 'appends.json'), join(folder, 'appends.ndjson')]
   const run = () => script('poll', ['--place', place, '--out', file, '--once'])

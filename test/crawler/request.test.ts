@@ -228,26 +228,22 @@ t.test('private addresses are refused, written in whatever way, and open only wh
   t.equal(rule.isOpened('10.1.2.4'), false)
 })
 
-t.test(
-  'IANA: of IPv6 only what is given out as global unicast is public, and nothing that stands for IPv4',
-  async t => {
-    const rule = addressRule([], PORTS)
-    for (const address of [
-      '93.184.216.34',
-      '::ffff:93.184.216.34',
-      '2606:2800:220:1::1',
-      '2a02:a000::1',
-      '2001:4860::8888',
-    ])
-      t.equal(rule.isPublic(address), true, address)
-    const special = `:: ::1 ::7f00:1 ::5db8:d822 ::ffff:0:5db8:d822 ::ffff:10.0.0.1 64:ff9b::5db8:d822 64:ff9b:1::1 100::1
-      200::1 1fff::1 2001::1 2001:2::1 2001:10::1 2001:20::1 2001:1ff::1 2001:db8::1 2002:5db8:d822::1
-      3fff::1 4000::1 5f00::1 8000::1 e000::1 fc00::1 fe80::1 fe80::1%1 fec0::1
-      ff02::1 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 255.255.255.255 0.0.0.1`
-    for (const address of special.split(/\s+/)) t.equal(rule.isPublic(address), false, address)
-  },
-)
-
+t.test('IANA: of IPv6 only global unicast is public, and nothing that stands for IPv4', async t => {
+  const rule = addressRule([], PORTS)
+  for (const address of [
+    '93.184.216.34',
+    '::ffff:93.184.216.34',
+    '2606:2800:220:1::1',
+    '2a02:a000::1',
+    '2001:4860::8888',
+  ])
+    t.equal(rule.isPublic(address), true, address)
+  const special = `:: ::1 ::7f00:1 ::5db8:d822 ::ffff:0:5db8:d822 ::ffff:10.0.0.1 64:ff9b::5db8:d822 64:ff9b:1::1 100::1
+    200::1 1fff::1 2001::1 2001:2::1 2001:10::1 2001:20::1 2001:1ff::1 2001:db8::1 2002:5db8:d822::1
+    3fff::1 4000::1 5f00::1 8000::1 e000::1 fc00::1 fe80::1 fe80::1%1 fec0::1
+    ff02::1 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 255.255.255.255 0.0.0.1`
+  for (const address of special.split(/\s+/)) t.equal(rule.isPublic(address), false, address)
+})
 t.test('public addresses are asked on the ports of the web only, opened ranges on every one', async t => {
   for (const port of [1, 22, 25, 3306, 5432, 6379, 8081, 65535]) {
     t.equal(await failing(`http://93.184.216.34:${port}/`), 'port', String(port))

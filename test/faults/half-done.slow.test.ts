@@ -61,26 +61,23 @@ t.test('a normaliser that dies before its articles are visible leaves nothing ha
   t.equal(await count("pages where state = 'done'"), 5)
 })
 
-t.test(
-  'a paused holder of the clock halts nobody for long, and doubles nothing when it goes on (promise 2)',
-  async t => {
-    const [normaliser] = fleet.members.filter(
-      ({ service, process }) => service === 'normaliser' && process.exitCode === null && !process.killed,
-    )
-    if (!normaliser) throw new Error('No normaliser runs.')
-    await holder.query('begin; select from ingest_clock for update')
-    site.print(3, forgetful)
-    await until(isWaiting, 60_000)
-    normaliser.process.kill('SIGSTOP')
-    // Its backend is given the clock now, and nobody tells it to commit.
-    await holder.query('rollback')
-    await fleet.start('normaliser')
-    site.print(2, forgetful)
-    await until(async () => (await count('articles')) >= 7, 60_000)
-    normaliser.process.kill('SIGCONT')
-    await until(async () => (await count('articles')) === 10, 90_000)
-    await until(async () => (await count("pages where state = 'done'")) === 10, 60_000)
-    t.equal(await count('embeddings'), 10)
-    t.equal(await count('(select from article_texts group by url having count(*) > 1) as doubled'), 0)
-  },
-)
+t.test('a paused holder of the clock halts nobody for long, and doubles nothing (promise 2)', async t => {
+  const [normaliser] = fleet.members.filter(
+    ({ service, process }) => service === 'normaliser' && process.exitCode === null && !process.killed,
+  )
+  if (!normaliser) throw new Error('No normaliser runs.')
+  await holder.query('begin; select from ingest_clock for update')
+  site.print(3, forgetful)
+  await until(isWaiting, 60_000)
+  normaliser.process.kill('SIGSTOP')
+  // Its backend is given the clock now, and nobody tells it to commit.
+  await holder.query('rollback')
+  await fleet.start('normaliser')
+  site.print(2, forgetful)
+  await until(async () => (await count('articles')) >= 7, 60_000)
+  normaliser.process.kill('SIGCONT')
+  await until(async () => (await count('articles')) === 10, 90_000)
+  await until(async () => (await count("pages where state = 'done'")) === 10, 60_000)
+  t.equal(await count('embeddings'), 10)
+  t.equal(await count('(select from article_texts group by url having count(*) > 1) as doubled'), 0)
+})

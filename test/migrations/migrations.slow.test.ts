@@ -115,21 +115,17 @@ t.test('a database of an older schema, or of a newer one than this checkout, is 
   await t.rejects(migrate(database.url), { message: /is at migration 9999, newer than this checkout/ })
 })
 
-t.test(
-  'a migration that waits for a lock soon gives up, so that others do not wait behind it, and tries again',
-  async t => {
-    const [database, client] = await emptyDatabase(t)
-    await client.query(
-      'create table migrations (number int primary key, name text not null, applied_at timestamptz default now())',
-    )
-    await client.query('begin; lock table migrations in share mode')
-    const migrated = migrate(database.url)
-    const waits = async () =>
-      (await client.query("select from pg_locks where not granted and relation = 'migrations'::regclass")).rowCount !==
-      0
-    await until(waits, 60_000)
-    await until(async () => !(await waits()), 60_000)
-    await client.query('commit')
-    t.equal((await migrated).version, SCHEMA)
-  },
-)
+t.test('a migration that waits for a lock soon gives up, for those behind it, and tries again', async t => {
+  const [database, client] = await emptyDatabase(t)
+  await client.query(
+    'create table migrations (number int primary key, name text not null, applied_at timestamptz default now())',
+  )
+  await client.query('begin; lock table migrations in share mode')
+  const migrated = migrate(database.url)
+  const waits = async () =>
+    (await client.query("select from pg_locks where not granted and relation = 'migrations'::regclass")).rowCount !== 0
+  await until(waits, 60_000)
+  await until(async () => !(await waits()), 60_000)
+  await client.query('commit')
+  t.equal((await migrated).version, SCHEMA)
+})

@@ -241,62 +241,53 @@ for (const [what, { again = 0, before, after }] of Object.entries(encounters)) {
   })
 }
 
-t.test(
-  'a segment of other articles is refused, and one that ends above the clock; none is needed to say what it holds',
-  async t => {
-    const { pool, importer, counts } = await open(t)
-    await importer.add(shortArticles(0, 250))
-    await pool.query("update segments_ahead set digest = sha256('others')")
-    await t.rejects(importer.flush(), /segment \d+ was made of other articles than those it would stand for/)
-    t.same((await pool.query('select from articles')).rowCount, 0, 'nothing is written')
-    const former = openBeside(t, pool)
-    await former.importer.add(shortArticles(0, 250))
-    await pool.query('update segments_ahead set digest = null')
-    await former.importer.flush()
-    t.same([counts.indexed, former.counts.indexed], [0, 250], 'one of a former version is used')
-    await t.rejects(
-      pool.query(
-        `insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 251, 0, 0, '')`,
-      ),
-      /segment \d+ ends at article 251, above the clock/,
-    )
-  },
-)
-
-t.test(
-  'an import whose rows take longer than it may hold the clock writes them singly, and tries a segment again later',
-  async t => {
-    const { pool, writer, indexer } = await open(t)
-    await pool.query(
-      `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
-     create trigger dawdle before insert on article_words for each row execute function dawdle()`,
-    )
-    const [first, ...others] = shortArticles(0, 500)
-    await writer.write([first!])
-    const counts = { indexed: 0, known: 0 }
-    const importer = openImporter({
-      ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, holdsClock: 1_000, patiently: whilePostgresIsAway },
-      written({ indexed, known }) {
-        counts.indexed += indexed
-        counts.known += known
-      },
-    })
-    const start = performance.now()
-    await importer.add([first!, ...others])
-    await importer.flush()
-    t.ok(performance.now() - start < 30_000)
-    t.same(counts, { indexed: 499, known: 1 })
-    await pool.query('drop trigger dawdle on article_words')
-    await setTimeout(10_000)
-    await importer.add(shortArticles(500, 250))
-    await importer.flush()
-    t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
-      { last: 500 },
-      { last: 750 },
-    ])
-    t.same(await faultsOf(pool), [])
-  },
-)
+t.test('a segment of other articles is refused, and one that ends above the clock', async t => {
+  const { pool, importer, counts } = await open(t)
+  await importer.add(shortArticles(0, 250))
+  await pool.query("update segments_ahead set digest = sha256('others')")
+  await t.rejects(importer.flush(), /segment \d+ was made of other articles than those it would stand for/)
+  t.same((await pool.query('select from articles')).rowCount, 0, 'nothing is written')
+  const former = openBeside(t, pool)
+  await former.importer.add(shortArticles(0, 250))
+  await pool.query('update segments_ahead set digest = null')
+  await former.importer.flush()
+  t.same([counts.indexed, former.counts.indexed], [0, 250], 'one of a former version is used')
+  await t.rejects(
+    pool.query(`insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 251, 0, 0, '')`),
+    /segment \d+ ends at article 251, above the clock/,
+  )
+})
+t.test('an import whose rows take too long for the clock writes them singly, and tries again later', async t => {
+  const { pool, writer, indexer } = await open(t)
+  await pool.query(
+    `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
+   create trigger dawdle before insert on article_words for each row execute function dawdle()`,
+  )
+  const [first, ...others] = shortArticles(0, 500)
+  await writer.write([first!])
+  const counts = { indexed: 0, known: 0 }
+  const importer = openImporter({
+    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, holdsClock: 1_000, patiently: whilePostgresIsAway },
+    written({ indexed, known }) {
+      counts.indexed += indexed
+      counts.known += known
+    },
+  })
+  const start = performance.now()
+  await importer.add([first!, ...others])
+  await importer.flush()
+  t.ok(performance.now() - start < 30_000)
+  t.same(counts, { indexed: 499, known: 1 })
+  await pool.query('drop trigger dawdle on article_words')
+  await setTimeout(10_000)
+  await importer.add(shortArticles(500, 250))
+  await importer.flush()
+  t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
+    { last: 500 },
+    { last: 750 },
+  ])
+  t.same(await faultsOf(pool), [])
+})
 
 t.test('an import goes on when Postgres ends the connections of its thread, and its own', async t => {
   const { pool, importer, counts } = await open(t, whilePostgresIsAway)

@@ -3,7 +3,7 @@ import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
 import { gradedText, longArticles, randomArticles } from './archive.ts'
 
-t.test('decisions 14–20, 22, 25: thousands of random searches answer as a naive oracle does', async t => {
+t.test('thousands of random searches answer as a naive oracle does', async t => {
   for (let seed = 100; seed < 105; seed++) {
     const random = createRandom(seed)
     const articles = [...randomArticles(random, 400), ...longArticles(random)]
@@ -12,7 +12,7 @@ t.test('decisions 14–20, 22, 25: thousands of random searches answer as a naiv
   }
 })
 
-t.test('decisions 14–20, 22, 25: random searches of larger segments answer as a naive oracle does', async t => {
+t.test('random searches of larger segments answer as a naive oracle does', async t => {
   const random = createRandom(300)
   const { differences } = await askBoth(random, randomArticles(random, 12_000, gradedText, 25), 500)
   t.same(differences, [])

@@ -3,7 +3,8 @@ import { askWhileWriting } from './writing.ts'
 
 const QUESTIONS = Number(process.env.QUESTIONS ?? 80)
 
-t.test('decisions 14–20, 25, decision 22: while writers write, searches answer as a naive oracle does', async t => {
+// Held here: decisions 14–20, 25, decision 22.
+t.test('while writers write, searches answer as a naive oracle does', async t => {
   const seed = Number(process.env.SEED ?? 3)
   const { differences, found, articles, made } = await askWhileWriting(seed, QUESTIONS)
   t.comment(`${found} found, ${articles.join(' to ')} articles, ${made} segments made`)

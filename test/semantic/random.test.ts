@@ -149,31 +149,29 @@ function expected(asked: Question): string[] {
     .map(one => one.id)
 }
 
-t.test(
-  'decision 13, decision 22, decision 26, decision 27: over HTTP, any question pages as a plain reading of the rules',
-  async t => {
-    let nonEmpty = 0
-    await fc.assert(
-      fc.asyncProperty(questions, async asked => {
-        const outside = asked.country?.toUpperCase().split(',') ?? []
-        const plan = PLANS[asked.plan]!
-        fc.pre(outside.every(country => plan.countries.some(one => one === country)))
-        fc.pre(!(asked.published_before && asked.published_after && asked.published_after > asked.published_before))
-        const ids = expected(asked)
-        fc.pre(asked.per_page > 1 || ids.length < 40)
-        const { found, totals } = await pages(asked)
-        const titled = new Map(all.map(one => [one.id, one]))
-        assert.deepEqual(
-          found.map(one => one.id),
-          ids,
-          ids.map(id => JSON.stringify(titled.get(id))).join('\n'),
-        )
-        assert.deepEqual([...totals], [ids.length])
-        for (const one of found) assert.equal(one.relevance, relevances.get(asked.q)!.get(one.id))
-        if (ids.length > 0) nonEmpty++
-      }),
-      { numRuns: 400, endOnFailure: true },
-    )
-    t.ok(nonEmpty > 100, `${nonEmpty} questions found something`)
-  },
-)
+// Held here: decision 13, decision 22, decision 26, decision 27.
+t.test('any question over HTTP pages as a plain reading of the rules', async t => {
+  let nonEmpty = 0
+  await fc.assert(
+    fc.asyncProperty(questions, async asked => {
+      const outside = asked.country?.toUpperCase().split(',') ?? []
+      const plan = PLANS[asked.plan]!
+      fc.pre(outside.every(country => plan.countries.some(one => one === country)))
+      fc.pre(!(asked.published_before && asked.published_after && asked.published_after > asked.published_before))
+      const ids = expected(asked)
+      fc.pre(asked.per_page > 1 || ids.length < 40)
+      const { found, totals } = await pages(asked)
+      const titled = new Map(all.map(one => [one.id, one]))
+      assert.deepEqual(
+        found.map(one => one.id),
+        ids,
+        ids.map(id => JSON.stringify(titled.get(id))).join('\n'),
+      )
+      assert.deepEqual([...totals], [ids.length])
+      for (const one of found) assert.equal(one.relevance, relevances.get(asked.q)!.get(one.id))
+      if (ids.length > 0) nonEmpty++
+    }),
+    { numRuns: 400, endOnFailure: true },
+  )
+  t.ok(nonEmpty > 100, `${nonEmpty} questions found something`)
+})

@@ -227,48 +227,44 @@ t.test('3/4/2026 is read in the order that the page’s other dates show, else d
   t.equal(elsewhere('niets', 'en-US'), '2026-03-04')
 })
 
-t.test(
-  'a date of another article is none: in an item that links elsewhere, or in data about another address',
-  async t => {
-    const time = (day: number) => `<time datetime="2026-11-${day}">${day} november 2026</time>`
-    const lists = {
-      items: `<ul>${[12, 13].map(day => `<li>${time(day)} <a href="/a/${day}">Tram ontspoord</a></li>`).join('')}</ul>`,
-      texts: `<ul>${[12, 13].map(day => `<li>${day}-11-2026 <a href="/a/${day}">Tram ontspoord</a></li>`).join('')}</ul>`,
-      cards: [12, 13]
-        .map(day => `<div class="k"><p>${time(day)}</p><h4><a href="/a/${day}">Tram ontspoord</a></h4></div>`)
-        .join(''),
-      articles: `<article><meta itemprop="datePublished" content="2026-11-12"><h3><a href="/a/12">Tram</a></h3></article>`,
-      data: jsonLd({
-        '@type': 'ItemList',
-        itemListElement: {
-          '@type': 'ListItem',
-          item: article('2026-11-12', { headline: 'Tram ontspoord', url: 'https://www.dagkoerier.example/a/12' }),
-        },
-      }),
-      one: jsonLd(
-        article('2026-11-12', { headline: 'Tram ontspoord in Aalst', url: 'https://www.dagkoerier.example/a/12' }),
-      ),
-    }
-    for (const [name, list] of Object.entries(lists)) {
-      t.equal(dayOf({ above: list, body: PROSE }), null, name)
-      t.equal(
-        dayOf({ above: list, body: `<span class="datePublished">3 november 2026</span>${PROSE}` }),
-        '2026-11-03',
-        name,
-      )
-    }
-    const byline = `<ul><li>Door <a href="/auteur/jan">Jan Smit</a></li><li>${time(3)}</li></ul>`
-    t.equal(behind(byline), '2026-11-03', 'a by-line is no such item')
-    t.equal(behind(`<p><a href="/politiek">Politiek</a> ${time(3)}</p>`), '2026-11-03')
+t.test('a date of an item that links elsewhere, or of data about another address, is none', async t => {
+  const time = (day: number) => `<time datetime="2026-11-${day}">${day} november 2026</time>`
+  const lists = {
+    items: `<ul>${[12, 13].map(day => `<li>${time(day)} <a href="/a/${day}">Tram ontspoord</a></li>`).join('')}</ul>`,
+    texts: `<ul>${[12, 13].map(day => `<li>${day}-11-2026 <a href="/a/${day}">Tram ontspoord</a></li>`).join('')}</ul>`,
+    cards: [12, 13]
+      .map(day => `<div class="k"><p>${time(day)}</p><h4><a href="/a/${day}">Tram ontspoord</a></h4></div>`)
+      .join(''),
+    articles: `<article><meta itemprop="datePublished" content="2026-11-12"><h3><a href="/a/12">Tram</a></h3></article>`,
+    data: jsonLd({
+      '@type': 'ItemList',
+      itemListElement: {
+        '@type': 'ListItem',
+        item: article('2026-11-12', { headline: 'Tram ontspoord', url: 'https://www.dagkoerier.example/a/12' }),
+      },
+    }),
+    one: jsonLd(
+      article('2026-11-12', { headline: 'Tram ontspoord in Aalst', url: 'https://www.dagkoerier.example/a/12' }),
+    ),
+  }
+  for (const [name, list] of Object.entries(lists)) {
+    t.equal(dayOf({ above: list, body: PROSE }), null, name)
     t.equal(
-      published({
-        data: article('2026-11-12', { headline: 'Maas: brug dicht', url: 'https://www.dagkoerier.example/amp/9' }),
-      })?.slice(0, 10),
-      '2026-11-12',
+      dayOf({ above: list, body: `<span class="datePublished">3 november 2026</span>${PROSE}` }),
+      '2026-11-03',
+      name,
     )
-  },
-)
-
+  }
+  const byline = `<ul><li>Door <a href="/auteur/jan">Jan Smit</a></li><li>${time(3)}</li></ul>`
+  t.equal(behind(byline), '2026-11-03', 'a by-line is no such item')
+  t.equal(behind(`<p><a href="/politiek">Politiek</a> ${time(3)}</p>`), '2026-11-03')
+  t.equal(
+    published({
+      data: article('2026-11-12', { headline: 'Maas: brug dicht', url: 'https://www.dagkoerier.example/amp/9' }),
+    })?.slice(0, 10),
+    '2026-11-12',
+  )
+})
 t.test('a live blog began when it was published, its coverage began, or its oldest entry came', async t => {
   const liveBlogUpdate = ['2026-11-05T18:00:00Z', '2026-11-05T06:00:00Z', '2026-11-05T12:00:00Z'].map(at => ({
     ...{ '@type': 'BlogPosting', datePublished: at },

@@ -192,22 +192,18 @@ t.test('a link counts whatever stands around it (RssBandit#1243, NetNewsWire#101
   t.same(urls(`<?xml version="1.0"?>\n<!-- made by a tool -->\n${item(`<link>${url}</link>`)}`), [url])
 })
 
-t.test(
-  'JSON with raw line breaks in strings, and one author without a list (nshipster.com#38, miniflux#3988)',
-  async t => {
-    const item =
-      '"id":"1","url":"https://dagkoerier.example/a/1","title":"Brug\tdicht","content_text":"Eén.\n\nTwee \\"\n\\""'
-    const feed = (more: string) => `{"version":"https://jsonfeed.org/version/1",\n"items":[{${item}${more}}]}`
-    t.match(entries(feed(''), 'application/json'), [{ title: 'Brug\tdicht', content: 'Eén.\n\nTwee "\n"' }])
-    for (const more of [
-      '"authors":{"name":"Jo Vos"}',
-      '"author":[{"name":"Jo Vos"}]',
-      '"authors":[{"name":"Jo Vos"}],"author":{"name":"X"}',
-    ])
-      t.match(entries(feed(`,${more}`), 'application/json'), [{ authors: ['Jo Vos'] }], more)
-  },
-)
-
+t.test('JSON with raw line breaks, and one author without a list (nshipster.com#38, miniflux#3988)', async t => {
+  const item =
+    '"id":"1","url":"https://dagkoerier.example/a/1","title":"Brug\tdicht","content_text":"Eén.\n\nTwee \\"\n\\""'
+  const feed = (more: string) => `{"version":"https://jsonfeed.org/version/1",\n"items":[{${item}${more}}]}`
+  t.match(entries(feed(''), 'application/json'), [{ title: 'Brug\tdicht', content: 'Eén.\n\nTwee "\n"' }])
+  for (const more of [
+    '"authors":{"name":"Jo Vos"}',
+    '"author":[{"name":"Jo Vos"}]',
+    '"authors":[{"name":"Jo Vos"}],"author":{"name":"X"}',
+  ])
+    t.match(entries(feed(`,${more}`), 'application/json'), [{ authors: ['Jo Vos'] }], more)
+})
 t.test('a sitemap whose elements are never closed, or that is cut (crawler-commons#153, #310)', async t => {
   const loc = (n: number) => `<loc>https://dagkoerier.example/a/${n}</loc>`
   const all = Array.from({ length: 300 }, (_, n) => `https://dagkoerier.example/a/${n}`)
