@@ -201,97 +201,86 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
   for (const [at, time] of asked.slice(2).entries()) t.ok(time - (asked[at + 1] ?? 0) >= 550, 'the pause of robots.txt')
 })
 
-t.test(
-  'check --write corrects feeds that moved or are gone, and finds those of outlets with only a sitemap',
-  async t => {
-    const sites = await Promise.all(
-      ['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.9'].map(at => startSite(at)),
-    )
-    const [moved, gone, mapped, busy, walled] = sites
-    if (!moved || !gone || !mapped || !busy || !walled) throw new Error('five sites were asked for')
-    t.teardown(() => Promise.all(sites.map(one => one.close())))
+t.test('check --write corrects feeds that moved or are gone, and finds what an outlet has instead', async t => {
+  const sites = await Promise.all(
+    ['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.9'].map(at => startSite(at)),
+  )
+  const [moved, gone, mapped, busy, walled] = sites
+  if (!moved || !gone || !mapped || !busy || !walled) throw new Error('five sites were asked for')
+  t.teardown(() => Promise.all(sites.map(one => one.close())))
 
-    moved.on(
-      '/',
-      `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
-  <link rel="alternate" hreflang="fr" href="/fr"><link rel="alternate" type="application/rss+xml" href="javascript:alert(1)">
-  <LINK REL='Alternate' TYPE='application/rss+xml' title="Nieuws" HREF='nieuws/feed/'></head></html>`,
-    )
-    moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
-    moved.on('/nieuws/feed/', redirect('/nieuws/feed', 308))
-    moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
-    moved.on('/there.xml', rss(`${moved.origin}/2`))
-    moved.on('/permanent.xml', redirect('/there.xml', 301))
-    gone.on('/', '<html><head><title>Te koop</title></head></html>')
-    mapped.on('/', '<html><head><title>Nieuws</title></head></html>')
-    mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nsitemap :/news.xml\nSitemap: ftp://x/`)
-    mapped.on('/news.xml', newsSitemap({ url: `${mapped.origin}/1`, title: 'Een' }))
-    busy.on('/feed.xml', reply(503))
-    walled.on('/feed.xml', redirect(`${gone.origin}/`))
+  moved.on(
+    '/',
+    `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
+<link rel="alternate" hreflang="fr" href="/fr"><link rel="alternate" type="application/rss+xml" href="javascript:alert(1)">
+<LINK REL='Alternate' TYPE='application/rss+xml' title="Nieuws" HREF='nieuws/feed/'></head></html>`,
+  )
+  moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
+  moved.on('/nieuws/feed/', redirect('/nieuws/feed', 308))
+  moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
+  moved.on('/there.xml', rss(`${moved.origin}/2`))
+  moved.on('/permanent.xml', redirect('/there.xml', 301))
+  gone.on('/', '<html><head><title>Te koop</title></head></html>')
+  mapped.on('/', '<html><head><title>Nieuws</title></head></html>')
+  mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nsitemap :/news.xml\nSitemap: ftp://x/`)
+  mapped.on('/news.xml', newsSitemap({ url: `${mapped.origin}/1`, title: 'Een' }))
+  busy.on('/feed.xml', reply(503))
+  walled.on('/feed.xml', redirect(`${gone.origin}/`))
 
-    const untried = (one: { host: string; origin: string }, feeds: string[]) => ({
-      ...{ ...A, name: one.host, domain: one.host, sections: ['binnenland'], tried: null, note: 'stays' },
-      feeds: feeds.map(path => one.origin + path),
-    })
-    await write(
-      untried(moved, ['/old.xml', '/permanent.xml']),
-      untried(gone, ['/feed.xml']),
-      { ...untried(mapped, ['/rss.xml']) },
-      untried(busy, ['/feed.xml']),
-      untried(walled, ['/feed.xml']),
-    )
-    const corrected = join(t.testdir({}), 'corrected.json')
-    const { code, out, err } = await outlets('check', file, '--write', corrected)
-    t.equal(code, 1, 'a listed feed cannot be read')
-    t.match(err, /5 outlets are marked as untried/)
-    t.match(out, /^1 of 6 feeds read, 2 of 5 outlets with at least one\./)
-    const line = ({ host }: { host: string }) => out.split('\n').filter(text => text.startsWith(`${host}  `))
-    t.same(line(gone).length, 1)
-    t.match(line(gone)[0], /gone: 0 of 1 listed address read; no feed any more: \S+\/feed\.xml/)
-    t.match(
-      line(moved)[0],
-      /corrected: 1 of 2 .*no feed any more: \S+\/old\.xml; found: \S+\/there\.xml \S+\/nieuws\/feed/,
-    )
-    t.match(line(busy)[0], /unclear: 0 of 1 .*kept, although it answers 503/)
-    t.match(
-      line(walled)[0],
-      /unclear: 0 of 1 .*kept, although no feed, but text\/html/,
-      'a consent page on another site',
-    )
+  const untried = (one: { host: string; origin: string }, feeds: string[]) => ({
+    ...{ ...A, name: one.host, domain: one.host, sections: ['binnenland'], tried: null, note: 'stays' },
+    feeds: feeds.map(path => one.origin + path),
+  })
+  await write(
+    untried(moved, ['/old.xml', '/permanent.xml']),
+    untried(gone, ['/feed.xml']),
+    { ...untried(mapped, ['/rss.xml']) },
+    untried(busy, ['/feed.xml']),
+    untried(walled, ['/feed.xml']),
+  )
+  const corrected = join(t.testdir({}), 'corrected.json')
+  const { code, out, err } = await outlets('check', file, '--write', corrected)
+  t.equal(code, 1, 'a listed feed cannot be read')
+  t.match(err, /5 outlets are marked as untried/)
+  t.match(out, /^1 of 6 feeds read, 2 of 5 outlets with at least one\./)
+  const line = ({ host }: { host: string }) => out.split('\n').filter(text => text.startsWith(`${host}  `))
+  t.same(line(gone).length, 1)
+  t.match(line(gone)[0], /gone: 0 of 1 listed address read; no feed any more: \S+\/feed\.xml/)
+  t.match(
+    line(moved)[0],
+    /corrected: 1 of 2 .*no feed any more: \S+\/old\.xml; found: \S+\/there\.xml \S+\/nieuws\/feed/,
+  )
+  t.match(line(busy)[0], /unclear: 0 of 1 .*kept, although it answers 503/)
+  t.match(line(walled)[0], /unclear: 0 of 1 .*kept, although no feed, but text\/html/, 'a consent page on another site')
 
-    const on = new Date().toISOString().slice(0, 10)
-    const { outlets: written } = JSON.parse(await readFile(corrected, 'utf8'))
-    t.match(written, [
-      {
-        ...{ note: 'stays', sections: ['binnenland'], tried: { on, result: 'corrected' } },
-        feeds: [`${moved.origin}/there.xml`, `${moved.origin}/nieuws/feed`],
-      },
-      { feeds: [], tried: { on, result: 'gone', dropped: [`${gone.origin}/feed.xml`] } },
-      { feeds: [], sitemaps: [`${mapped.origin}/news.xml`], tried: { on, result: 'corrected' } },
-      { feeds: [`${busy.origin}/feed.xml`], tried: { on, result: 'unclear' } },
-      { feeds: [`${walled.origin}/feed.xml`], tried: { on, result: 'unclear' } },
-    ])
-    t.equal(moved.to('/comments/feed').length, 0)
-    t.equal(busy.to('/').length, 0, 'what may work again is not searched for')
-    for (const one of sites) t.equal(one.to('/robots.txt').length, 1)
+  const on = new Date().toISOString().slice(0, 10)
+  const { outlets: written } = JSON.parse(await readFile(corrected, 'utf8'))
+  t.match(written, [
+    {
+      ...{ note: 'stays', sections: ['binnenland'], tried: { on, result: 'corrected' } },
+      feeds: [`${moved.origin}/there.xml`, `${moved.origin}/nieuws/feed`],
+    },
+    { feeds: [], tried: { on, result: 'gone', dropped: [`${gone.origin}/feed.xml`] } },
+    { feeds: [], sitemaps: [`${mapped.origin}/news.xml`], tried: { on, result: 'corrected' } },
+    { feeds: [`${busy.origin}/feed.xml`], tried: { on, result: 'unclear' } },
+    { feeds: [`${walled.origin}/feed.xml`], tried: { on, result: 'unclear' } },
+  ])
+  t.equal(moved.to('/comments/feed').length, 0)
+  t.equal(busy.to('/').length, 0, 'what may work again is not searched for')
+  for (const one of sites) t.equal(one.to('/robots.txt').length, 1)
 
-    const again = await outlets('check', corrected, '--json')
-    const works = jsonLines(again.out).flatMap(({ listed, ok, url }) => (listed && ok ? [url] : []))
-    t.same(new Set(works), new Set([...written[0].feeds, ...written[2].sitemaps]))
-    t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
+  const again = await outlets('check', corrected, '--json')
+  const works = jsonLines(again.out).flatMap(({ listed, ok, url }) => (listed && ok ? [url] : []))
+  t.same(new Set(works), new Set([...written[0].feeds, ...written[2].sitemaps]))
+  t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
 
-    gone.on('/feed.xml', rss(`${gone.origin}/1`))
-    const mended = `${corrected}.mended`
-    await outlets('check', corrected, '--write', mended)
-    const { outlets: later } = JSON.parse(await readFile(mended, 'utf8'))
-    t.match(
-      later[0].tried,
-      { result: 'works', dropped: [`${moved.origin}/old.xml`] },
-      'what is still gone is remembered',
-    )
-    t.match(later[1], { feeds: [`${gone.origin}/feed.xml`], tried: { on, result: 'corrected', dropped: undefined } })
-  },
-)
+  gone.on('/feed.xml', rss(`${gone.origin}/1`))
+  const mended = `${corrected}.mended`
+  await outlets('check', corrected, '--write', mended)
+  const { outlets: later } = JSON.parse(await readFile(mended, 'utf8'))
+  t.match(later[0].tried, { result: 'works', dropped: [`${moved.origin}/old.xml`] }, 'what is still gone is remembered')
+  t.match(later[1], { feeds: [`${gone.origin}/feed.xml`], tried: { on, result: 'corrected', dropped: undefined } })
+})
 t.test('check writes nothing when nothing can be read, or robots.txt forbids the page', async t => {
   const closed = await startSite('127.0.0.8')
   t.teardown(() => closed.close())

@@ -175,58 +175,55 @@ t.test('Qdrant names its nodes and the copies of its shards; one that is lost sh
   await shows(({ vectors }) => vectors?.unreachable[0] === lost.host.address)
 })
 
-t.test(
-  'the page shows all of it, on every screen',
-  { skip: !browserPath && 'no chromium on this machine' },
-  async t => {
-    const metrics = String(await freePort())
-    const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...servers }
-    const fleet = keep(createFleet(env))
-    await fleet.start('api')
-    const far = await fromHost('127.0.0.9', primary.url)
-    t.teardown(far.close)
-    await fleet.start('embedder', { DATABASE_URL: far.url, METRICS_PORT: metrics })
-    const browser = await launch(t)
-    const figures = async () => (await ask(`${fleet.base()}/status/figures`, KEY)).json.machines
-    await until(async () => (await figures()).hosts.length === 2, 60_000)
-    for (const [width, colorScheme] of [
-      [360, 'light'],
-      [1280, 'dark'],
-    ] as const) {
-      const seen = await open(browser, fleet.base(), '/status', {
-        httpCredentials: { username: 'me', password: KEY },
-        viewport: { width, height: 900 },
-        colorScheme,
-      })
-      const section = seen.page.getByRole('region', { name: 'Machines' })
-      await section.getByText('standby, commits wait for it, up to date').waitFor()
-      const text = await section.innerText()
-      t.match(text, /127\.0\.0\.9[\s\S]*archive of the log fails[\s\S]*2 nodes[\s\S]*2 shards in 4 copies/)
-      t.match(
-        await seen.page.locator('.problems').innerText(),
-        /Postgres cannot archive its log:[\s\S]*Qdrant does not reach 127/,
-      )
-      t.ok((await overhang(seen.page)) <= 0, 'nothing sticks out')
-      t.strictSame(await axe(seen.page), [])
-      if (process.env.PICTURES) await section.screenshot({ path: join(process.env.PICTURES, `machines-${width}.png`) })
-      await seen.close()
-    }
-    const shown = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
-    t.match(shown, /^perscope_processes\{host="127\.0\.0\.9",of="embedder",service="embedder"\} 1$/m)
+const skip = !browserPath && 'no chromium on this machine'
+t.test('the page shows all of it, on every screen', { skip }, async t => {
+  const metrics = String(await freePort())
+  const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...servers }
+  const fleet = keep(createFleet(env))
+  await fleet.start('api')
+  const far = await fromHost('127.0.0.9', primary.url)
+  t.teardown(far.close)
+  await fleet.start('embedder', { DATABASE_URL: far.url, METRICS_PORT: metrics })
+  const browser = await launch(t)
+  const figures = async () => (await ask(`${fleet.base()}/status/figures`, KEY)).json.machines
+  await until(async () => (await figures()).hosts.length === 2, 60_000)
+  for (const [width, colorScheme] of [
+    [360, 'light'],
+    [1280, 'dark'],
+  ] as const) {
+    const seen = await open(browser, fleet.base(), '/status', {
+      httpCredentials: { username: 'me', password: KEY },
+      viewport: { width, height: 900 },
+      colorScheme,
+    })
+    const section = seen.page.getByRole('region', { name: 'Machines' })
+    await section.getByText('standby, commits wait for it, up to date').waitFor()
+    const text = await section.innerText()
+    t.match(text, /127\.0\.0\.9[\s\S]*archive of the log fails[\s\S]*2 nodes[\s\S]*2 shards in 4 copies/)
     t.match(
-      shown,
-      /^perscope_postgres_standby_lag_bytes\{standby="second",host="127\.0\.0\.1",service="embedder"\} \d+$/m,
+      await seen.page.locator('.problems').innerText(),
+      /Postgres cannot archive its log:[\s\S]*Qdrant does not reach 127/,
     )
-    t.match(shown, /^perscope_postgres_archive_failing\{service="embedder"\} 1$/m)
-    t.match(shown, /^perscope_vector_nodes_unreachable\{service="embedder"\} 1$/m)
-    t.match(shown, /^perscope_redis_replicas\{service="embedder"\} 1$/m)
-    t.match(shown, /^perscope_postgres_role\{role="primary",host="127\.0\.0\.1",service="embedder"\} 1$/m)
-    t.match(shown, /^perscope_redis_role\{role="master",host="127\.0\.0\.1",service="embedder"\} 1$/m)
-    const { machines } = JSON.parse(await fleet.script('status', '--json'))
-    t.match(machines, { postgres: { role: 'primary' }, redis: { role: 'master' } })
-    t.match(await fleet.script('status'), /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/)
-  },
-)
+    t.ok((await overhang(seen.page)) <= 0, 'nothing sticks out')
+    t.strictSame(await axe(seen.page), [])
+    if (process.env.PICTURES) await section.screenshot({ path: join(process.env.PICTURES, `machines-${width}.png`) })
+    await seen.close()
+  }
+  const shown = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+  t.match(shown, /^perscope_processes\{host="127\.0\.0\.9",of="embedder",service="embedder"\} 1$/m)
+  t.match(
+    shown,
+    /^perscope_postgres_standby_lag_bytes\{standby="second",host="127\.0\.0\.1",service="embedder"\} \d+$/m,
+  )
+  t.match(shown, /^perscope_postgres_archive_failing\{service="embedder"\} 1$/m)
+  t.match(shown, /^perscope_vector_nodes_unreachable\{service="embedder"\} 1$/m)
+  t.match(shown, /^perscope_redis_replicas\{service="embedder"\} 1$/m)
+  t.match(shown, /^perscope_postgres_role\{role="primary",host="127\.0\.0\.1",service="embedder"\} 1$/m)
+  t.match(shown, /^perscope_redis_role\{role="master",host="127\.0\.0\.1",service="embedder"\} 1$/m)
+  const { machines } = JSON.parse(await fleet.script('status', '--json'))
+  t.match(machines, { postgres: { role: 'primary' }, redis: { role: 'master' } })
+  t.match(await fleet.script('status'), /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/)
+})
 
 /**
  * Leads to a server as if from another host: connections arrive there from `address`.

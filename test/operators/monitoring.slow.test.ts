@@ -133,25 +133,21 @@ const hasPromtool = await run('promtool', ['--version']).then(
   () => false,
 )
 
-t.test(
-  'promtool accepts and tries them',
-  { skip: !hasPromtool && 'no promtool (Debian package prometheus)' },
-  async t => {
-    const promtool = async (...words: string[]) => {
-      const said = await run('promtool', words, { cwd: FOLDER }).catch(
-        (error: { stdout: string; stderr: string }) => error,
-      )
-      t.match(said.stdout, /SUCCESS/, words.join(' '))
-      t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
-    }
-    for (const file of readdirSync(FOLDER).filter(name => name.endsWith('.yml')))
-      await promtool('check', 'config', file)
-    await promtool('test', 'rules', 'tests/perscope.test.yml')
-    // It reads the questions of a dashboard as those of rules.
-    const asked = dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? [])
-    const questions = asked.map((expr, at) => ({ record: `q:${at}`, expr: expr.replaceAll('$__rate_interval', '5m') }))
-    const file = join(t.testdir(), 'dashboard.yml')
-    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: questions }] }))
-    await promtool('check', 'rules', file)
-  },
-)
+const skip = !hasPromtool && 'no promtool (Debian package prometheus)'
+t.test('promtool accepts and tries them', { skip }, async t => {
+  const promtool = async (...words: string[]) => {
+    const said = await run('promtool', words, { cwd: FOLDER }).catch(
+      (error: { stdout: string; stderr: string }) => error,
+    )
+    t.match(said.stdout, /SUCCESS/, words.join(' '))
+    t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
+  }
+  for (const file of readdirSync(FOLDER).filter(name => name.endsWith('.yml'))) await promtool('check', 'config', file)
+  await promtool('test', 'rules', 'tests/perscope.test.yml')
+  // It reads the questions of a dashboard as those of rules.
+  const asked = dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? [])
+  const questions = asked.map((expr, at) => ({ record: `q:${at}`, expr: expr.replaceAll('$__rate_interval', '5m') }))
+  const file = join(t.testdir(), 'dashboard.yml')
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: questions }] }))
+  await promtool('check', 'rules', file)
+})

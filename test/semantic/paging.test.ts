@@ -11,6 +11,7 @@ await world.embedded(90)
 const search = await world.openSearch()
 const other = await world.openSearch()
 
+// Held here: decision 21, decision 28.
 t.test('decision 28: a set stays as it is for new articles, with the same cursor in every process', async t => {
   const asked = query('fiets trein', { perPage: 10 })
   const [first, twin] = await Promise.all([search.search(asked, null), other.search(asked, null)])

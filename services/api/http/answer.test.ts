@@ -35,11 +35,6 @@ const cases: [header: string | undefined, encoding: string | null][] = [
   ['gzip;q=0.', null],
   [`${'x,'.repeat(10_000)}gzip`, null],
 ]
-for (const [header, encoding] of cases) {
-  t.test(
-    `decision 8: Accept-Encoding "${header?.slice(0, 40)}" is answered with ${encoding ?? 'no coding'}`,
-    async t => {
-      t.equal(encodingFor(header), encoding)
-    },
-  )
-}
+t.test('decision 8: the coding that Accept-Encoding prefers is taken', async t => {
+  for (const [header, encoding] of cases) t.equal(encodingFor(header), encoding, `${header?.slice(0, 40)}`)
+})
