@@ -18,7 +18,7 @@ await runCommand(
 function page(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(
     ([name, { type, default: fallback = '', about }]) =>
-      `| \`${name}\` | ${type} | ${fallback === '' ? '' : `\`${fallback}\``} | ${about} |`,
+      `- \`${name}\` (${type}${fallback === '' ? '' : `, \`${fallback}\``}): ${about}`,
   )
   return [
     '# Configuration',
@@ -30,10 +30,9 @@ function page(): string {
     'A `secret`, a `url` or `urls` may stand in a file of one line: set `NAME_FILE` to its path, as',
     '`DATABASE_URL_FILE=/run/secrets/database`. When `NAME` is set too, `NAME` counts.',
     '',
-    '`npm run configuration` prints this page from `shared/config/settings.ts`.',
+    'Each setting has its type and its default in brackets. `npm run configuration` prints this page',
+    'from `shared/config/settings.ts`.',
     '',
-    '| name | type | default | meaning |',
-    '|---|---|---|---|',
     ...rows,
     '',
   ].join('\n')

@@ -351,7 +351,7 @@ t.test('each bucket of a time is the sum of its parts, as the pages of the same 
     t.match((await counts(wrong)).json.errors?.then, [String], wrong)
 })
 
-t.test('copies of a page or an article are those of the plan, in order of ingestion', async t => {
+t.test('decision 43: copies of a page or an article are those of the plan, in order of ingestion', async t => {
   const list = (name: string, from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `${name}${from + n}`).join(' ')
   const wire = list('brug', 0, 100)

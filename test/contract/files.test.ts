@@ -8,9 +8,9 @@ import { startTestApi } from './api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What goes on beside every request: new articles and names are taken in. */
+/** What goes on beside every request: new articles and names are taken in, alerts are looked at. */
 const BESIDE =
-  /^(search\/archive\/archive|search\/memory\/(memory-index|name-index|name-lists)|shared\/process\/repeat)\.ts$/
+  /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage))\.ts$/
 /** What only runs where a row or a list is not in memory. */
 const COLD = ['/arrays.ts', '/search/store/postgres-articles.ts']
 

@@ -108,7 +108,7 @@ function expected(subject: (typeof ARTICLES)[number], plan: keyof typeof PLANS):
     .slice(0, 10)
 }
 
-t.test('issue 48.9: related are the closest within three days, one of each text, other languages first', async t => {
+t.test('decision 43: related are the closest within three days, one of each text, other languages first', async t => {
   const isRelated = new Ajv2020({ strict: false, validateFormats: false }).compile(RELATED_SCHEMA)
   const asked = world.model.requests.length
   let shown = 0
@@ -146,7 +146,7 @@ t.test('issue 48.9: related are the closest within three days, one of each text,
   t.same(article, (await ask(`${base}/explore/articles/${article.id}`, keys.all ?? '')).json.data, 'as in /v1')
 })
 
-t.test('issue 48.9: wrong questions, an article without a vector, and a vector store that is away', async t => {
+t.test('wrong questions, an article without a vector, and a vector store that is away', async t => {
   t.match((await related('')).json.errors, { id: [/Write the id/] })
   t.match((await related('id=')).json.errors, { id: [/Write the id/] })
   t.match((await related('id=a0&q=brug&ids=1')).json.errors, { q: [String], ids: [/did you mean id/] })
