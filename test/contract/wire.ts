@@ -1,19 +1,14 @@
 import { openLinkTo } from '../fleet/links/link.ts'
 
 /** A way to Postgres that notes the statements on it. */
-export interface Wire {
-  /** Address of the database on this way. */
-  url: string
-  /** The names of the prepared statements that were run since the last call; '' has no name. */
-  statements(): string[]
-  close(): Promise<void>
-}
+export type Wire = Awaited<ReturnType<typeof openWire>>
 
-export async function openWire(databaseUrl: string): Promise<Wire> {
+export async function openWire(databaseUrl: string) {
   let names: string[] = []
   const { url, close } = await openLinkTo(databaseUrl, () => messageReader(name => names.push(name)))
   return {
     ...{ url, close },
+    /** The names of the prepared statements that were run since the last call; '' has no name. */
     statements() {
       const run = names
       names = []

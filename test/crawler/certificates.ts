@@ -1,13 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 
 /** A certificate with its key, as PEM, as servers of tests use it. */
-export interface Certified {
-  certificate: string
-  key: string
-  x509: X509Certificate
-  /** The name of its subject. */
-  name: string
-}
+export type Certified = ReturnType<typeof certify>
 
 export interface CertificateOptions {
   name: string
@@ -24,7 +18,7 @@ export interface CertificateOptions {
 }
 
 /** Writes X.509 certificates (RFC 5280) in DER: Node reads them, but writes none. */
-export function certify(options: CertificateOptions): Certified {
+export function certify(options: CertificateOptions) {
   const { publicKey, privateKey } =
     options.rsa === true
       ? generateKeyPairSync('rsa', { modulusLength: 2048 })

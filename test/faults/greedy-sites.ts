@@ -18,11 +18,7 @@ export interface Greed {
   endless: number
 }
 
-export interface Sites {
-  honest: object[]
-  greedy: object[]
-  close(): Promise<void>
-}
+export type Sites = Awaited<ReturnType<typeof startSites>>
 
 /** Twenty honest outlets with so many articles each. */
 export const HONEST = 20
@@ -31,7 +27,7 @@ export const ARTICLES = 8
 type Closing = (() => unknown)[]
 
 /** Every host has an address of its own, because pace goes by host. */
-export async function startSites(greed: Greed): Promise<Sites> {
+export async function startSites(greed: Greed) {
   const closing: Closing = []
   const noise = randomBytes(Math.ceil(greed.bigBytes / 2)).toString('hex')
   const honest: object[] = []
