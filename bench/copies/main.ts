@@ -30,9 +30,9 @@ const COPIED = 0.4
 const RESPELT = [0, 0.02, 0.05, 0.08]
 
 /**
- * Groups of copies: speed and memory of the pass that `import` runs at its end, precision and recall
- * of a sample against the definition, and how long the API takes to look copies up and to count
- * texts.
+ * Groups of copies: speed and memory of the pass that `import` runs at its end, precision and
+ * recall of a sample against the definition, and how long the API takes to look copies up and to
+ * count texts.
  */
 export function run({ rows, signal }: BenchOptions): Promise<Figures> {
   return withServers(

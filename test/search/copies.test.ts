@@ -2,7 +2,6 @@ import t from 'tap'
 import { copyWords, judge, leastCommon } from '../../shared/copies/shingles.ts'
 import { generatedTexts, IGNORED, sentence, tryCopies } from './copy-histories.ts'
 
-
 t.test('groups are the stars of the definition, whoever finds them, ends, begins again, or leaves', t =>
   tryCopies(t, generatedTexts(70), 560),
 )

@@ -125,7 +125,8 @@ const toArticle = ({ at, outlet, body }: Story, number: number): NewArticle =>
 
 /**
  * Writes edited texts as imports and crawlers do, beside passes that are cut or run at once; then
- * takes articles out, finds groups again, and damages them. The groups are the naive ones each time.
+ * takes articles out, finds groups again, and damages them. Each time the groups are the naive
+ * ones.
  */
 export async function tryCopies(t: Test, texts: string[][], count: number): Promise<void> {
   const { database, pool } = await createTestPool(t)

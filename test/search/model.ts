@@ -266,7 +266,7 @@ const patienceOf = (meetings: Meeting[]): typeof patiently =>
 /** As `rights --apply` leaves them. */
 const BOUNDED = { pageNo: null, snippet: '', isBounded: true, hasVector: false }
 
-/** @param between is waited for between the batches of a crawler, and before an import's segments */
+/** @param between waited for between the batches of a crawler, and before an import's segments */
 type Act = (pool: Pool, actor: Actor, ended: Ended, between: () => Promise<void>) => Promise<void>
 
 const ACTS: Record<Actor['kind'], Act> = {

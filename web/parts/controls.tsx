@@ -160,8 +160,8 @@ export function Footer() {
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
 
 /**
- * State that belongs to `owner`: of another owner it is `start` again. At once, since an effect that
- * empties a field may come after the first letters.
+ * State that belongs to `owner`: of another owner it is `start` again. At once, since an effect
+ * that empties a field may come after the first letters.
  */
 export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void] {
   const [held, hold] = useState({ owner, value: start })
