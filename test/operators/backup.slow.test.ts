@@ -1,18 +1,25 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { createFleet, listen, until } from '../fleet.ts'
 import { runScript, startScript } from '../script.ts'
 
-const source = await startTestApi(t)
+const source = await startTestApi(t, { ALERT_HOSTS: '127.0.0.1' })
 const target = await createTestDatabase(t)
 const file = join(t.testdir(), 'perscope.backup')
-const envOf = (databaseUrl: string) => ({ DATABASE_URL: databaseUrl, REDIS_URL: '', QDRANT_URL: '' })
+const envOf = (databaseUrl: string) => ({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: '',
+  QDRANT_URL: '',
+  ALERT_HOSTS: '127.0.0.1',
+})
 const run = (databaseUrl: string, name: string, ...words: string[]) => runScript(name, words, envOf(databaseUrl))
 const backup = (...words: string[]) => run(source.config.DATABASE_URL, 'backup', ...words)
 const restore = (...words: string[]) => run(target.url, 'restore', ...words)
@@ -26,6 +33,40 @@ const titles = (from: number, to: number) =>
 await source.index(titles(0, 250))
 const { secret } = await source.issue()
 const first = await source.ask(secret, '/v1/articles?q=brug&per_page=40')
+
+/** What receivers were told: the address, the message, and its articles. One refuses at first. */
+const told: [path: string, id: string, titles: string][] = []
+const late: string[] = []
+let isOpen = false
+const receiver = createServer(async (request, response) => {
+  const { id, articles } = JSON.parse(await text(request))
+  const refuses = request.url === '/later' && !isOpen
+  if (refuses) late.push(id)
+  else told.push([request.url!, id, articles.map(({ title }: { title: string }) => title).join()])
+  response.writeHead(refuses ? 503 : 200).end()
+})
+const hook = `http://127.0.0.1:${await listen(receiver)}`
+t.teardown(() => receiver.close())
+const send = async (method: string, path: string, body: unknown) => {
+  const headers = { 'Content-Type': 'application/json' }
+  return (await source.ask(secret, `/explore/${path}`, { method, headers, body: JSON.stringify(body) })).json
+}
+for (const path of ['/now', '/later']) {
+  const { id } = (await send('POST', 'searches', { search: 'q=sluis', name: path })).data
+  await send('PUT', `searches/${id}/alert`, { to: hook + path, when: 'at once' })
+}
+const teller = createFleet(envOf(source.config.DATABASE_URL), t)
+await teller.start('notifier')
+await source.index([{ title: 'Sluis open' }])
+await until(
+  () => told.length > 0 && late.length > 0,
+  60_000,
+  () => teller.logs(),
+)
+const cited = await send('POST', 'citations', { search: 'q=sluis' })
+const isNoted = 'select from search_alerts where delivered_at is not null'
+await until(async () => (await source.pool.query(isNoted)).rowCount === 1, 60_000)
+await teller.stop()
 
 t.test('a backup is one moment of a database that is written to', async t => {
   let ended = false
@@ -54,7 +95,8 @@ t.test('a backup is one moment of a database that is written to', async t => {
 
 t.test('the restored API knows the same keys, has the same articles, and refuses cursors from before', async t => {
   const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' }, t)
-  await fleet.start('api')
+  isOpen = true
+  await Promise.all([fleet.start('api'), fleet.start('notifier')])
   const path = '/v1/articles?q=brug&per_page=40'
   const here = await ask(fleet.base() + path, secret)
   t.equal(here.status, 200)
@@ -64,12 +106,32 @@ t.test('the restored API knows the same keys, has the same articles, and refuses
   const newest = here.json.articles[0].ingested_at
   const archive = join(t.testdir(), 'one.ndjson')
   const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
-  const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer', body: null, outlet }
+  const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer sluis', body: null, outlet }
   await writeFile(archive, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
   t.match(await run(target.url, 'import', archive), { code: 0 })
   const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json
   await until(async () => (await found()).total_results === 1, 60_000)
   t.ok((await found()).articles[0].ingested_at > newest, 'it is later than all that clients have seen')
+  await until(
+    () => told.length >= 4,
+    60_000,
+    () => fleet.logs(),
+  )
+  const [now, later] = ['/now', '/later'].map(path => told.filter(([to]) => to === path))
+  t.strictSame(
+    now!.map(([, , titles]) => titles),
+    ['Sluis open', 'Nieuwkomer sluis'],
+    'nothing twice, and all',
+  )
+  t.strictSame(
+    later!.map(([, , titles]) => titles),
+    ['Sluis open', 'Nieuwkomer sluis'],
+  )
+  t.equal(later![0]![1], late[0], 'a message that had not arrived comes under its id')
+  const citation = await ask(`${fleet.base()}${cited.address}.json`, secret)
+  t.match(citation, { status: 200, json: { digest: cited.digest } })
+  t.match(await run(target.url, 'cite', 'verify', cited.digest), { code: 0, out: /^equal/ })
+  t.match(await run(target.url, 'verify'), { code: 0 })
   const running = await restore(file, '--yes')
   t.equal(running.code, 2)
   t.match(running.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
