@@ -1,5 +1,5 @@
 import { anyOf } from '../languages/index.ts'
-import type { InterstitialRules } from '../languages/language-rules.ts'
+import type { LanguageRules } from '../languages/nl.ts'
 import { fold } from '../markup/plain.ts'
 
 /**
@@ -8,8 +8,8 @@ import { fold } from '../markup/plain.ts'
  * language hold its phrases.
  */
 
-const any = (field: keyof InterstitialRules) => anyOf(rules => rules.interstitials[field])
-const phrases = (field: keyof InterstitialRules) => new RegExp(any(field), 'iu')
+const any = (field: keyof LanguageRules['interstitials']) => anyOf(rules => rules.interstitials[field])
+const phrases = (field: keyof LanguageRules['interstitials']) => new RegExp(any(field), 'iu')
 
 export const CONSENT = phrases('consent')
 export const CONSENT_ITSELF = new RegExp(any('consentItself'), 'i')

@@ -1,22 +1,10 @@
-import type { LanguageRules } from './language-rules.ts'
+import type { LanguageRules } from './nl.ts'
 
 /** German. */
 export const de: LanguageRules = {
   dates: {
-    months: [
-      'januar jan janner jaenner',
-      'februar feb feber',
-      'marz maerz mar',
-      'april apr',
-      'mai',
-      'juni jun',
-      'juli jul',
-      'august aug',
-      'september sept sep',
-      'oktober okt',
-      'november nov',
-      'dezember dez',
-    ],
+    months:
+      'januar jan janner jaenner|februar feb feber|marz maerz mar|april apr|mai|juni jun|juli jul|august aug|september sept sep|oktober okt|november nov|dezember dez',
     weekdays: 'montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag',
     ordinals: '',
     beforeMonth: '',

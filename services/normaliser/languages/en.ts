@@ -1,22 +1,10 @@
-import type { LanguageRules } from './language-rules.ts'
+import type { LanguageRules } from './nl.ts'
 
 /** English. */
 export const en: LanguageRules = {
   dates: {
-    months: [
-      'january jan',
-      'february feb',
-      'march mar',
-      'april apr',
-      'may',
-      'june jun',
-      'july jul',
-      'august aug',
-      'september sept sep',
-      'october oct',
-      'november nov',
-      'december dec',
-    ],
+    months:
+      'january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|october oct|november nov|december dec',
     weekdays: '(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?',
     ordinals: 'st|nd|rd|th',
     beforeMonth: 'of',

@@ -1,22 +1,10 @@
-import type { LanguageRules } from './language-rules.ts'
+import type { LanguageRules } from './nl.ts'
 
 /** French. */
 export const fr: LanguageRules = {
   dates: {
-    months: [
-      'janvier janv',
-      'fevrier fevr fev',
-      'mars mar',
-      'avril avr',
-      'mai',
-      'juin',
-      'juillet juil',
-      'aout',
-      'septembre sept',
-      'octobre oct',
-      'novembre nov',
-      'decembre dec',
-    ],
+    months:
+      'janvier janv|fevrier fevr fev|mars mar|avril avr|mai|juin|juillet juil|aout|septembre sept|octobre oct|novembre nov|decembre dec',
     weekdays: 'lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche',
     // The last one is Dutch as well.
     ordinals: 'er|ère|e',

@@ -2,9 +2,8 @@ import type { Language } from '../../../shared/articles/article.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
 import { fr } from './fr.ts'
-import type { LanguageRules } from './language-rules.ts'
 import { lb } from './lb.ts'
-import { nl } from './nl.ts'
+import { type LanguageRules, nl } from './nl.ts'
 
 /** The rules of each language. */
 export const LANGUAGE_RULES: Record<Language, LanguageRules> = { nl, fr, de, lb, en }

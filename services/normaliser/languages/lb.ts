@@ -1,22 +1,10 @@
-import type { LanguageRules } from './language-rules.ts'
+import type { LanguageRules } from './nl.ts'
 
 /** Luxembourgish. Its outlets write much German and French too: those words stand there. */
 export const lb: LanguageRules = {
   dates: {
-    months: [
-      'januar januaar jan',
-      'februar februaar feb',
-      'maerz maert mae',
-      'abrell abr',
-      'mee',
-      'juni jun',
-      'juli jul',
-      'august aug',
-      'september sep',
-      'oktober okt',
-      'november nov',
-      'dezember dez',
-    ],
+    months:
+      'januar januaar jan|februar februaar feb|maerz maert mae|abrell abr|mee|juni jun|juli jul|august aug|september sep|oktober okt|november nov|dezember dez',
     weekdays: 'méindeg|dënschdeg|mëttwoch|donneschdeg|freideg|samschdeg|sonndeg',
     ordinals: '',
     beforeMonth: '',

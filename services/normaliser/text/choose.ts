@@ -1,5 +1,5 @@
 import { anyOf } from '../languages/index.ts'
-import type { TextRules } from '../languages/language-rules.ts'
+import type { LanguageRules } from '../languages/nl.ts'
 import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
@@ -266,7 +266,7 @@ function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
  * their words. The patterns match whole lines, so an article about newsletters keeps its sentences.
  */
 
-const any = (field: keyof TextRules) => anyOf(rules => rules.text[field])
+const any = (field: keyof LanguageRules['text']) => anyOf(rules => rules.text[field])
 const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join('|')})`, 'iu')
 
 const READ_ALSO = words(any('readAlso'))
