@@ -155,35 +155,8 @@ function decode(text: string): string {
  * campaign and analytics tools document them; lower case.
  */
 
-const PREFIXES = [
-  'utm_',
-  'mtm_',
-  'pk_',
-  'piwik_',
-  'matomo_',
-  'hsa_',
-  'at_',
-  'ns_',
-  'wt_',
-  'wt.',
-  'mc_',
-  'fb_',
-  'ga_',
-  'guce_',
-  'sfmc_',
-  'oly_',
-  'vero_',
-  'elq',
-  'sara_',
-  'soc_',
-  '__hs',
-  '_hs',
-  '_x_tr_',
-  '__cf_chl_',
-  'trk_',
-  'tblci',
-  'amp_',
-]
+const PREFIXES = `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
+  __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_`.split(/\s+/)
 
 /** AT Internet: the full names, for the prefix `xt` is too short to trust. */
 const XT = new Set(['xtor', 'xtref', 'xtmc', 'xtcr', 'xtatc', 'xtnp', 'xts', 'xtsite', 'xtloc', 'xtdt'])
@@ -208,19 +181,7 @@ const NAMES = new Set([
  * Names of parameters that track with a word (`?ref=rss`), and identify an article with a number
  * (`?ref=12345`).
  */
-const NAMES_WITH_A_WORD = new Set([
-  'ref',
-  'source',
-  'src',
-  'from',
-  'partner',
-  'via',
-  'rss',
-  'share',
-  'shared',
-  'medium',
-  'origin',
-])
+const NAMES_WITH_A_WORD = new Set('ref source src from partner via rss share shared medium origin'.split(' '))
 
 /** Whether the parameter does not help to identify the article. Name and value decoded. */
 function isTracking(name: string, value: string): boolean {

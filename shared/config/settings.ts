@@ -198,22 +198,9 @@ export const SETTINGS = {
  * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
  * it is a typing error, or a setting of a former version (`QUESTION_`, `WEBSUB_`).
  */
-export const OWN_PREFIXES = [
-  'CRAWL_',
-  'POLL_',
-  'EMBED',
-  'AUTH_LOCK_',
-  'NORMALISE_',
-  'OPENSEARCH_',
-  'PAGES_',
-  'SEARCH_',
-  'QDRANT_',
-  'QUESTION_',
-  'REDIS_SENTINEL',
-  'RIGHTS_',
-  'TLS_',
-  'WEBSUB_',
-] as const
+export const OWN_PREFIXES =
+  `CRAWL_ POLL_ EMBED AUTH_LOCK_ NORMALISE_ OPENSEARCH_ PAGES_ SEARCH_ QDRANT_ QUESTION_ REDIS_SENTINEL RIGHTS_ TLS_
+  WEBSUB_`.split(/\s+/)
 
 /** One line of the settings table. */
 export interface Setting {

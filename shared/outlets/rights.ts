@@ -251,17 +251,7 @@ interface Rule {
 
 /** Rules with a value behind a colon. Any other word before a colon is the name of an agent. */
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
-const DIRECTIVES = new Set([
-  ...VALUED,
-  'noindex',
-  'none',
-  'nosnippet',
-  'noarchive',
-  'nofollow',
-  'index',
-  'follow',
-  'all',
-])
+const DIRECTIVES = new Set([...VALUED, ...'noindex none nosnippet noarchive nofollow index follow all'.split(' ')])
 /** The first half of a date that a comma divides: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */
 const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{1,2})$/
 

@@ -29,151 +29,102 @@ const month = (text: SampleText) => text.publishedAt.toISOString().slice(0, 7).r
 
 const RSS = { path: '/rss.xml', format: 'rss', whole: false } as const
 
+type Site = Pick<SampleOutlet, 'colour' | 'metadata' | 'forbidden' | 'address' | 'feed'>
+
+const outletOf = (
+  country: Country,
+  languages: SampleOutlet['languages'],
+  name: string,
+  domain: string,
+  motto: string,
+  site: Site,
+): SampleOutlet => ({ country, languages, name, domain, motto, ...site })
+
 export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
-  {
-    name: 'De Dagkoerier',
-    domain: 'dagkoerier.example',
-    country: 'NL',
-    languages: ['nl'],
-    motto: 'Nieuws uit het hele land',
+  outletOf('NL', ['nl'], 'De Dagkoerier', 'dagkoerier.example', 'Nieuws uit het hele land', {
     colour: '#a3182d',
     metadata: 'json-ld',
     forbidden: '/zoeken',
     address: text => `/${folder(text.section)}/${text.slug}~a${text.number}/`,
     feed: RSS,
-  },
-  {
-    name: 'Noorderkrant',
-    domain: 'noorderkrant.example',
-    country: 'NL',
-    languages: ['nl'],
-    motto: 'Groningen, Friesland, Drenthe en de eilanden',
+  }),
+  outletOf('NL', ['nl'], 'Noorderkrant', 'noorderkrant.example', 'Groningen, Friesland, Drenthe en de eilanden', {
     colour: '#1d4e89',
     metadata: 'none',
+    forbidden: '/beheer/',
     address: text => `/artikel/${text.number}.html`,
     feed: RSS,
-    forbidden: '/beheer/',
-  },
-  {
-    name: 'Polderpost',
-    domain: 'polderpost.example',
-    country: 'NL',
-    languages: ['nl'],
-    motto: 'Voor wie van het land leeft',
+  }),
+  outletOf('NL', ['nl'], 'Polderpost', 'polderpost.example', 'Voor wie van het land leeft', {
     colour: '#3f6f21',
     metadata: 'open-graph',
     forbidden: '/prijzen/',
     address: text => `/nieuws/${text.slug}`,
     feed: { path: '/feed.json', format: 'json', whole: false },
-  },
-  {
-    name: 'The Delta Dispatch',
-    domain: 'deltadispatch.example',
-    country: 'NL',
-    languages: ['en'],
-    motto: 'The Netherlands in English',
+  }),
+  outletOf('NL', ['en'], 'The Delta Dispatch', 'deltadispatch.example', 'The Netherlands in English', {
     colour: '#b34d10',
     metadata: 'json-ld',
     forbidden: '/previews/',
     address: text => (text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`),
     feed: { path: '/atom.xml', format: 'atom', whole: false },
-  },
-  {
-    name: 'De Scheldebode',
-    domain: 'scheldebode.example',
-    country: 'BE',
-    languages: ['nl'],
-    motto: 'De krant van Gent tot Antwerpen',
+  }),
+  outletOf('BE', ['nl'], 'De Scheldebode', 'scheldebode.example', 'De krant van Gent tot Antwerpen', {
     colour: '#0b6e6e',
     metadata: 'json-ld',
     forbidden: '/zoek',
     address: text => `/cnt/${text.number}`,
     feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
-  },
-  {
-    name: 'Le Fil wallon',
-    domain: 'lefilwallon.example',
-    country: 'BE',
-    languages: ['fr'],
-    motto: 'De Tournai à Verviers',
+  }),
+  outletOf('BE', ['fr'], 'Le Fil wallon', 'lefilwallon.example', 'De Tournai à Verviers', {
     colour: '#b3001b',
     metadata: 'open-graph',
     forbidden: '/abonnes/',
     address: text => `/article/${text.slug}_${text.number}.html`,
     feed: { ...RSS, whole: true },
-  },
-  {
-    name: 'Ostblick',
-    domain: 'ostblick.example',
-    country: 'BE',
-    languages: ['de'],
-    motto: 'Nachrichten aus Ostbelgien',
+  }),
+  outletOf('BE', ['de'], 'Ostblick', 'ostblick.example', 'Nachrichten aus Ostbelgien', {
     colour: '#54428e',
     metadata: 'open-graph',
     forbidden: '/suche',
     address: text => `/${folder(text.section)}/${text.slug}-${text.number}`,
     feed: { path: '/aktuell.atom', format: 'atom', whole: true },
-  },
-  {
-    name: 'The Brussels Ledger',
-    domain: 'brusselsledger.example',
-    country: 'BE',
-    languages: ['en'],
-    motto: 'Belgium and Europe, in plain English',
+  }),
+  outletOf('BE', ['en'], 'The Brussels Ledger', 'brusselsledger.example', 'Belgium and Europe, in plain English', {
     colour: '#22333b',
     metadata: 'open-graph',
+    forbidden: '/search',
     address: text => `/p/${text.slug}`,
     feed: RSS,
-    forbidden: '/search',
-  },
-  {
-    name: "D'Moiesblat",
-    domain: 'moiesblat.example',
-    country: 'LU',
-    languages: ['lb'],
-    motto: 'Wat zu Lëtzebuerg geschitt',
+  }),
+  outletOf('LU', ['lb'], "D'Moiesblat", 'moiesblat.example', 'Wat zu Lëtzebuerg geschitt', {
     colour: '#00699b',
     metadata: 'json-ld',
     forbidden: '/intern/',
     address: text => `/${text.answer === 'disallowed' ? 'intern' : 'a'}/${text.slug}`,
     feed: { ...RSS, whole: true },
-  },
-  {
-    name: 'Uelzecht Bléck',
-    domain: 'uelzechtbleck.example',
-    country: 'LU',
-    languages: ['lb', 'de'],
-    motto: 'Den Süden erzielt',
+  }),
+  outletOf('LU', ['lb', 'de'], 'Uelzecht Bléck', 'uelzechtbleck.example', 'Den Süden erzielt', {
     colour: '#8c4a1f',
     metadata: 'json-ld',
     forbidden: '/admin/',
     address: text => `/bleck/${text.slug}`,
     feed: { path: '/feed.json', format: 'json', whole: true },
-  },
-  {
-    name: 'Moselkurier',
-    domain: 'moselkurier.example',
-    country: 'LU',
-    languages: ['de'],
-    motto: 'Für beide Ufer',
+  }),
+  outletOf('LU', ['de'], 'Moselkurier', 'moselkurier.example', 'Für beide Ufer', {
     colour: '#5b1a3a',
     metadata: 'none',
     forbidden: '/druck/',
     address: text => `/artikel/${text.number}.html`,
     feed: RSS,
-  },
-  {
-    name: 'Le Plateau',
-    domain: 'leplateau.example',
-    country: 'LU',
-    languages: ['fr', 'en'],
-    motto: 'Le quotidien du Kirchberg',
+  }),
+  outletOf('LU', ['fr', 'en'], 'Le Plateau', 'leplateau.example', 'Le quotidien du Kirchberg', {
     colour: '#14213d',
     metadata: 'json-ld',
     forbidden: '/compte/',
     address: text => `/${text.language}/${folder(text.section)}/${text.slug}`,
     feed: RSS,
-  },
+  }),
 ]
 
 /** The texts of an outlet, newest first. */

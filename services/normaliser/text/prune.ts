@@ -118,18 +118,7 @@ const FURNITURE = new RegExp(
     .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
     .join('|'),
 )
-const ELEMENTS = new Set([
-  'nav',
-  'aside',
-  'footer',
-  'form',
-  'figcaption',
-  'dialog',
-  'menu',
-  'address',
-  'fieldset',
-  'time',
-])
+const ELEMENTS = new Set('nav aside footer form figcaption dialog menu address fieldset time'.split(' '))
 const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alertdialog|menu|tablist|toolbar)$/
 
 export const isConsent = (element: Element): boolean => CONSENT.test(label(element))

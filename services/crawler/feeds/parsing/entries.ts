@@ -70,26 +70,8 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     originalLink: firstText(markup, item, 'feedburner:origlink', 'pheedo:origlink'),
     about: about ? resolveLink(about, item.base) : null,
     title: firstConstruct(markup, item, 'title', 'atom:title', 'dc:title', 'media:title'),
-    summary: firstConstruct(
-      markup,
-      item,
-      'description',
-      'summary',
-      'atom:summary',
-      'dc:description',
-      'itunes:summary',
-      'media:description',
-    ),
-    content: firstConstruct(
-      markup,
-      item,
-      'content:encoded',
-      'content',
-      'atom:content',
-      'xhtml:body',
-      'body',
-      'fullitem',
-    ),
+    summary: firstConstruct(markup, item, ...SUMMARIES),
+    content: firstConstruct(markup, item, ...CONTENTS),
     authors: authorsOf(markup, item, publisher),
     published: firstText(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
@@ -97,23 +79,14 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
   }
 }
 
+const SUMMARIES = 'description summary atom:summary dc:description itunes:summary media:description'.split(' ')
+const CONTENTS = 'content:encoded content atom:content xhtml:body body fullitem'.split(' ')
+const MODIFIED = 'updated atom:updated modified atom:modified dcterms:modified'.split(' ')
 /** RSS; Atom 1.0 and 0.3; Dublin Core; then the dates of a creation or change. */
 const PUBLISHED = [
-  ...[
-    'pubdate',
-    'published',
-    'atom:published',
-    'issued',
-    'atom:issued',
-    'dc:date',
-    'dcterms:issued',
-    'dcterms:created',
-  ],
-  ...['created', 'atom:created', 'updated', 'atom:updated', 'modified', 'atom:modified', 'dcterms:modified', 'date'],
+  ...'pubdate published atom:published issued atom:issued dc:date dcterms:issued dcterms:created'.split(' '),
+  ...['created', 'atom:created', ...MODIFIED, 'date'],
 ]
-
-/** Atom 1.0 and 0.3, Dublin Core. */
-const MODIFIED = ['updated', 'atom:updated', 'modified', 'atom:modified', 'dcterms:modified']
 
 function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLink'> {
   const guid = childrenOf(item, 'guid')[0]
@@ -205,12 +178,8 @@ const isHtml = (link: FeedElement) => /html/i.test(link.attributes.get('type') ?
  * service.*).
  */
 const NO_PAGE = new Set(
-  ['self', 'edit', 'edit-media', 'enclosure', 'replies', 'related', 'via', 'license', 'next', 'hub', 'up'].concat([
-    'service.post',
-    'service.edit',
-    'service.feed',
-    'http://schemas.google.com/g/2005#replies',
-  ]),
+  `self edit edit-media enclosure replies related via license next hub up service.post service.edit service.feed
+  http://schemas.google.com/g/2005#replies`.split(/\s+/),
 )
 
 /**
