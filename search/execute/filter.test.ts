@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { TimeBounds } from '../query/filters.ts'
+import { and, or, type QueryNode, term } from '../query/parse.ts'
 import { columnsOf, decodeColumns, documentOrder, encodeColumns, type SegmentArticle } from '../segment/columns.ts'
 import { arraySet, docsOf, rangeSet } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { applyFilter } from './plan.ts'
+import { compile } from './two-phase.ts'
 
 const time = fc.integer({ min: 0, max: 12 })
 
@@ -85,3 +87,25 @@ function segmentOf(all: SegmentArticle[]): SegmentMeta {
     undated: all.filter(one => one.published === null).length,
   }
 }
+
+t.test('a conjunction asks for the lists of a phrase where its other clauses leave documents', async t => {
+  const phrase: QueryNode = { kind: 'phrase', words: ['x', 'y'], scope: 'title_body' }
+  const evaluate = compile(and([phrase, or([term('a'), term('b')])]))
+  const cases: [what: string, known: Record<string, number[]>, needsPhrase: boolean][] = [
+    ['none is left', { a: [], b: [] }, false],
+    ['some are left', { a: [1], b: [] }, true],
+    ['not known yet', {}, true],
+  ]
+  for (const [what, known, needsPhrase] of cases) {
+    const asked: string[] = []
+    evaluate(
+      list => {
+        asked.push(list)
+        return known[list] === undefined ? null : arraySet(Uint16Array.from(known[list]), 100)
+      },
+      100,
+      null,
+    )
+    t.equal(asked.includes('Wx\ny'), needsPhrase, what)
+  }
+})

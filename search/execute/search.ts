@@ -12,6 +12,7 @@ import type { IndexPart, IndexParts, SearchSizes, StoredMeta } from './index-par
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
+import { cheapFirst } from './two-phase.ts'
 
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
@@ -322,13 +323,11 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
 }
 
 /**
- * Terms are evaluated first, because a phrase looks at its candidates one by one. Stops when
+ * Phrases are evaluated last, because a phrase looks at its candidates one by one. Stops when
  * nothing is left.
  */
 function conjunction(clauses: QueryNode[], segment: Evaluated, within: DocIdSet | null): DocIdSet {
-  const terms = clauses.filter(clause => clause.kind === 'term')
-  const others = clauses.filter(clause => clause.kind !== 'term')
-  const [first, ...more] = [...terms, ...others]
+  const [first, ...more] = cheapFirst(clauses)
   return more.reduce(
     (found, clause) => (found.count === 0 ? found : intersection(found, evaluate(clause, segment, found))),
     evaluate(first!, segment, within),

@@ -68,7 +68,7 @@ export function compile(node: QueryNode): Evaluate {
       return disjunction(node.of.map(compile))
     case 'and': {
       const terms = node.of.flatMap(clause => (clause.kind === 'term' ? [clause.term] : []))
-      const others = node.of.filter(clause => clause.kind !== 'term').map(compile)
+      const others = cheapFirst(node.of.filter(clause => clause.kind !== 'term')).map(compile)
       return terms.length > MANY ? longConjunction(terms, others) : conjunction(terms, others)
     }
     case 'andNot':
@@ -98,12 +98,26 @@ function disjunction(clauses: Evaluate[]): Evaluate {
   }
 }
 
+/** Clauses with phrases last: these may leave documents open, and need lists of their own. */
+export const cheapFirst = (clauses: QueryNode[]) => clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
+
+/** How many phrases a query holds; NEAR counts as one. */
+function phrasesOf(node: QueryNode): number {
+  if (node.kind === 'term') return 0
+  if (node.kind === 'phrase') return 1
+  if (node.kind === 'near') return 1 + phrasesOf(node.of)
+  const parts = node.kind === 'andNot' ? [node.of, ...node.not] : node.of
+  return parts.reduce((sum, part) => sum + phrasesOf(part), 0)
+}
+
 /**
  * Evaluates the single terms first; the other clauses then check only the documents that remain.
+ * Where none remain, the lists of the clauses that follow are not needed.
  */
 function conjunction(terms: string[], others: Evaluate[]): Evaluate {
   return (lists, size, within) => {
-    const loaded = terms.map(lists)
+    const watched = watch(lists)
+    const loaded = terms.map(watched.lists)
     const known = loaded.filter(set => set !== null)
     let few = within
     let matches = known.map(exactly)
@@ -118,7 +132,8 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
       matches = [exactly(found)]
     }
     for (const clause of others) {
-      const found = clause(lists, size, few)
+      const found = clause(watched.lists, size, few)
+      if (leavesNothing(found, watched)) return exactly(found.candidates)
       if (isFew(found.candidates)) few = found.candidates
       matches.push(found)
     }
@@ -126,6 +141,9 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
     return intersect(matches)
   }
 }
+
+const leavesNothing = ({ candidates }: TwoPhaseMatches, { isMissing }: ReturnType<typeof watch>) =>
+  candidates.count === 0 && !isMissing()
 
 /** Evaluates the first terms alone, then all where documents remain. */
 function longConjunction(terms: string[], others: Evaluate[]): Evaluate {
