@@ -97,11 +97,11 @@ async function readSlice(client: Client, { first, last }: SegmentRange, work: Ve
     return range
   }
   const sources = await postgresArticles(reads).readSources(meta)
-  const builder = createSegmentBuilder(sources, meta.first)
-  for await (const rows of readNumbered(client, meta)) await compareRows(rows, work, builder.addWords)
   const columns = await store.readColumns([meta.no], version).catch((error: Error) => {
     if (!(error instanceof RangeError)) throw error
   })
+  const builder = createSegmentBuilder(sources, meta.first, { rule: columns?.[0]?.columns.rule })
+  for await (const rows of readNumbered(client, meta)) await compareRows(rows, work, builder.addWords)
   const dictionary = await store.readDictionary(meta, version)
   const differ = (text: string, more = 0) =>
     work.found('segments', `segment ${meta.no} (${meta.first} to ${meta.last}): ${text}`, more)

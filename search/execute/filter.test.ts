@@ -46,7 +46,7 @@ t.test('a segment says as a whole what is true of each of its documents', async 
     fc.property(articles, questions, fc.boolean(), (all, asked, every) => {
       const segment = segmentOf(all)
       const sorted = all.toSorted(documentOrder)
-      const own = decodeColumns(encodeColumns(columnsOf(sorted, segment.first, new Uint8Array(3))))
+      const own = decodeColumns(encodeColumns(columnsOf(sorted, segment.first, new Uint8Array(3), 1)))
       const chosen = sorted.map((_, doc) => doc).filter(doc => every || doc % 3 === 0)
       const set = every ? rangeSet(0, own.size, own.size) : arraySet(Uint16Array.from(chosen), own.size)
       assert.deepEqual(
@@ -108,4 +108,10 @@ t.test('a conjunction asks for the lists of a phrase where its other clauses lea
     )
     t.equal(asked.includes('Wx\ny'), needsPhrase, what)
   }
+})
+
+t.test('columns tell the rule of their segment; those of a former version tell none', async t => {
+  const now = encodeColumns(columnsOf([], 1n, new Uint8Array(3), 1))
+  t.equal(decodeColumns(now).rule, 1)
+  t.equal(decodeColumns(now.subarray(0, -1)).rule, 0)
 })

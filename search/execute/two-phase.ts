@@ -238,7 +238,8 @@ function phrase(words: string[]): Evaluate {
   return (lists, size, within) => {
     if (first !== null && !canHaveAll(first, lists, size)) return exactly(emptySet(size))
     const pairs = pairTerms.map(pair => lists(pair.own))
-    // Which other lists are needed depends on which pairs have one.
+    // Which other lists are needed depends on which pairs have one. That of three words mostly is.
+    if (tripleTerms.length === 1) lists(tripleTerms[0]!.own)
     if (!pairs.every(pair => pair !== null)) return exactly(emptySet(size))
     if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(limitTo(pairs[0]!, within))
     const triples = tripleBounds(pairs, tripleTerms, lists, size)
@@ -267,17 +268,18 @@ function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, 
 
 /**
  * Sets that hold every document with all triples, as far as triples are indexed. `exact`: the last
- * of them that holds no other documents.
+ * of them that holds no other documents. A triple may be a term where both of its pairs are.
  */
 function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
   const bounds: DocIdSet[] = []
   let exact: DocIdSet | null = null
   for (const [at, { own, shared }] of terms.entries()) {
-    if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
-    const triple = lists(own)
+    const fewer = Math.min(pairs[at]!.count, pairs[at + 1]!.count)
+    const triple = fewer === 0 ? null : lists(own)
     if (triple === null) continue
     if (triple.count > 0) exact = triple
-    bounds.push(triple.count > 0 ? triple : (lists(shared) ?? emptySet(size)))
+    if (triple.count > 0) bounds.push(triple)
+    else if (isFrequent(fewer, size)) bounds.push(lists(shared) ?? emptySet(size))
   }
   return { bounds, exact }
 }

@@ -4,7 +4,7 @@ import { wordList } from '../analysis/index.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
-import { isFrequent, SHINGLES } from './shingles.ts'
+import { isFrequent, SHINGLE_RULE, SHINGLES } from './shingles.ts'
 
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
@@ -22,7 +22,7 @@ function note(truth: Truth, name: string, doc: number): void {
 }
 
 /** A segment of random texts, and what stands in them. */
-function buildSegment(size: number) {
+function buildSegment(size: number, length: number, rule: number) {
   const articles = Array.from({ length: size }, (_, doc): SegmentSource => {
     const seq = BigInt(doc + 1)
     return {
@@ -30,17 +30,18 @@ function buildSegment(size: number) {
       ...{ country: 'NL', language: 'nl' },
     }
   })
-  const builder = createSegmentBuilder(articles, 1n)
-  const truth: Record<'pairs' | 'titlePairs' | 'triples', Truth> = {
-    ...{ pairs: new Map(), titlePairs: new Map(), triples: new Map() },
+  const builder = createSegmentBuilder(articles, 1n, { rule })
+  const truth: Record<'words' | 'pairs' | 'titlePairs' | 'triples', Truth> = {
+    ...{ words: new Map(), pairs: new Map(), titlePairs: new Map(), triples: new Map() },
   }
   const word = createWords(2_000)
   for (let doc = 0; doc < size; doc++) {
     const title = Array.from({ length: 3 }, word)
-    const body = Array.from({ length: 9 }, word)
+    const body = Array.from({ length }, word)
     builder.addWords(BigInt(doc + 1), wordList(title), wordList(body))
     for (const pair of runs(title, 2)) note(truth.titlePairs, pair, doc)
     for (const text of [title, body]) {
+      for (const word of text) note(truth.words, word, doc)
       for (const pair of runs(text, 2)) note(truth.pairs, pair, doc)
       for (const triple of runs(text, 3)) note(truth.triples, triple, doc)
     }
@@ -62,38 +63,46 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
   }
 }
 
-// The more documents, the more of them it takes for words side by side to have a list of their own.
-for (const [size, enough] of [
-  [1_000, 4],
-  [30_000, 14],
-] as const) {
-  t.test(`a segment of ${size} documents finds words side by side`, async t => {
-    const { truth, list } = buildSegment(size)
+// The more documents, the more of them it takes for words side by side to have a list of their own,
+// unless both words are in so many that they meet by chance.
+for (const { size, body, rule, enough, met } of [
+  { size: 1_000, body: 9, rule: 0, enough: 4, met: Infinity },
+  { size: 30_000, body: 9, rule: 0, enough: 14, met: Infinity },
+  { size: 1_000, body: 300, rule: SHINGLE_RULE, enough: 4, met: 256 },
+  { size: 41_000, body: 9, rule: SHINGLE_RULE, enough: 5, met: 256 },
+]) {
+  t.test(`a segment of ${size} documents finds words side by side, by rule ${rule}`, async t => {
+    const { truth, list } = buildSegment(size, body, rule)
+    const sizeOf = (word: string) => truth.words.get(word)!.size
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
+    const meets = ([first = '', second = '']: string[]) => sizeOf(first) * sizeOf(second) >= met * size
+    const isTerm = (pair: string) => truth.pairs.get(pair)!.size >= enough || meets(pair.split(' '))
     const wrong: string[] = []
-    const seen = { own: 0, shared: 0 }
+    const seen = { own: 0, met: 0, shared: 0 }
     /** Enough documents have a list of their own, with no others; the rest is in a shared one. */
-    const check = (docs: Set<number>, own: string, shared: string) => {
-      const isListed = docs.size >= enough
-      seen[isListed ? 'own' : 'shared']++
-      const others = isListed ? docs : new Set(list(shared))
+    const check = (docs: Set<number>, own: string, shared: string | null, isMet = false) => {
+      const isListed = docs.size >= enough || isMet
+      seen[isListed ? (docs.size < enough ? 'met' : 'own') : 'shared']++
+      const others = isListed || shared === null ? docs : new Set(list(shared))
       if (list(own).join() !== (isListed ? [...docs].join() : '') || [...docs].some(doc => !others.has(doc)))
         wrong.push(own)
     }
     for (const [pair, docs] of truth.pairs) {
       const [first = '', second = ''] = pair.split(' ')
-      check(docs, SHINGLES.pair(first, second), SHINGLES.sharedPair(first, second))
+      check(docs, SHINGLES.pair(first, second), SHINGLES.sharedPair(first, second), meets([first, second]))
     }
     for (const [pair, docs] of truth.titlePairs) {
       const [first = '', second = ''] = pair.split(' ')
       if (docs.size >= enough) check(docs, SHINGLES.titlePair(first, second), '')
     }
     t.ok(seen.own > 6 && seen.shared > 3, `${seen.own} pairs with lists of their own, ${seen.shared} with others'`)
+    t.ok(body < 300 || seen.met > 3, `${seen.met} pairs with lists of their own because their words meet often`)
     Object.assign(seen, { own: 0, shared: 0 })
     for (const [triple, docs] of truth.triples) {
       const [first = '', second = '', third = ''] = triple.split(' ')
-      if (frequent(`${first} ${second}`) && frequent(`${second} ${third}`))
-        check(docs, SHINGLES.triple(first, second, third), SHINGLES.sharedTriple(first, second, third))
+      const pairs = [`${first} ${second}`, `${second} ${third}`]
+      const [own, shared] = [SHINGLES.triple(first, second, third), SHINGLES.sharedTriple(first, second, third)]
+      if (pairs.every(rule === 0 ? frequent : isTerm)) check(docs, own, pairs.every(frequent) ? shared : null)
     }
     t.ok(seen.own > 3 && seen.shared > 3, `${seen.own} triples with lists of their own, ${seen.shared} with others'`)
     t.same(wrong, [])

@@ -20,7 +20,7 @@ import {
   type PostingLists,
   type SegmentTexts,
 } from './postings-builder.ts'
-import { addShingles } from './shingles.ts'
+import { addShingles, SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
 
 /** An article as a segment takes it in. */
@@ -44,13 +44,15 @@ interface BuilderOptions {
   vocabulary?: Vocabulary | undefined
   /** Words of all texts, to make room for them at once. */
   words?: number | undefined
+  /** Of shingles, as columns name it; absent: that of new segments. */
+  rule?: number | undefined
 }
 
 /** @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it */
 export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
-  { brake = noBrake, vocabulary = createVocabulary(), words }: BuilderOptions = {},
+  { brake = noBrake, vocabulary = createVocabulary(), words, rule = SHINGLE_RULE }: BuilderOptions = {},
 ) {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
@@ -105,11 +107,11 @@ export function createSegmentBuilder(
         addWordTerms(dictionary, documents, texts, vocabulary, brake)
       })
       buckets.fill(dictionary => {
-        addShingles(dictionary, texts, wordIds, brake)
+        addShingles(dictionary, texts, wordIds, brake, rule)
         release(texts.words.view())
       })
       return {
-        columns: encodeColumns(columnsOf(documents, firstSeq, buckets.terms())),
+        columns: encodeColumns(columnsOf(documents, firstSeq, buckets.terms(), rule)),
         bucketBits: buckets.bits,
         buckets: buckets.blocks(),
       }

@@ -29,6 +29,8 @@ export interface Columns {
   authors: Int32Array
   /** Which terms the segment may have; empty: any. Segments of former versions have none. */
   terms: TermFilter
+  /** By which its shingles were made (`shingles.ts`); 0: a former version made it. */
+  rule: number
 }
 
 /** One article as a segment takes it in; times in ms since 1970. */
@@ -49,7 +51,7 @@ export function documentOrder(a: SegmentArticle, b: SegmentArticle): number {
 }
 
 /** @param articles in `documentOrder` */
-export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: TermFilter): Columns {
+export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: TermFilter, rule: number): Columns {
   const authorStarts = new Uint32Array(articles.length + 1)
   articles.forEach((article, doc) => {
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
@@ -68,6 +70,7 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: T
     authorStarts,
     authors: Int32Array.from(articles.flatMap(article => article.authorNos)),
     terms,
+    rule,
   }
 }
 
@@ -91,9 +94,9 @@ const HEADER = 4
 /** The arrays one after the other, widest elements first, so that each is aligned. */
 export function encodeColumns(columns: Columns): Buffer {
   const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, columns.terms.length)
-  const { published, ingested, publishers, authorStarts, authors, offsets, terms } = columns
+  const { published, ingested, publishers, authorStarts, authors, offsets, terms, rule } = columns
   return Buffer.concat(
-    [header, published, ingested, publishers, authorStarts, authors, offsets, terms].map(
+    [header, published, ingested, publishers, authorStarts, authors, offsets, terms, Uint8Array.of(rule)].map(
       array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
     ),
   )
@@ -136,6 +139,7 @@ export function decodeColumns(bytes: Uint8Array): Columns {
     authors: new Int32Array(buffer, next(authors * 4), authors),
     offsets: new Uint16Array(buffer, next(size * 2), size),
     terms: new Uint8Array(buffer, next(terms), terms),
+    rule: new Uint8Array(buffer, at)[0] ?? 0,
   }
 }
 

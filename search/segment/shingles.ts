@@ -10,23 +10,31 @@ import type { WordIds } from './word-ids.ts'
  * stands in many documents is a term of its own, so its posting list is the answer to a search for
  * the two. All other pairs share 65,536 lists by their hash. A shared list has every document with
  * the pair, and some others: after the lists of the single words, few candidates remain to be
- * verified. Where two overlapping pairs are so frequent that even their intersection is large, the
- * three words (a triple) are treated in the same way.
+ * verified. Three words whose two pairs are terms (a triple) are a term as well when enough
+ * documents have them.
  */
 
-/** A pair in so many documents, or in this part of them if that is more, is a term. */
-const LISTED = { least: 4, part: 1 / 2_048 } as const
+/**
+ * A pair in four documents or more, and in this part of them, is a term. So is a pair whose two
+ * words would meet in `met` documents by chance: its shared list would leave many candidates open.
+ * Segments of former versions stay, so their rule does. Columns tell by which a segment was made.
+ */
+const FORMER = { part: 1 / 2_048, met: Infinity, triples: 'frequent' } as const
+const CURRENT = { part: 1 / 8_192, met: 256, triples: 'listed' } as const
 
-/** A pair in this part of the documents is frequent: two that overlap are indexed as a triple. */
-const FREQUENT = { least: 4, part: 1 / 64 } as const
+/** The rule of new segments; 0: that of former versions. */
+export const SHINGLE_RULE = 1
 
-const atLeast = (size: number, { least, part }: { least: number; part: number }) =>
-  Math.max(least, Math.floor(size * part))
+/**
+ * A pair in this part of the documents is frequent. Triples of two such pairs that are no terms
+ * share lists as well.
+ */
+const FREQUENT = 1 / 64
+
+const atLeast = (size: number, part: number) => Math.max(4, Math.floor(size * part))
 
 /** Whether a pair that has a list of its own is frequent. */
-export function isFrequent(documents: number, size: number): boolean {
-  return documents >= atLeast(size, FREQUENT)
-}
+export const isFrequent = (documents: number, size: number) => documents >= atLeast(size, FREQUENT)
 
 export const SHINGLES = {
   pair: TERMS.pair,
@@ -51,11 +59,19 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
 }
 
 /** Adds the pairs and triples of all documents to their dictionary. */
-export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, wordIds: WordIds, brake: Brake): void {
-  const places = placesOf(texts, wordIds, brake)
-  const pairs = addPairs(dictionary, places, brake)
+export function addShingles(
+  dictionary: DictionaryBuilder,
+  texts: SegmentTexts,
+  wordIds: WordIds,
+  brake: Brake,
+  rule = SHINGLE_RULE,
+): void {
+  const { part, met, triples } = rule === 0 ? FORMER : CURRENT
+  const places = placesOf(texts, wordIds, brake, part)
+  const meets = met === Infinity ? () => false : meetsOften(texts, wordIds, met)
+  const pairs = addPairs(dictionary, places, brake, meets)
   addTitlePairs(dictionary, texts, places.word, places.enough)
-  addTriples(dictionary, texts, places, pairs, brake)
+  addTriples(dictionary, texts, places, pairs, brake, triples)
   release(pairs.at)
 }
 
@@ -74,7 +90,12 @@ interface Places {
   eachPair: EachPlace
 }
 
-function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, brake: Brake): Places {
+function placesOf(
+  { words, titleStarts, bodyStarts, ends }: SegmentTexts,
+  wordIds: WordIds,
+  brake: Brake,
+  part: number,
+): Places {
   const size = ends.length
   const hash = (at: number) => wordIds.hash(words.at(at))
   const eachPair: EachPlace = visit => {
@@ -88,7 +109,7 @@ function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordId
   return {
     words,
     size,
-    enough: atLeast(size, LISTED),
+    enough: atLeast(size, part),
     word: at => wordIds.text(words.at(at)),
     hash,
     pairHash: at => pairHash(hash(at - 1), hash(at)),
@@ -96,7 +117,23 @@ function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordId
   }
 }
 
-function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake): Groups {
+/** Whether the word at a place and the one before would meet in so many documents by chance. */
+function meetsOften(texts: SegmentTexts, { size }: WordIds, met: number): (at: number) => boolean {
+  const { titleStarts, ends } = texts
+  const words = texts.words.view()
+  const documents = new Int32Array(size)
+  const latest = new Int32Array(size).fill(-1)
+  for (let doc = 0; doc < ends.length; doc++) {
+    for (let at = titleStarts[doc]!; at < ends[doc]!; at++) {
+      const word = words[at]!
+      if (latest[word] !== doc) documents[word]!++
+      latest[word] = doc
+    }
+  }
+  return at => documents[words[at - 1]!]! * documents[words[at]!]! >= met * ends.length
+}
+
+function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, meets: (at: number) => boolean): Groups {
   const { words, word, hash, enough, eachPair } = places
   const hashes = new Int32Array(words.length)
   for (let at = 1, before = hash(0); at < words.length; at++) {
@@ -108,32 +145,39 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake): 
     first: at => words.at(at - 1),
     second: at => words.at(at),
     hash: places.pairHash,
+    isListed: at => at > 0 && meets(at),
   })
   addLists(dictionary, pairs, eachPair, {
     term: at => SHINGLES.pair(word(at - 1), word(at)),
     sharedTerm: sharedPair,
+    isShared: () => true,
   })
   return pairs
 }
 
-/** Adds the triples whose two pairs are both frequent. */
+/**
+ * Adds the triples whose two pairs are both terms. Rare ones of frequent pairs share lists, others
+ * need none: few documents have both pairs.
+ */
 function addTriples(
   dictionary: DictionaryBuilder,
   { titleStarts, bodyStarts }: SegmentTexts,
   places: Places,
   pairs: Groups,
   brake: Brake,
+  which: 'frequent' | 'listed',
 ): void {
   const { words, word, size, enough, eachPair } = places
   const isFrequentPair = (at: number) => {
     const group = pairs.at[at]!
     return group >= 0 && isFrequent(pairs.documents.at(group), size)
   }
+  const isTerm = which === 'frequent' ? isFrequentPair : (at: number) => pairs.at[at]! >= 0
   const tripleHash = (at: number) => pairHash(places.pairHash(at - 1), places.hash(at))
   const found = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
   eachPair((at, doc) => {
     const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
-    if (!follows || !isFrequentPair(at) || !isFrequentPair(at - 1)) return
+    if (!follows || !isTerm(at) || !isTerm(at - 1)) return
     found.at.push(at)
     found.doc.push(doc)
     found.hash.push(tripleHash(at))
@@ -148,10 +192,12 @@ function addTriples(
     first: at => pairs.at[at - 1]!,
     second: at => words.at(at),
     hash: place => tripleHash(found.at.at(place)),
+    isListed: () => false,
   })
   addLists(dictionary, triples, eachTriple, {
     term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
     sharedTerm: sharedTriple,
+    isShared: at => isFrequentPair(at) && isFrequentPair(at - 1),
   })
 }
 
@@ -199,6 +245,8 @@ interface Parts {
   second(at: number): number
   /** Hash of the group, by its place among the hashes. */
   hash(place: number): number
+  /** Whether it is listed however few documents have it, by its place among the hashes. */
+  isListed(place: number): boolean
 }
 
 /**
@@ -207,7 +255,7 @@ interface Parts {
  * @param hashes by place; becomes the groups, because there are tens of millions of places
  */
 function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: Brake, parts: Parts): Groups {
-  const groups = likelyGroups(hashes, enough, brake)
+  const groups = likelyGroups(hashes, enough, brake, parts)
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
@@ -219,7 +267,8 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
   })
   for (let place = 0; place < groups.length; place++) {
     const group = groups[place]!
-    if (group >= 0 && documents.at(group) < enough) groups[place] = notListed(parts.hash(place))
+    if (group >= 0 && documents.at(group) < enough && !parts.isListed(place))
+      groups[place] = notListed(parts.hash(place))
   }
   return { at: groups, documents }
 }
@@ -229,13 +278,13 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
  * counter: the estimate is then too high, which does no harm. Few counters fit into the processor's
  * cache.
  */
-const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
+const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 4) / enough + 1))
 
 /**
  * Replaces each hash: by 0 where the group may occur often enough, by `notListed` for the many that
  * cannot.
  */
-function likelyGroups(hashes: Int32Array, enough: number, brake: Brake): Int32Array {
+function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isListed }: Parts): Int32Array {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
   for (let from = 0; from < hashes.length; from += PIECE) {
@@ -251,7 +300,8 @@ function likelyGroups(hashes: Int32Array, enough: number, brake: Brake): Int32Ar
     const to = Math.min(from + PIECE, hashes.length)
     for (let place = from; place < to; place++) {
       const hash = hashes[place]!
-      hashes[place] = occurrences[hash & (counters - 1)]! < enough ? notListed(hash) : 0
+      const isLikely = occurrences[hash & (counters - 1)]! >= enough || isListed(place)
+      hashes[place] = isLikely ? 0 : notListed(hash)
     }
   }
   return hashes
@@ -263,6 +313,8 @@ const PIECE = 1 << 15
 interface Names {
   term(at: number): string
   sharedTerm(list: number): string
+  /** Whether a group without a list of its own is in a shared one. */
+  isShared(at: number): boolean
 }
 
 /** Each place goes to its group's own list, or to a shared one. */
@@ -274,7 +326,7 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace
     if (group >= 0) {
       if (own[group]! < 0) own[group] = dictionary.term(names.term(at))
       dictionary.add(own[group]!, doc)
-    } else {
+    } else if (names.isShared(at)) {
       const list = sharedList(group)
       if (shared[list]! < 0) shared[list] = dictionary.term(names.sharedTerm(list))
       dictionary.add(shared[list]!, doc)
