@@ -28,19 +28,31 @@ interface Answered {
 
 const WITH = { postgres: withPostgres, lucene: withLucene }
 
+/** No answer of an earlier search is kept, as the peers keep none. Words stay in memory. */
+const NOTHING_KEPT = { counts: 1, verified: 1 }
+
 /**
  * Asks Perscope and other engines the same questions of the same articles, cut into the same words,
  * and compares every answer with Perscope's.
  *
- * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
+ * @returns figures of Perscope with nothing kept under their usual names, of a peer as
+ *   `peer_KEY_p50_ms` …, and as `kept_p50_ms` … those of Perscope as it runs
  */
-export const comparePeers = (bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> =>
-  withIndex(bench.url, async (index, pool) => {
+export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> {
+  const kept = await withIndex(bench.url, (index, pool) => askPerscope(bench, pool, index))
+  const work = async (index: SearchIndex, pool: Pool) => {
     const { answered, cpu } = await askPerscope(bench, pool, index)
     const { disk_mb = 0 } = await measureSizes(bench.url)
     const build = bench.seconds && bench.seconds.insert + bench.seconds.index
     const own = { cpu, memory: memoryMb([process.pid]), disk: disk_mb, build }
-    const figures: Figures = { classes: bench.classes.length, ...figuresOf('', answered, own) }
+    const answers = (all: Answered[]) => all.map(({ rows, total }) => ({ rows, total }))
+    const figures: Figures = {
+      classes: bench.classes.length,
+      ...figuresOf('', answered, own),
+      ...quantiles('kept_', timesOf(kept.answered), PARTS),
+      kept_cpu_ms: rounded(kept.cpu),
+      kept_mismatches: isDeepStrictEqual(answers(kept.answered), answers(answered)) ? 0 : 1,
+    }
     const measure = async (peer: Peer) => {
       say(peer.title)
       const build = await buildPeer(peer, readDocuments(pool, index), bench.signal)
@@ -48,7 +60,12 @@ export const comparePeers = (bench: SearchBench, keys: readonly PeerKey[]): Prom
     }
     for (const key of keys) await WITH[key](bench, measure)
     return figures
-  })
+  }
+  return withIndex(bench.url, work, NOTHING_KEPT)
+}
+
+const PARTS = [0.5, 0.95, 0.99, 1]
+const timesOf = (asked: { ms: number }[]) => asked.map(({ ms }) => ms)
 
 /** @returns the seconds that it took, without those for reading */
 async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>, signal: AbortSignal): Promise<number> {
@@ -132,7 +149,7 @@ function figuresOf(
 ): Figures {
   const classes = [...Map.groupBy(asked, one => one.className).values()].map(all => all.map(({ ms }) => ms))
   return {
-    ...quantiles(name, classes.flat(), [0.5, 0.95, 0.99]),
+    ...quantiles(name, timesOf(asked), PARTS),
     [`${name}worst_class_ms`]: rounded(Math.max(...classes.map(times => quantile(times, 0.5)))),
     [`${name}cpu_ms`]: rounded(cpu),
     [`${name}memory_mb`]: Math.round(memory),
