@@ -98,8 +98,8 @@ async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Lo
 
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
 
-/** Indexes articles and marks their pages as done, in one transaction. */
-async function indexBatch(writer: ArticleWriter, log: Logger, finished: Finished[]): Promise<Indexed[]> {
+/** Indexes at most `BATCH` articles and marks their pages as done, in one transaction. */
+export async function indexBatch(writer: ArticleWriter, log: Logger, finished: Finished[]): Promise<Indexed[]> {
   const measured = batchSeconds.startTimer()
   let signals: NewSignal[] = []
   const articles = finished.map(({ article }) => article)

@@ -23,7 +23,7 @@ export interface Meeting {
 }
 
 export interface Actor {
-  kind: 'import' | 'crawler' | 'segments' | 'reindex' | 'rights'
+  kind: 'import' | 'crawler' | 'normaliser' | 'segments' | 'reindex' | 'rights'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -42,7 +42,11 @@ export interface Actor {
 export type Step = Actor[]
 
 const KEYS = 48
-const KINDS: Actor['kind'][] = ['import', 'import', 'import', 'crawler', 'crawler', 'segments', 'reindex', 'rights']
+const WRITERS: Actor['kind'][] = ['import', 'crawler', 'normaliser']
+const KINDS: Actor['kind'][] = [...WRITERS, ...WRITERS, 'import', 'segments', 'reindex', 'rights']
+
+/** Whether all its articles are there when it is done. */
+export const isWriter = ({ kind }: Actor) => WRITERS.includes(kind)
 
 function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))

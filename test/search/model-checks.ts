@@ -5,7 +5,7 @@ import { verifyIndex } from '../../search/verify.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
-import { articleOf, type Ended, keyOf } from './histories.ts'
+import { articleOf, type Ended, isWriter, keyOf } from './histories.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { type createFollower, EVERYTHING } from './poller.ts'
@@ -50,6 +50,7 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
   checkArticles(known)
   checkCounts(world.before, known, ended)
   await checkNumbers(world, known)
+  await checkPages(pool)
   for (let { next } = page; next !== null; ) {
     const following = await index.search(queryOf(FROZEN)!, next)
     page.ids.push(...following.rows.map(({ id }) => id))
@@ -113,8 +114,7 @@ function checkArticles(known: Known[]): void {
 function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
   const were = new Set(before.map(keyOf))
   const are = new Set(known.map(keyOf))
-  const keysOf = (some: Ended[]) =>
-    some.flatMap(({ actor }) => (actor.kind === 'import' || actor.kind === 'crawler' ? actor.keys : []))
+  const keysOf = (some: Ended[]) => some.flatMap(({ actor }) => (isWriter(actor) ? actor.keys : []))
   const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(key => !are.has(key))
   hold(lost.length === 0, () => `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
   const fresh = [...are].filter(key => !were.has(key))
@@ -158,6 +158,19 @@ async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<v
   hold(whole, () => `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`)
   const { rowCount } = await pool.query("select from segments_ahead where kind = 'import'")
   hold(hasDead || rowCount === 0, () => `${rowCount} segments of imports are left`)
+}
+
+const PAGES = `
+  select (select count(*)::int from pages p where state = 'done' and not exists (select from article_texts t where t.url = p.url)) as alone,
+         (select count(distinct url)::int from pages where origins is not null) as first,
+         (select coalesce(sum(articles) / 5, 0)::int from outlet_origins) as counted,
+         (select coalesce(sum(pages), 0)::int from served_texts) as served`
+
+/** A page is done with its article, and each article of a page counts once. */
+async function checkPages(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<Record<'alone' | 'first' | 'counted' | 'served', number>>(PAGES)
+  const { alone, first, counted, served } = rows[0]!
+  hold(alone === 0 && counted === first && served === first, () => `pages: ${JSON.stringify(rows[0])}`)
 }
 
 const ALL_SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }

@@ -6,13 +6,18 @@ import { boundArticles } from '../../scripts/outlets/rights.ts'
 import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Finished } from '../../services/normaliser/normalise.ts'
+import { indexBatch } from '../../services/normaliser/start.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { readOrigins } from '../../shared/outlets/origins.ts'
+import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, inDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
 import { startTestCluster } from '../standbys/servers.ts'
-import { type Actor, articleOf, type Ended, type Meeting, type Step } from './histories.ts'
+import { type Actor, articleOf, type Ended, isWriter, keyOf, type Meeting, type Step } from './histories.ts'
 import { check, frozenPage, tokenise } from './model-checks.ts'
 import type { Known } from './oracle.ts'
 import { createFollower } from './poller.ts'
@@ -142,8 +147,7 @@ async function act(world: World, actor: Actor): Promise<Ended> {
   } catch (error) {
     // A command that makes segments may be overtaken, and is run again.
     const isUsual = /another process stored segments|removed a segment/.test(String(error))
-    const writes = actor.kind === 'import' || actor.kind === 'crawler'
-    if (!mayEnd && !isUsual && (writes || !isTransient(error))) throw error
+    if (!mayEnd && !isUsual && (isWriter(actor) || !isTransient(error))) throw error
     ended.told = null
   } finally {
     await pool.end()
@@ -310,6 +314,28 @@ const ACTS: Record<Actor['kind'], Act> = {
       await indexer.close()
     }
   },
+  async normaliser(pool, { keys, piece, rest, stays, meetings }) {
+    const patiently = patienceOf(meetings)
+    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
+    const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+    // The crawler finds an article under so many addresses. Another normaliser may have its pages.
+    const pages = keys.map((key, at) => `${key}/${keys.slice(0, at).filter(one => one === key).length}/${piece}`)
+    const urls = keys.map(key => articleOf(key).url)
+    try {
+      for (const part of parts([...keys.keys()], Math.min(piece, BATCH))) {
+        const values = [urls, pages].map(all => part.map(at => all[at]))
+        await patiently(() => pool.query(STORE_PAGES, values))
+        await patiently(async () => {
+          const { rows } = await pool.query<StoredRow>(READ_PAGES, [values[1]])
+          if (rows.length > 0) await indexBatch(writer, LOG, rows.map(finishedOf))
+        })
+        await pause(rest)
+      }
+      await pause(stays)
+    } finally {
+      await indexer.close()
+    }
+  },
   async segments(pool, { keys, rest, ahead }) {
     for (const _ of keys.slice(0, 8)) {
       await makeSegments(pool, SEGMENT_SIZES, { ahead })
@@ -344,6 +370,27 @@ const ACTS: Record<Actor['kind'], Act> = {
       })
     }
   },
+}
+
+const STORE_PAGES = `
+  with outlet as (
+    insert into outlets (domain, name, country, languages, time_zone) values ('model.example', 'Model', 'NL', '{nl}', 'UTC')
+    on conflict (domain) do update set name = 'Model' returning outlet_no)
+  insert into pages (outlet_no, url, crawl_key, host, state)
+  select outlet_no, url, page, 'model.example', 'stored' from outlet, unnest($1::text[], $2::text[]) as p (url, page)
+   order by page on conflict do nothing`
+const READ_PAGES = `
+  select page_no as "pageNo", outlet_no as "outletNo", url from pages
+   where crawl_key = any ($1) and state = 'stored' order by page_no`
+type StoredRow = { pageNo: bigint; outletNo: number; url: string }
+
+const LOG = createLogger('model', 'silent')
+
+/** A page as it is when its article is composed. */
+function finishedOf({ pageNo, outletNo, url }: StoredRow): Finished {
+  const [fingerprint, origins] = [Buffer.from(`${pageNo}`), readOrigins('j1j1j1j1j1')]
+  const page = { pageNo, outletNo, interstitial: null, fingerprint, origins, lesson: [url], rights: NO_RIGHTS_STATED }
+  return { article: { ...articleOf(keyOf({ url })), pageNo }, page }
 }
 
 const parts = (keys: number[], size: number) =>
