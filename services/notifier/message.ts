@@ -97,6 +97,8 @@ export async function composed(
 /** Notes a delivery: with it the alert gets its new place, and the key pays for the message. */
 export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage, costs: boolean): Promise<void> {
   return transaction(pool, async client => {
+    // First the alert, as whoever changes or ends it: neither waits for the other in a circle.
+    await client.query('select from search_alerts where alert_id = $1 for update', [alert.id])
     const { rows } = await client.query<{ seq: bigint | null; at: Date | null }>(
       'update alert_messages set delivered_at = now() where message_id = $1 and delivered_at is null returning seq, at',
       [id],

@@ -90,6 +90,13 @@ export function changeSearch(
       'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
       [id, name, search, position],
     )
+    // What rested because of its search goes on; what rests after failures does not.
+    if (search !== before.search) {
+      await client.query(
+        'update search_alerts set rests = null where search_id = $1 and failing_since is null and confirmed_at is not null',
+        [id],
+      )
+    }
     await client.query('update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null', [
       id,
       name,

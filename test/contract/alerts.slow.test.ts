@@ -8,9 +8,10 @@ import t, { type Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { nextTime } from '../../shared/plans/alerts.ts'
+import { changeSearch } from '../../shared/plans/kept-searches.ts'
 import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestPool } from '../database.ts'
+import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
@@ -26,13 +27,13 @@ interface Received {
 async function startReceiver(test: Pick<Test, 'teardown'>) {
   const received: Received[] = []
   /** How it answers; 'hang': not at all. */
-  const fate: { next(): number | 'hang' } = { next: () => 200 }
+  const fate: { next(): number | 'hang' | Promise<number> } = { next: () => 200 }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const part of request.setEncoding('utf8')) body += part
-    const answer = fate.next()
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
     received.push({ headers, body, json: JSON.parse(body) })
+    const answer = await fate.next()
     if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
   })
   server.listen(0, '127.0.0.1')
@@ -198,8 +199,7 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
   await index('dijk drie')
   await until(async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests', 60_000, fleet.logs)
   t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
-  await updateKey(pool, key.id, { plan: { countries: ['NL', 'BE'] } })
-  await change(secret, 'PUT', `/${id}/alert`, { to: url, when: 'at once' })
+  t.match((await change(secret, 'PATCH', `/${id}`, { search: 'country=NL&q=dijk' })).json.data.alert, { state: 'on' })
   await revokeKey(pool, key.id)
   await until(
     async () => (await pool.query('select from search_alerts where key_id = $1', [key.id])).rowCount === 0,
@@ -293,6 +293,63 @@ t.test('receivers of one key that hang hold at most four of the places of the no
     "select count(*)::int as n from pgboss.job where name = 'alerts' and state = 'active'",
   )
   t.match(held, { n: 4 })
+})
+
+t.test('a change meets a message on its way: nothing is lost, and neither waits for the other for ever', async t => {
+  const { received, fate, titles, url } = await startReceiver(t)
+  const { secret, key } = await issue()
+  const { id } = await keep(secret, 'q=gracht', { to: url, when: 'at once' })
+  const release = await holdLock(pool, 'lock table segments_version in access exclusive mode')
+  await index('iets')
+  const isLooking = async () =>
+    (await pool.query("select from search_alerts where search_id = $1 and due_at > now() + interval '20 s'", [id]))
+      .rowCount === 1
+  await until(isLooking, 60_000, () => fleet.logs())
+  await changeSearch(pool, key.id, id, { search: 'q=singel' })
+  await index('singel een')
+  await release()
+  await until(
+    () => titles().includes('singel een'),
+    90_000,
+    () => fleet.logs(),
+  )
+
+  const answer = Promise.withResolvers<number>()
+  fate.next = () => answer.promise
+  await index('singel twee')
+  await until(
+    () => received.length === 2,
+    60_000,
+    () => fleet.logs(),
+  )
+  const client = await pool.connect()
+  await client.query('begin')
+  await client.query('update search_alerts set failure = null where search_id = $1', [id])
+  answer.resolve(200)
+  await until(async () => (await lockWaits(pool)) > 0, 30_000)
+  await client.query(
+    'delete from alert_messages using search_alerts a where a.search_id = $1 and alert_messages.alert_id = a.alert_id',
+    [id],
+  )
+  await client.query('commit')
+  client.release()
+  await until(
+    () => received.length === 3,
+    60_000,
+    () => fleet.logs(),
+  )
+  t.same(titles(), ['singel een', 'singel twee', 'singel twee'])
+
+  const { id: daily } = await keep(secret, 'q=kanaal', { to: url, when: '03:30' })
+  await index(...Array.from({ length: 1_150 }, (_, at) => `kanaal ${at}`))
+  await pool.query('update search_alerts set due_at = now() where search_id = $1', [daily])
+  await until(
+    () => received.length === 4,
+    60_000,
+    () => fleet.logs(),
+  )
+  const { articles, more } = received[3]!.json
+  t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
 })
 
 t.test('a digest comes once in a local day, also when clocks change', t => {

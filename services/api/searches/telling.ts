@@ -11,9 +11,10 @@ import { newOf, type Place, readPlace } from './new.ts'
 
 /** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
 const TICK = 3_000
-/** Articles of a message, and those that are looked at for it; one beyond says: there are more. */
+/** Articles of a message. */
 const MOST = 100
-const LOOKED_AT = 1_000
+/** Articles that are looked at for a message; one beyond says: there are more. A digest counts them. */
+const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
 /** ms between two messages of an alert that tells at once. */
 const PAUSE = 15_000
 /** ms after which another process looks for an alert whose process fell silent. */
@@ -73,8 +74,9 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
   try {
     const query = newOf(due.search, due, plan)
     const range = { above: due.seq, state: now.state }
-    const seqs = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
-    await write(pool, due, now, seqs)
+    const most = due.when === 'at once' ? LOOKED_AT.atOnce : LOOKED_AT.digest
+    const seqs = (await index.collect(query, () => createNumberCollector(most + 1), range)).seqs()
+    await write(pool, due, now, seqs.slice(0, most), seqs.length > most)
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, or the search goes by meaning now, or its words are everywhere.
@@ -98,13 +100,15 @@ async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promis
   return rows.map(({ seq }) => seq)
 }
 
-// Only where the place is still the one that was read. $1 alert, $2 its place, $3 due, $4 new
-// place, $5 its time, $6 seqs, $7 more, $8 id.
+// Only where place and search are still those that were read: what came after a change of the
+// search is looked for by the new one. $1 alert, $2 its place, $3 due, $4 new place, $5 its time,
+// $6 seqs, $7 more, $8 id, $9 search.
 const WRITE = `
   with own as (
     update search_alerts set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else seq end,
            at = case when $6::bigint[] = '{}' then $5 else at end
-     where alert_id = $1 and seq = $2 returning alert_id)
+     where alert_id = $1 and seq = $2 and (select search from kept_searches s where s.search_id = search_alerts.search_id) = $9
+     returning alert_id)
   insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
   select $8, alert_id, 'articles', $6, $7, $4, $5 from own where $6::bigint[] <> '{}' on conflict do nothing`
 
@@ -112,15 +116,14 @@ const WRITE = `
  * Writes the message, or moves the place where nothing is new. At once, what one message does not
  * hold comes with the next; a digest only counts it.
  */
-async function write(pool: Pool, due: Due, now: Place, seqs: bigint[]): Promise<void> {
-  const looked = seqs.slice(0, LOOKED_AT)
+async function write(pool: Pool, due: Due, now: Place, looked: bigint[], hasMore: boolean): Promise<void> {
   const once = await eachTextOnce(pool, due.alertId, looked)
   const told = once.slice(0, MOST)
-  const rest = once.length - told.length + seqs.length - looked.length
+  const rest = once.length - told.length + Number(hasMore)
   const isAtOnce = due.when === 'at once'
   const last = told.at(-1) ?? looked.at(-1)
   const place = isAtOnce && rest > 0 && last !== undefined ? { seq: last, at: due.at } : now
   const from = isAtOnce && told.length > 0 && rest === 0 ? new Date(Date.now() + PAUSE) : new Date()
   const next = nextTime(due.when, due.zone, from)
-  await pool.query(WRITE, [due.alertId, due.seq, next, place.seq, place.at, told, rest, messageId()])
+  await pool.query(WRITE, [due.alertId, due.seq, next, place.seq, place.at, told, rest, messageId(), due.search])
 }
