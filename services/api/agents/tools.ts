@@ -64,7 +64,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
     title: 'Search news',
     description:
-      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language. search_in=title_body looks into the texts too; by default headlines alone count. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
+      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language, expression for AND, OR, NOT, NEAR/5, "phrases", ~word (all its forms) and parentheses, as in (brug OR sluis) NEAR/5 ~storing. search_in=title_body looks into the texts too; by default headlines alone count, but expression looks into both. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
     parameters: EXPLORE_PARAMETERS,
     output: {
       required: [...PAGE_SCHEMA.required, 'read_as', 'completeness'],
@@ -218,7 +218,12 @@ async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQu
       ? { published_after: given.get('published_after'), published_before: given.get('published_before') }
       : { published_after: laterOf(first, Date.parse(last) - 30 * DAY), published_before: last }
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...bounds, country: request.countries, outlet: request.outlet })) {
+  for (const [name, value] of Object.entries({
+    ...bounds,
+    country: request.countries,
+    outlet: request.outlet,
+    outlets: request.outlets,
+  })) {
     if (value !== null) query.append(name, String(value))
   }
   const { data } = await ask<Days>('coverage', query.toString()).catch((error: unknown): Days => {

@@ -3,19 +3,20 @@ import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/errors.ts'
-import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { type ArticlesRequest, checkPlan, historyStart, requestOf } from '../contract/request.ts'
 import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
 
-const { country, outlet, published_after, published_before } = PARAMETERS
+const { country, outlet, outlets, published_after, published_before } = EXPLORE_PARAMETERS
 
 /** The parameters of `/explore/coverage`. */
 export const COVERAGE_PARAMETERS = {
   by: { kind: 'choice', values: ['day', 'outlet'], default: 'day', about: 'What to add up by.' },
   country,
   outlet,
+  outlets,
   published_after: {
     ...published_after,
     about: "Begins with this day (UTC), by default 30 days before the last one. Not before your plan's history start.",
@@ -93,8 +94,9 @@ export async function answerCoverage(pool: Pool, rawQuery: string, plan: Plan): 
   const countries = checkPlan(request, plan, start)
   const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)
-  const outlets = rows.filter(({ name, domain }) => [name, domain].some(text => foldName(text).includes(wanted)))
-  const byNumber = new Map(outlets.map(one => [one.outletNo, one]))
+  const isAsked = ({ name, domain }: OutletRow) =>
+    [name, domain].some(text => foldName(text).includes(wanted)) && request.outlets?.includes(domain) !== false
+  const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
   const sums = await readDays(pool, { by, outlets: [...byNumber.keys()], ...daysOf(request, start) })
   const data = sums.map(sum => coverageObject(sum, byNumber.get(sum.outletNo ?? -1)))
   return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', by, data }))
