@@ -6,6 +6,8 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
 import { createTestDatabase } from './database.ts'
 import { run } from './script.ts'
@@ -148,6 +150,20 @@ export async function listen(server: Server, address = '127.0.0.1', port = 0): P
   await once(server, 'listening')
   const bound = server.address()
   return typeof bound === 'object' && bound ? bound.port : 0
+}
+
+/** A mail server that keeps what it is sent, as text with its headers. */
+export async function startMailSink(test: Pick<Test, 'teardown'>): Promise<{ url: string; mails: string[] }> {
+  const mails: string[] = []
+  const sink = new SMTPServer({
+    ...{ disabledCommands: ['AUTH', 'STARTTLS'], logger: false },
+    onData(stream, _session, done) {
+      void text(stream).then(mail => done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))))
+    },
+  })
+  const port = await listen(sink.server)
+  test.teardown(() => new Promise<void>(resolve => void sink.close(() => resolve())))
+  return { mails, url: `smtp://127.0.0.1:${port}` }
 }
 
 /** Ends a web server, and all connections to it. */

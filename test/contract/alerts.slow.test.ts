@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { SMTPServer } from 'smtp-server'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
@@ -12,7 +10,7 @@ import { changeSearch } from '../../shared/plans/kept-searches.ts'
 import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
+import { createFleet, freePort, startMailSink, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { ask, PLAN } from './api.ts'
@@ -208,20 +206,8 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
 })
 
 t.test('mail comes once its owner has followed a link, and ends by one click', async t => {
-  const mails: string[] = []
-  const sink = new SMTPServer({
-    ...{ disabledCommands: ['AUTH', 'STARTTLS'], logger: false },
-    onData(stream, _session, done) {
-      void text(stream).then(mail => done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))))
-    },
-  })
-  await new Promise<void>(resolve => void sink.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => new Promise<void>(resolve => void sink.close(() => resolve())))
-  const { port } = sink.server.address() as AddressInfo
-  const [API, mailed] = [
-    String(await freePort()),
-    { SMTP_URL: `smtp://127.0.0.1:${port}`, SMTP_FROM: 'alerts@news.example' },
-  ]
+  const { mails, url } = await startMailSink(t)
+  const [API, mailed] = [String(await freePort()), { SMTP_URL: url, SMTP_FROM: 'alerts@news.example' }]
   const base = `http://127.0.0.1:${API}`
   const others = fleet.members.filter(({ service }) => service === 'notifier')
   for (const { process } of others) process.kill('SIGKILL')

@@ -4,6 +4,7 @@ import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
 import { startTestApi } from '../contract/api.ts'
+import { createFleet, startMailSink, until } from '../fleet.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
 
@@ -13,7 +14,8 @@ const PICTURES = process.env.DESK_PICTURES
 if (browserPath === undefined) {
   t.test('the desk in a browser', { skip: 'no chromium on this machine' }, async () => {})
 } else {
-  const api = await startTestApi(t)
+  const { url: SMTP_URL, mails } = await startMailSink(t)
+  const api = await startTestApi(t, { SMTP_URL })
   const open = opener(await launch(t), api.base)
   await api.index(sampleNews())
   const { secret } = await api.issue()
@@ -85,6 +87,62 @@ if (browserPath === undefined) {
       t.equal(width, 360, locale)
       await picture(page, `cite-${locale}`)
     }
+  })
+
+  t.test('a morning: somebody who follows a subject is told by mail, and sees on the page what is new', async t => {
+    const { key, secret } = await api.issue()
+    const { DATABASE_URL, PUBLIC_URL } = api.config
+    const fleet = createFleet({ DATABASE_URL, PUBLIC_URL, SMTP_URL }, t)
+    await fleet.start('notifier')
+    const told = (count: number) => until(() => mails.length === count, 60_000, fleet.logs)
+    const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
+    await button(page, 'Follow').click()
+    await page.getByLabel('Name of the feed').fill('Brussels')
+    await button(page, 'Keep this search').click()
+    await page.getByText('The search is kept.').waitFor()
+    await page.getByRole('link', { name: 'Kept searches' }).first().click()
+    const form = page.locator('details').filter({ hasText: 'Alert' })
+    const summary = form.locator('summary')
+    await summary.focus()
+    await page.keyboard.press('Enter')
+    await form.getByLabel('Mail address').fill('https://10.0.0.1/hook')
+    await page.keyboard.press('Enter')
+    await form.getByRole('alert').getByText('no public address').waitFor()
+    await form.getByLabel('Mail address').fill('lezer@example.org')
+    await form.getByLabel('When').selectOption('at once')
+    await button(page, 'Tell me').click()
+    await page.getByText('We have sent a mail.').waitFor()
+    t.match(await summary.innerText(), /Alert: waits for your consent/)
+    await picture(page, 'alert')
+    t.strictSame(await axe(page), [])
+    await told(1)
+    await page.goto(`${api.base}${/\/confirm\/[\w-]+/.exec(mails[0]!)![0]}`)
+    await page.getByText('From now on this address is told what is new.').waitFor()
+    await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE' }])
+    await told(2)
+    t.match(mails[1], /^Subject: Brussels: 1 new[\s\S]*Een nieuwe brug in Brussel/m)
+    await page.goto(`${api.base}/searches`)
+    await page.getByText('1 new').waitFor()
+    t.match(await summary.innerText(), 'Alert: on')
+    await page.getByRole('link', { name: 'Brussels' }).click()
+    await page.getByText('Een nieuwe brug in Brussel').waitFor()
+    await page.goBack()
+    await page.reload()
+    await summary.click()
+    t.equal(await page.getByText('1 new').count(), 0, 'what was seen is not new')
+    for (const locale of LANGUAGES.map(one => (one === 'lb' ? 'lb-LU' : one))) {
+      const { page } = await open(t, `/searches#key=${secret}`, { locale, viewport: { width: 360, height: 900 } })
+      await page.locator('details summary').click()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, locale)
+      await picture(page, `alert-${locale}`)
+    }
+    await button(page, 'End the alert').click()
+    await until(async () => /^Alert\s/.test(await summary.innerText()), 40_000)
+    t.strictSame(await api.pool.query('select from search_alerts where key_id = $1', [key.id]).then(r => r.rowCount), 0)
+    t.strictSame(
+      complaints.filter(one => !/422/.test(one)),
+      [],
+    )
   })
 
   t.test('the key stays on the device when its owner ticks the box, until it is forgotten or refused', async t => {

@@ -15,6 +15,16 @@ interface KeptSearch {
   search: string
   position: number
   feed: object | null
+  alert: Alert | null
+}
+
+/** Who is told what is new to a search, and whether it works. */
+interface Alert {
+  to: string
+  when: string
+  time_zone: string
+  state: 'on' | 'asked' | 'rests'
+  reason: string | null
 }
 
 /** How many articles are new since the mark of this device. */
@@ -29,7 +39,10 @@ type Urls = Record<string, string>
 
 const isList = (json: unknown): json is { data: KeptSearch[] } => hasList(json, 'data')
 const isFresh = (json: unknown): json is { data: Fresh[] } => hasList(json, 'data')
+const isAlert = (json: unknown): json is { data: Alert & { secret?: string } } => isRecord(json) && isRecord(json.data)
 const isFeed = (json: unknown): json is { data: { urls: Urls } } => isRecord(json) && isRecord(json.data)
+
+const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 
 /** The marks stay on this device: colleagues with one key do not eat each other's news. */
 const MARKS = 'perscope.marks'
@@ -48,7 +61,7 @@ function useKept(secret: string) {
       setKept(answer.value.data)
       const known = readMarks()
       // A search by meaning has no new articles.
-      const asked = answer.value.data.filter(({ search }) => !/(^|&)search=semantic(&|$)/.test(search))
+      const asked = answer.value.data.filter(({ search }) => !byMeaning(search))
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
       const body = { marks }
@@ -74,6 +87,14 @@ function useKept(secret: string) {
     change: async (id: string, body: { name: string } | { position: number }) =>
       done(await ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
     remove: async (id: string) => done(await askFile(at(id), { key: secret, method: 'DELETE' })),
+    /** @returns what is wrong, or the secret of a webhook's signatures */
+    async alert(id: string, terms: Pick<Alert, 'to' | 'when' | 'time_zone'>) {
+      const answer = await ask(`${at(id)}/alert`, isAlert, { key: secret, method: 'PUT', body: terms })
+      if (answer.kind === 'failure') return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
+      await look()
+      return { secret: answer.value.data.secret ?? '' }
+    },
+    endAlert: async (id: string) => done(await askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
     async feed(id: string) {
       const answer = await ask(`${at(id)}/feed`, isFeed, { key: secret, method: 'PUT' })
       setUrls(answer.kind === 'ok' ? answer.value.data.urls : null)
@@ -85,7 +106,7 @@ function useKept(secret: string) {
 /** The searches that the key keeps: what is new in each, and how they are named and ordered. */
 export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }) {
   const { words, number } = useSpeech()
-  const { kept, fresh, failure, urls, look, see, change, remove, feed } = useKept(secret)
+  const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } = useKept(secret)
   useEffect(() => {
     document.title = `${words.kept.title} – Perscope`
   }, [words])
@@ -95,7 +116,7 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
       {failure !== null && <FailureNotice failure={failure} onAgain={look} onForget={onForget} />}
       {kept?.length === 0 && <p>{words.kept.none}</p>}
       <ul class="feed-list">
-        {kept?.map(({ id, name, search, position }, at) => {
+        {kept?.map(({ id, name, search, position, alert: own }, at) => {
           const { new: count = 0, more = false } = fresh.get(id) ?? {}
           return (
             <li key={id}>
@@ -126,11 +147,89 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
                   {words.kept.remove}
                 </button>
               </p>
+              {!byMeaning(search) && (
+                <AlertForm {...{ name, own }} onSet={terms => alert(id, terms)} onEnd={() => endAlert(id)} />
+              )}
             </li>
           )
         })}
       </ul>
       <div role="status">{urls !== null && <Made urls={urls} />}</div>
     </main>
+  )
+}
+
+const AT_ONCE = 'at once'
+
+/** Whom a search tells what is new: at once, or each day at a time of this device's zone. */
+function AlertForm(props: {
+  name: string
+  own: Alert | null
+  onSet(terms: Pick<Alert, 'to' | 'when' | 'time_zone'>): Promise<{ wrong?: string; secret?: string }>
+  onEnd(): void
+}) {
+  const { name, own, onSet, onEnd } = props
+  const { words } = useSpeech()
+  const { alert } = words
+  const [to, setTo] = useState(own?.to.replace(/^mailto:/, '') ?? '')
+  const [when, setWhen] = useState(own?.when ?? '08:00')
+  const [{ wrong, secret }, setAnswer] = useState<{ wrong?: string; secret?: string }>({})
+  const set = async (event: Event) => {
+    event.preventDefault()
+    const address = /^[^:/]+@/.test(to.trim()) ? `mailto:${to.trim()}` : to
+    const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+    setAnswer(await onSet({ to: address, when, time_zone }))
+  }
+  return (
+    <details>
+      <summary>
+        {alert.title}
+        {own !== null && `: ${alert.states[own.state]}`}
+        <span class="unseen"> ({name})</span>
+      </summary>
+      <form class="row" onSubmit={set}>
+        <label>
+          {alert.to}
+          <input required maxLength={2_000} value={to} onInput={event => setTo(event.currentTarget.value)} />
+        </label>
+        <label>
+          {alert.when}
+          <select
+            value={when === AT_ONCE ? when : ''}
+            onChange={event => setWhen(event.currentTarget.value || '08:00')}
+          >
+            <option value={AT_ONCE}>{alert.atOnce}</option>
+            <option value="">{alert.daily}</option>
+          </select>
+        </label>
+        {when !== AT_ONCE && (
+          <input
+            type="time"
+            required
+            aria-label={alert.daily}
+            value={when}
+            onInput={event => setWhen(event.currentTarget.value)}
+          />
+        )}
+        <button type="submit" class="primary">
+          {alert.set}
+        </button>
+        {own !== null && (
+          <button type="button" onClick={onEnd}>
+            {alert.end}
+          </button>
+        )}
+      </form>
+      {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
+      <div role="status">
+        {own?.state === 'asked' && <p>{alert.asked}</p>}
+        {secret && (
+          <p class="row">
+            {alert.secret} <code>{secret}</code>
+          </p>
+        )}
+      </div>
+      {wrong && <p role="alert">{wrong}</p>}
+    </details>
   )
 }

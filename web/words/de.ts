@@ -261,6 +261,18 @@ export const de: Words = {
     complete: 'Vollständig',
     hollow: 'Hohl: An einem der Tage sind weniger als neun Zehntel dessen hier, was Medien nannten.',
   },
+  alert: {
+    title: 'Benachrichtigung',
+    to: 'Mailadresse oder https://…',
+    when: 'Wann',
+    atOnce: 'sofort',
+    daily: 'jeden Tag um',
+    set: 'Benachrichtigen',
+    end: 'Benachrichtigung beenden',
+    asked: 'Wir haben eine Mail geschickt. Folgen Sie dem Link darin.',
+    secret: 'Geheimnis der Signaturen, nur dieses eine Mal zu sehen:',
+    states: { on: 'an', asked: 'wartet auf Ihre Zustimmung', rests: 'ruht' },
+  },
   kept: {
     title: 'Aufbewahrte Suchen',
     keep: 'Diese Suche aufbewahren',

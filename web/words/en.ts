@@ -258,6 +258,18 @@ export const en = {
     complete: 'Complete',
     hollow: 'Hollow: less than nine tenths of what outlets named on one of the days is here.',
   },
+  alert: {
+    title: 'Alert',
+    to: 'Mail address, or https://…',
+    when: 'When',
+    atOnce: 'at once',
+    daily: 'every day at',
+    set: 'Tell me',
+    end: 'End the alert',
+    asked: 'We have sent a mail. Follow the link in it.',
+    secret: 'Secret of the signatures, shown this once:',
+    states: { on: 'on', asked: 'waits for your consent', rests: 'rests' },
+  },
   kept: {
     title: 'Kept searches',
     keep: 'Keep this search',

@@ -262,6 +262,18 @@ export const fr: Words = {
     complete: 'Complet',
     hollow: 'Creux : un des jours, moins de neuf dixièmes de ce que les médias ont annoncé est ici.',
   },
+  alert: {
+    title: 'Alerte',
+    to: 'Adresse e-mail, ou https://…',
+    when: 'Quand',
+    atOnce: 'tout de suite',
+    daily: 'chaque jour à',
+    set: 'M’avertir',
+    end: 'Mettre fin à l’alerte',
+    asked: 'Nous avons envoyé un e-mail. Suivez le lien qu’il contient.',
+    secret: 'Secret des signatures, affiché cette seule fois :',
+    states: { on: 'active', asked: 'attend votre accord', rests: 'en pause' },
+  },
   kept: {
     title: 'Recherches gardées',
     keep: 'Garder cette recherche',

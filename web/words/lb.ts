@@ -260,6 +260,18 @@ export const lb: Words = {
     complete: 'Komplett',
     hollow: 'Huel: op engem vun den Deeg ass manner wéi néng Zéngtel vun deem hei, wat Medie genannt hunn.',
   },
+  alert: {
+    title: 'Notifikatioun',
+    to: 'Mailadress oder https://…',
+    when: 'Wéini',
+    atOnce: 'direkt',
+    daily: 'all Dag um',
+    set: 'Mech informéieren',
+    end: 'Notifikatioun ophalen',
+    asked: 'Mir hunn eng Mail geschéckt. Klickt op de Link dran.',
+    secret: 'Geheimnis vun den Ënnerschrëften, nëmmen dës eng Kéier ze gesinn:',
+    states: { on: 'un', asked: 'waart op Är Zoustëmmung', rests: 'rout' },
+  },
   kept: {
     title: 'Opgehuewe Sichen',
     keep: 'Dës Sich ophiewen',

@@ -260,6 +260,18 @@ export const nl: Words = {
     complete: 'Volledig',
     hollow: 'Hol: op een van de dagen is minder dan negen tiende aanwezig van wat media noemden.',
   },
+  alert: {
+    title: 'Melding',
+    to: 'Mailadres, of https://…',
+    when: 'Wanneer',
+    atOnce: 'meteen',
+    daily: 'elke dag om',
+    set: 'Meld het mij',
+    end: 'Melding beëindigen',
+    asked: 'We hebben een mail gestuurd. Volg de link daarin.',
+    secret: 'Geheim van de handtekeningen, alleen nu te zien:',
+    states: { on: 'aan', asked: 'wacht op uw toestemming', rests: 'rust' },
+  },
   kept: {
     title: 'Bewaarde zoekvragen',
     keep: 'Deze zoekvraag bewaren',

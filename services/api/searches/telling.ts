@@ -13,7 +13,7 @@ import { newOf, type Place, readPlace } from './new.ts'
 const TICK = 3_000
 /** Articles of a message. */
 const MOST = 100
-/** Articles that are looked at for a message; one beyond says: there are more. A digest counts them. */
+/** Articles that are looked at for a message, and counted; one beyond says: there are more. */
 const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
 /** ms between two messages of an alert that tells at once. */
 const PAUSE = 15_000
