@@ -189,6 +189,8 @@ t.test('coverage says what we have of what outlets named, by day and by outlet',
     { outlet: { domain: 'dagkoerier.example' }, named: 322, share: 0.981 },
     { outlet: { domain: 'echo.example' }, named: 5, share: null, unread: 1 },
   ])
+  const exact = await coverage(`by=outlet&outlets=ECHO.example,nobody.nl&published_after=${FIRST}`)
+  t.match(exact.json.data, { length: 1, 0: { outlet: { domain: 'echo.example' } } })
   t.notMatch(text, 'requests', 'how an outlet was asked is for its operator')
   const again = { headers: { 'If-None-Match': headers.get('etag')! } }
   t.equal((await api.ask(secret, `/explore/coverage?${path}`, again)).status, 304)
