@@ -1,5 +1,4 @@
 import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -12,8 +11,9 @@ import { type MachineSettings, readMachines } from '../../status/machines.ts'
 import { ask } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
 import { openBox } from '../fleet/hosts/box.ts'
+import { openLinkTo } from '../fleet/links/link.ts'
 import { QDRANT_API_KEY, startQdrant } from '../fleet/parts/qdrant.ts'
-import { createFleet, freePort, listen, until } from '../fleet.ts'
+import { createFleet, freePort, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { createMachine } from '../recovery/server.ts'
 import { axe, browserPath, launch, open, overhang } from '../web/browser.ts'
@@ -139,7 +139,7 @@ t.test('an account without the right to look learns how many standbys there are,
 })
 
 t.test('each process is counted where it runs', async t => {
-  const far = await fromHost('127.0.0.9', primary.url)
+  const far = await openLinkTo(primary.url, undefined, '127.0.0.9')
   t.teardown(far.close)
   const pools = [createPool(far.url, 'crawler', () => {}, PATIENT), createPool(primary.url, 'api', () => {}, PATIENT)]
   for (const one of pools) t.teardown(() => one.end())
@@ -181,7 +181,7 @@ t.test('the page shows all of it, on every screen', { skip }, async t => {
   const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...servers }
   const fleet = keep(createFleet(env))
   await fleet.start('api')
-  const far = await fromHost('127.0.0.9', primary.url)
+  const far = await openLinkTo(primary.url, undefined, '127.0.0.9')
   t.teardown(far.close)
   await fleet.start('embedder', { DATABASE_URL: far.url, METRICS_PORT: metrics })
   const browser = await launch(t)
@@ -224,21 +224,3 @@ t.test('the page shows all of it, on every screen', { skip }, async t => {
   t.match(machines, { postgres: { role: 'primary' }, redis: { role: 'master' } })
   t.match(await fleet.script('status'), /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/)
 })
-
-/**
- * Leads to a server as if from another host: connections arrive there from `address`.
- * @returns the url with the host and port of the way
- */
-async function fromHost(address: string, url: string): Promise<{ url: string; close(): void }> {
-  const target = new URL(url)
-  const server = { host: target.hostname, port: Number(target.port), localAddress: address }
-  const way = createServer(socket => {
-    const onward = connect(server)
-    socket.on('error', () => onward.destroy()).pipe(onward)
-    onward.on('error', () => socket.destroy()).pipe(socket)
-  })
-  way.unref()
-  target.hostname = '127.0.0.1'
-  target.port = String(await listen(way))
-  return { url: target.href, close: () => way.close() }
-}

@@ -25,11 +25,12 @@ export interface Door {
 
 /**
  * @param server host and port of the server at present; a failover changes it
- * @param meet called with the number of each statement, from 1 on, before it goes on; it may wait
+ * @param meet called before each statement goes on, with its number, from 1 on, and the name under
+ * which it is prepared; it may wait
  */
 export async function openDoor(
   server: () => URL,
-  meet: (statement: number) => Passage | Promise<Passage> = () => 'pass',
+  meet: (statement: number, name: string) => Passage | Promise<Passage> = () => 'pass',
 ): Promise<Door> {
   const connections = new Set<() => void>()
   let [count, isShut] = [0, false]
@@ -47,8 +48,10 @@ export async function openDoor(
     for (const one of [client, upstream]) one.on('error', end).on('close', end).setNoDelay()
     let isLost = false
     const ask = async () => {
+      let name = ''
       for await (const { type, bytes } of messagesOf(client, true)) {
-        const passage = isStatement(type) ? await meet(++count) : 'pass'
+        name = nameOf(type, bytes) ?? name
+        const passage = isStatement(type) ? await meet(++count, name) : 'pass'
         if (passage === 'cut') return end()
         isLost ||= passage === 'lose'
         upstream.write(bytes)
@@ -86,9 +89,11 @@ export async function openDoor(
   }
 }
 
-/** `Query` and `Execute`, by which a client has a statement run; `ReadyForQuery` of the server. */
+/** `Query` and `Execute` run a statement, `Bind` names it; the server answers `ReadyForQuery`. */
 const isStatement = (type: string) => type === 'Q' || type === 'E'
 const READY = 'Z'
+const nameOf = (type: string, bytes: Buffer) =>
+  type === 'B' ? bytes.toString('utf8', 5).split('\0')[1] : type === 'Q' ? '' : null
 
 /** The messages of one side. The first one of a client has no type. */
 async function* messagesOf(socket: Socket, isClient: boolean): AsyncGenerator<{ type: string; bytes: Buffer }> {

@@ -26,11 +26,13 @@ export interface Link extends End {
  * Opens `at`, which leads to `to`.
  *
  * @param overhear called for each connection; what it returns gets the bytes that its client sends
+ * @param localAddress where its connections seem to come from
  */
 export async function openLink(
   at: End,
   to: End,
   overhear: () => (bytes: Buffer) => void = () => () => {},
+  localAddress?: string,
 ): Promise<Link> {
   const sockets = new Set<Socket>()
   let state: 'well' | 'silent' | 'broken' = 'well'
@@ -41,7 +43,9 @@ export async function openLink(
     keep(client)
     if (state === 'broken') return void client.resetAndDestroy()
     client.on('data', overhear())
-    const server = keep(connect({ port: to.port, host: to.address, allowHalfOpen: true }))
+    const server = keep(
+      connect({ port: to.port, host: to.address, allowHalfOpen: true, ...(localAddress ? { localAddress } : {}) }),
+    )
     for (const [from, other] of [
       [client, server],
       [server, client],
@@ -99,10 +103,11 @@ export async function openLink(
 export async function openLinkTo(
   address: string,
   overhear?: Parameters<typeof openLink>[2],
+  localAddress?: string,
 ): Promise<Link & { url: string }> {
   const url = new URL(address)
   const to = { address: url.hostname, port: Number(url.port) }
-  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to, overhear)
+  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to, overhear, localAddress)
   url.host = `127.0.0.1:${link.port}`
   return { ...link, url: url.href }
 }
