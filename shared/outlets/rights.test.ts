@@ -30,64 +30,42 @@ function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): st
   ].join(', ')
 }
 
-/** Lists of rules as a header or a meta tag may hold them, and what follows. */
-const LISTS: [list: string, outcome: string][] = [
-  ['noindex', 'refused'],
-  ['none', 'refused'],
-  ['NoIndex, NoFollow', 'refused'],
-  ['index, follow', ''],
-  ['all', ''],
-  ['', ''],
-  ['nofollow, noimageindex, notranslate', ''],
+/** The rows of a table: what stands in one cell has one outcome. */
+const each = (table: [string, string][]) =>
+  table.flatMap(([outcome, cell]) => cell.split(' ¦ ').map(one => [one, outcome] as const))
+
+/** What follows from each list of rules, as a header or a meta tag may hold it. */
+const LISTS: [outcome: string, lists: string][] = [
+  ['refused', 'noindex ¦ none ¦ NoIndex, NoFollow'],
+  ['', 'index, follow ¦ all ¦  ¦ nofollow, noimageindex, notranslate'],
   // What publishing software writes on every page.
-  ['index, follow, max-snippet:-1, max-image-preview:large, max-video-preview:-1', ''],
-  ['nosnippet', 'snippet 0'],
-  ['max-snippet:50', 'snippet 50'],
-  ['max-snippet: 50 , max-image-preview:none', 'snippet 50'],
-  ['max-snippet:0', 'snippet 0'],
-  ['max-snippet:50, max-snippet:20', 'snippet 20'],
-  ['nosnippet, max-snippet:50', 'snippet 0'],
-  ['noarchive', 'unkept'],
-  ['noai, noimageai', ''],
-  ['noindex, noarchive, nosnippet', 'refused, snippet 0, unkept'],
+  ['', 'index, follow, max-snippet:-1, max-image-preview:large, max-video-preview:-1 ¦ noai, noimageai'],
+  ['snippet 0', 'nosnippet ¦ max-snippet:0 ¦ nosnippet, max-snippet:50'],
+  ['snippet 50', 'max-snippet:50 ¦ max-snippet: 50 , max-image-preview:none'],
+  ['snippet 20', 'max-snippet:50, max-snippet:20'],
+  ['unkept', 'noarchive'],
+  ['refused, snippet 0, unkept', 'noindex, noarchive, nosnippet'],
   // Dates: past, future, by each standard, with a comma in it.
-  ['unavailable_after: 25 Jun 2010 15:00:00 PST', 'refused'],
-  ['unavailable_after: 25-Aug-2007 15:00:00 EST, nosnippet', 'refused, snippet 0'],
-  ['unavailable_after: Wed, 25 Nov 2026 11:59:59 GMT', 'refused'],
-  ['unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT', ''],
-  ['unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT', 'refused'],
-  ['unavailable_after: Nov 24, 2026, noarchive', 'refused, unkept'],
-  ['unavailable_after: Fri Jun 25 2010 15:00:00 GMT', 'refused'],
-  ['unavailable_after: 2026-11-25', 'refused'],
-  ['unavailable_after: 2026-11-26', ''],
-  ['unavailable_after: 2026-11-25T12:30:00+01:00', 'refused'],
-  ['unavailable_after: 2026-11-25T12:30:00', ''],
-  ['unavailable_after: 25 Nov 2026 12:30:00 CET', 'refused'],
-  ['unavailable_after: 2030-01-01, noindex', 'refused'],
+  ['refused', 'unavailable_after: 25 Jun 2010 15:00:00 PST ¦ unavailable_after: Wed, 25 Nov 2026 11:59:59 GMT'],
+  ['refused', 'unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT ¦ unavailable_after: Fri Jun 25 2010 15:00:00 GMT'],
+  ['refused', 'unavailable_after: 2026-11-25 ¦ unavailable_after: 2026-11-25T12:30:00+01:00'],
+  ['refused', 'unavailable_after: 25 Nov 2026 12:30:00 CET ¦ unavailable_after: 2030-01-01, noindex'],
+  ['refused, snippet 0', 'unavailable_after: 25-Aug-2007 15:00:00 EST, nosnippet'],
+  ['', 'unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT ¦ unavailable_after: 2026-11-26'],
+  ['', 'unavailable_after: 2026-11-25T12:30:00'],
+  ['refused, unkept', 'unavailable_after: Nov 24, 2026, noarchive'],
   // Broken forms: what no robot can read says nothing, and harms nothing beside it.
-  ['unavailable_after: never, nosnippet', 'snippet 0'],
-  ['unavailable_after: 0', ''],
-  ['unavailable_after:', ''],
-  ['unavailable_after', ''],
-  ['unavailable_after: 2026-13-45', ''],
-  ['max-snippet', ''],
-  ['max-snippet:', ''],
-  ['max-snippet:-5', ''],
-  ['max-snippet:ten', ''],
-  ['max-snippet:12.5', ''],
-  ['max-snippet=0', ''],
-  ['noindexing', ''],
-  ['no-index', ''],
-  ['donotnoindex', ''],
-  [',,;, ,', ''],
+  ['snippet 0', 'unavailable_after: never, nosnippet'],
+  ['', 'unavailable_after: 0 ¦ unavailable_after: ¦ unavailable_after ¦ unavailable_after: 2026-13-45 ¦ max-snippet'],
+  ['', 'max-snippet: ¦ max-snippet:-5 ¦ max-snippet:ten ¦ max-snippet:12.5 ¦ max-snippet=0 ¦ noindexing ¦ no-index'],
+  ['', 'donotnoindex ¦ ,,;, ,'],
   // Blanks and semicolons where commas should be.
-  ['noindex nofollow', 'refused'],
-  ['nofollow;noindex', 'refused'],
-  ['follow nosnippet', 'snippet 0'],
+  ['refused', 'noindex nofollow ¦ nofollow;noindex'],
+  ['snippet 0', 'follow nosnippet'],
 ]
 
 t.test('a list of rules means the same in a header, in the meta tag for robots and in our own', async t => {
-  for (const [list, outcome] of LISTS) {
+  for (const [list, outcome] of each(LISTS)) {
     t.equal(outcomeOf({ headers: { 'X-Robots-Tag': list } }), outcome, `header ${list}`)
     t.equal(outcomeOf({ metas: { robots: [list] } }), outcome, `robots ${list}`)
     t.equal(outcomeOf({ metas: { perscopebot: [list] } }), outcome, `perscopebot ${list}`)
@@ -95,28 +73,19 @@ t.test('a list of rules means the same in a header, in the meta tag for robots a
 })
 
 t.test('rules for another agent are not ours', async t => {
-  const others: [string, string][] = [
-    ['googlebot: noindex, nosnippet', ''],
-    ['otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST', ''],
-    ['nosnippet, otherbot: noindex', 'snippet 0'],
-    ['360Spider: noindex', ''],
-    ['Google Bot: noindex', ''],
-    ['googlebot|bingbot: noindex', ''],
-    ['Googlebot/2.1 (+http://www.google.com/bot.html): noindex', ''],
-    ['PerscopeBot/1.0 (+https://perscope.example): noindex', 'refused'],
-    ['noindex max-snippet:20', 'refused, snippet 20'],
-    ['max-snippet:20 noindex', 'refused, snippet 20'],
-    ['max-image-preview:large noindex', 'refused'],
-    ['unavailable_after: 01-Jan-70 00:00:00 GMT', ''],
-    ['otherbot: noindex, perscopebot: nosnippet', 'snippet 0'],
-    ['PerscopeBot: noindex', 'refused'],
-    ['PerscopeBot/1.0: noindex', 'refused'],
-    ['perscopebot-news: noindex', ''],
-    ['*: noindex', 'refused'],
-    ['perscopebot: unavailable_after: 25 Jun 2010 15:00:00 PST', 'refused'],
-    ['perscopebot: max-snippet: 20, noarchive', 'snippet 20, unkept'],
+  const others: [outcome: string, lists: string][] = [
+    ['', 'googlebot: noindex, nosnippet ¦ otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST ¦ 360Spider: noindex'],
+    ['', 'Google Bot: noindex ¦ googlebot|bingbot: noindex'],
+    ['', 'Googlebot/2.1 (+http://www.google.com/bot.html): noindex ¦ unavailable_after: 01-Jan-70 00:00:00 GMT'],
+    ['', 'perscopebot-news: noindex'],
+    ['snippet 0', 'nosnippet, otherbot: noindex ¦ otherbot: noindex, perscopebot: nosnippet'],
+    ['refused', 'PerscopeBot/1.0 (+https://perscope.example): noindex ¦ max-image-preview:large noindex'],
+    ['refused', 'PerscopeBot: noindex ¦ PerscopeBot/1.0: noindex ¦ *: noindex'],
+    ['refused', 'perscopebot: unavailable_after: 25 Jun 2010 15:00:00 PST'],
+    ['refused, snippet 20', 'noindex max-snippet:20 ¦ max-snippet:20 noindex'],
+    ['snippet 20, unkept', 'perscopebot: max-snippet: 20, noarchive'],
   ]
-  for (const [list, outcome] of others) t.equal(outcomeOf({ headers: { 'x-robots-tag': list } }), outcome, list)
+  for (const [list, outcome] of each(others)) t.equal(outcomeOf({ headers: { 'x-robots-tag': list } }), outcome, list)
   for (const name of ['googlebot', 'bingbot', 'description', 'robotsx', 'perscope'])
     t.equal(outcomeOf({ metas: { [name]: ['noindex'] } }), '', name)
 })
@@ -215,31 +184,15 @@ t.test('of file, header and page the later one wins, and silence changes nothing
 })
 
 t.test('uses that an outlet does not allow, in robots.txt or a header: the strictest statement holds', async t => {
-  const uses: [statement: string, outcome: string][] = [
-    ['search=n', 'refused'],
-    ['search=no', 'refused'],
-    ['ai-input=no', 'words alone'],
-    ['train-ai=y, ai-use=n', 'words alone'],
-    ['search=n, ai-input=n', 'refused, words alone'],
-    // What Cloudflare writes into the file of millions of sites.
-    ['search=yes,ai-train=no', ''],
-    ['search=yes,ai-train=no,use=reference', ''],
-    ['train-ai=n', ''],
-    ['search=y, ai-input=y', ''],
-    ['search=n;exceptions=x', 'refused'],
-    // Broken forms.
-    ['search', ''],
-    ['search=0', ''],
-    ['search=never', ''],
-    ['search=N', ''],
-    ['search:n', ''],
-    ['research=n', ''],
-    ['constructor=n', ''],
-    ['', ''],
-    ['nonsense, search=n', 'refused'],
+  const uses: [outcome: string, statements: string][] = [
+    ['refused', 'search=n ¦ search=no ¦ search=n;exceptions=x ¦ nonsense, search=n'],
+    ['words alone', 'ai-input=no ¦ train-ai=y, ai-use=n'],
+    ['refused, words alone', 'search=n, ai-input=n'],
+    ['', 'search=yes,ai-train=no ¦ search=yes,ai-train=no,use=reference ¦ train-ai=n ¦ search=y, ai-input=y ¦ search'],
+    ['', 'search=0 ¦ search=never ¦ search=N ¦ search:n ¦ research=n ¦ constructor=n ¦ '],
   ]
   const headers = (...lists: string[]) => ({ 'Content-Usage': lists })
-  for (const [statement, outcome] of uses) {
+  for (const [statement, outcome] of each(uses)) {
     t.equal(outcomeOf({ headers: headers(statement) }), outcome, statement)
     t.equal(outcomeOf({ robots: [statement] }), outcome, `robots.txt: ${statement}`)
     t.equal(outcomeOf({ robots: [statement] }, 'index-only'), outcome)
