@@ -3,7 +3,18 @@ import { failureOf } from '../script.ts'
 import { startTestCluster } from './servers.ts'
 
 /** The tests of pages, polls, totals, matching and visibility, as they stand. */
-const CONTRACT = ['articles', 'pages', 'poll', 'totals', 'matching', 'kept-answers', 'explore', 'feed', 'search-feeds']
+const CONTRACT = [
+  'articles',
+  'pages',
+  'poll',
+  'totals',
+  'matching',
+  'kept-answers',
+  'explore',
+  'explore-counts',
+  'feed',
+  'search-feeds',
+]
 const SEARCH = ['visibility', 'writing', 'counts', 'oracle']
 
 const cluster = await startTestCluster(1)
