@@ -211,7 +211,7 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   const check = () =>
     transaction(pool, async client => {
       await client.query('set transaction isolation level repeatable read')
-      return checkGroups(client, seqs)
+      return checkGroups(client, seqs.slice(0, 600))
     })
   t.same(await check(), [], 'verify finds nothing')
   const damage: [string, RegExp][] = [
@@ -225,7 +225,7 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   for (const [change, sentence] of damage) {
     const found = await transaction(pool, async client => {
       await client.query(`update copy_sketches set ${change} where seq = ${Number(lowest?.seq)}`)
-      const said = await checkGroups(client, seqs)
+      const said = await checkGroups(client, seqs.slice(0, 600))
       await client.query('rollback; begin')
       return said
     })
