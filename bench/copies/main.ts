@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { NewArticle } from '../../search/types.ts'
@@ -9,7 +7,7 @@ import { agencyEvidence } from '../../shared/articles/agencies.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from '../../shared/copies/shingles.ts'
 import { withDatabase } from '../../test/database.ts'
 import { benchKey, withApi } from '../api.ts'
-import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
 import { createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { memoryMb, processes } from '../processes.ts'
@@ -35,23 +33,16 @@ const RESPELT = [0, 0.02, 0.05, 0.08]
  * count texts.
  */
 export function run({ rows, signal }: BenchOptions): Promise<Figures> {
-  return withServers(
-    'copies',
-    'bench-copies',
-    signal,
-    async bench => {
-      const built = await buildArchive(bench.server, rows ?? ROWS, signal, undefined, edited)
-      const figures: Figures = { rows: built.rows, ...measureComputing(built.archive) }
-      if (built.seconds !== null) figures.import_per_s = Math.round(built.rows / built.seconds.insert)
-      return withDatabase(built.url, async database => ({
-        ...figures,
-        ...(await measurePass(bench, built, database)),
-        ...(await measureGroups(database)),
-        ...(await measureApi(bench, built, database)),
-      }))
-    },
-    ['postgres'],
-  )
+  const measure = async (bench: Bench) => {
+    const built = await buildArchive(bench.server, rows ?? ROWS, signal, undefined, edited)
+    const figures: Figures = { rows: built.rows, ...measureComputing(built.archive) }
+    if (built.seconds !== null) figures.import_per_s = Math.round(built.rows / built.seconds.insert)
+    return withDatabase(built.url, async database => {
+      Object.assign(figures, await measurePass(bench, built, database), await measureGroups(database))
+      return { ...figures, ...(await measureApi(bench, built, database)) }
+    })
+  }
+  return withServers('copies', 'bench-copies', signal, measure, ['postgres'])
 }
 
 /** An archive in which many articles have the text of another, as desks edit it. */
@@ -60,9 +51,9 @@ function edited(archive: Archive, rows: number): Archive {
   const dense = (at: number) => new Date(archive.start + Math.floor((at - archive.start) / DENSER))
   const edit = (article: NewArticle, number: number): NewArticle => {
     const random = createRandom(-1 - number)
-    const days = rows / ((archive.end - archive.start) / DENSER / 86_400_000)
+    const perDay = rows / ((archive.end - archive.start) / DENSER / 86_400_000)
     const source =
-      number < ordered ? Math.max(0, number - 1 - random.below(Math.ceil(5 * days))) : random.below(ordered)
+      number < ordered ? Math.max(0, number - 1 - random.below(Math.ceil(5 * perDay))) : random.below(ordered)
     const isCopy = random.chance(COPIED)
     const [wire] = isCopy || number >= ordered ? archive.articles(source, source + 1) : [article]
     const at = number < ordered ? article.publishedAt : wire!.publishedAt
@@ -72,10 +63,8 @@ function edited(archive: Archive, rows: number): Archive {
     const words = wire.body.split(' ').map(word => (random.chance(part) ? `${word}s` : word))
     const own = (article.body ?? '').split(' ')
     const kept = words.slice(0, words.length * (0.5 + random.next() / 2))
-    return {
-      ...dated,
-      body: [...own.slice(0, random.below(60)), ...kept, ...own.slice(60, random.below(200))].join(' '),
-    }
+    const end = own.slice(60, random.below(200))
+    return { ...dated, body: [...own.slice(0, random.below(60)), ...kept, ...end].join(' ') }
   }
   return { ...archive, articles: (from, to) => archive.articles(from, to).map((one, n) => edit(one, from + n)) }
 }
@@ -97,28 +86,24 @@ function measureComputing(archive: Archive): Figures {
 async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: pg.Client): Promise<Figures> {
   await database.query('truncate copy_sketches, copies_due')
   await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
-  const file = join(bench.dataDir.path, 'nothing.ndjson')
-  await writeFile(file, '')
   const script = new URL('../../scripts/import.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, file], { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
+  const child = spawn(process.execPath, [script, '-'], { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
   const ended = once(child, 'exit')
   const start = performance.now()
-  const [figures, seconds] = [{ pass_memory_mb: 0, pass_cpu_ms: 0 }, [0, 0]]
+  let [memory, cpu, ordered, whole] = [0, 0, 0, 0]
   while (child.exitCode === null) {
     bench.signal.throwIfAborted()
-    figures.pass_memory_mb = Math.max(figures.pass_memory_mb, Math.round(memoryMb([child.pid!])))
-    figures.pass_cpu_ms = processes([child.pid!])[0]?.ms ?? figures.pass_cpu_ms
+    memory = Math.max(memory, Math.round(memoryMb([child.pid!])))
+    cpu = processes([child.pid!])[0]?.ms ?? cpu
     const state = await database.query<{ seq: number }>('select seq::int from copies_state')
-    const now = (performance.now() - start) / 1_000
-    if (state.rows[0]!.seq < rows * ORDERED) seconds[0] = now
-    seconds[1] = now
+    whole = performance.now() - start
+    if (state.rows[0]!.seq < rows * ORDERED) ordered = whole
     await Promise.race([ended, sleep(250)])
   }
-  say(`The pass took ${rounded(seconds[1]!, 1)} s.`)
   return {
-    pass_ordered_ms: rounded((seconds[0]! * 1_000) / (rows * ORDERED), 3),
-    pass_any_order_ms: rounded(((seconds[1]! - seconds[0]!) * 1_000) / (rows * (1 - ORDERED)), 3),
-    ...{ pass_memory_mb: figures.pass_memory_mb, pass_cpu_ms: rounded(figures.pass_cpu_ms / rows, 3) },
+    pass_ordered_ms: rounded(ordered / (rows * ORDERED), 3),
+    pass_any_order_ms: rounded((whole - ordered) / (rows * (1 - ORDERED)), 3),
+    ...{ pass_memory_mb: memory, pass_cpu_ms: rounded(cpu / rows, 3) },
   }
 }
 
@@ -130,24 +115,19 @@ const ROWS_AFTER = `
          floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at
     from copy_sketches s join articles a using (seq) join article_texts t using (seq) join publishers p using (publisher_no)
    where s.first_seq is not null`
+const FIRSTS = `${ROWS_AFTER} and s.first_seq = s.seq and s.seq > $1 order by s.seq limit 2000`
 
 /** Compares the groups of a sample with what the definition says, given all first articles. */
 async function measureGroups(database: pg.Client): Promise<Figures> {
   const drawn = `${ROWS_AFTER} and s.seq in (select seq from copy_sketches where first_seq is not null order by hashint8(seq) limit $1)`
-  const sample = (await database.query<Row>(drawn, [SAMPLE])).rows.map(row => ({
-    ...row,
-    set: judge(row.body)!,
-    truth: row.seq,
-  }))
+  const { rows: sampled } = await database.query<Row>(drawn, [SAMPLE])
+  const sample = sampled.map(row => ({ ...row, set: judge(row.body)!, truth: row.seq }))
   const having = Map.groupBy(
     sample.flatMap((one, at) => [...one.set].map(shingle => ({ shingle, at }))),
     ({ shingle }) => shingle,
   )
   for (let after = 0; ; ) {
-    const { rows } = await database.query<Row>(
-      `${ROWS_AFTER} and s.first_seq = s.seq and s.seq > $1 order by s.seq limit 2000`,
-      [after],
-    )
+    const { rows } = await database.query<Row>(FIRSTS, [after])
     if (rows.length === 0) break
     after = rows.at(-1)!.seq
     for (const { seq, at, outlet, body } of rows) {

@@ -74,7 +74,7 @@ function lowerBound(keys: Float64Array, key: number, from: number): number {
 }
 
 /** Bytes of all samples in memory. */
-const KEPT = 80 * 2 ** 20
+const KEPT = 64 * 2 ** 20
 /** A larger day is read again for each batch, a run at a time. */
 const LARGEST_DAY = KEPT / 4
 const EMPTY_DAY = 100
@@ -100,7 +100,7 @@ export function createNeighbours(db: Queryable) {
     let read: Run[] | null = []
     for (let after = 0, isLast = false; !isLast; ) {
       const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [day, after, RUN])
-      const run = runOf(rows.map(row => ({ ...row, sample: fromBytes(row.sample) })))
+      const run = runOf(withSamples(rows))
       isLast = rows.length < RUN
       after = rows.at(-1)?.seq ?? after
       if (rows.length > 0) read?.push(run)
@@ -152,4 +152,14 @@ const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seq
 
 /** Postgres keeps a sample as its bytes, in the order of all our processors: lowest first. */
 export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
-const fromBytes = (bytes: Buffer) => new Uint32Array(Uint8Array.from(bytes).buffer)
+
+/** All in one piece of memory: many small ones would leave holes. */
+function withSamples<T extends { sample: Buffer }>(rows: T[]): (Omit<T, 'sample'> & { sample: Uint32Array })[] {
+  const all = new Uint32Array(Uint8Array.from(Buffer.concat(rows.map(({ sample }) => sample))).buffer)
+  let end = 0
+  return rows.map(row => {
+    const start = end
+    end += row.sample.length / 4
+    return { ...row, sample: all.subarray(start, end) }
+  })
+}

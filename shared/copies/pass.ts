@@ -21,6 +21,8 @@ const LOCK = 3_480_226_017n
 /** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
 const BATCH = 256
 const BATCH_BYTES = 1_000_000
+/** Most bytes of a body that is read ahead, as Postgres keeps it. */
+const AHEAD_BYTES = 16_000
 /** Bytes of exact shingles in memory. */
 const EXACT = 24 * 2 ** 20
 
@@ -166,6 +168,7 @@ function createPlacer(pool: Pool) {
       const { rows: stored } = await pool.query<Candidate>(STORED, [
         [...new Set([...seqs, ...near.flatMap(one => [...one])])],
       ])
+      await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
       // Those of the batch are as it leaves them: not known yet, or no longer what they were.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
       for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
@@ -188,12 +191,28 @@ function createPlacer(pool: Pool) {
   }
 }
 
+// $1 seqs, $2 BATCH, $3 AHEAD_BYTES. Index: the primary key.
+const BODIES = `
+  select seq::float8 as seq, body from article_texts
+   where seq = any ($1::bigint[]) and pg_column_size(body) <= $3 limit $2`
+
 /** The distinct shingles of articles, kept for those that were asked last. */
 function createExact(pool: Pool) {
   const kept = new LRUCache<number, Float64Array>({ maxSize: EXACT, sizeCalculation: one => 100 + one.byteLength })
   const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
   return {
     keep,
+    /** Reads many ahead, with one question. */
+    async read(seqs: number[]): Promise<void> {
+      const missing = seqs.filter(seq => !kept.has(seq))
+      if (missing.length === 0) return
+      const values = [missing, BATCH, AHEAD_BYTES]
+      for (const { seq, body } of (await pool.query<{ seq: number; body: string }>(BODIES, values)).rows) {
+        const shingles = judge(body)
+        if (shingles !== null) keep(seq, shingles)
+        await setImmediate()
+      }
+    },
     /** null: nothing is said of the article. */
     async of(seq: number): Promise<Float64Array | null> {
       const known = kept.get(seq)
