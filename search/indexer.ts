@@ -114,19 +114,13 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
   return true
 }
 
-/** The words of some articles, those that are to be stored anew, and how many were tokenised. */
-interface TokenisedPart {
-  words: ArticleWords[]
-  changed: bigint[]
-  tokenised: number
-}
-
+/** @returns the words of some articles, those that are to be stored anew, and how many were tokenised */
 async function tokenisePart(
   pool: Pool,
   tokeniser: Tokeniser,
   { first, last }: SegmentRange,
   chosen: ReadonlySet<bigint>,
-): Promise<TokenisedPart> {
+) {
   const rows = await readTextsAndWords(pool, first, last)
   const wanted = rows.filter(({ seq }) => chosen.has(seq))
   const tokenised = wanted.length === 0 ? [] : await tokeniser.tokenise(wanted)

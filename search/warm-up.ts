@@ -37,18 +37,14 @@ export type Repeat = (
   options: { outage: { met(error: unknown): void; over(): void } },
 ) => { close(): Promise<void> }
 
-interface WarmUpOptions {
-  repeat: Repeat
-  /** Told of what could not be read; it is tried again. */
-  onFailure(error: unknown): void
-  /** Leaves processors to others. */
-  gently: boolean
-}
-
+/**
+ * @param onFailure told of what could not be read; it is tried again
+ * @param gently leaves processors to others
+ */
 export function startWarmUp(
   index: IndexParts,
   sizes: SearchSizes,
-  { repeat, onFailure, gently }: WarmUpOptions,
+  { repeat, onFailure, gently }: { repeat: Repeat; onFailure(error: unknown): void; gently: boolean },
 ): WarmUp {
   const first = Promise.withResolvers<void>()
   const met = (error: unknown) => {

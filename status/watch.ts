@@ -45,11 +45,6 @@ export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifi
   }
 }
 
-/** Looks for causes again and again. It remembers what one look cannot tell. */
-export interface CauseWatch {
-  look(): Promise<Cause[]>
-}
-
 interface Watched {
   pool: Pool
   queues: Pick<Queues, 'counts'>
@@ -58,7 +53,8 @@ interface Watched {
   missing(): Promise<Missing>
 }
 
-export function watchCauses(watched: Watched): CauseWatch {
+/** Looks for causes again and again. It remembers what one look cannot tell. */
+export function watchCauses(watched: Watched) {
   const restarts = createRestarts()
   const stalls = createStalls()
   return { look: async () => causesOf(await readFacts(watched, { restarts, stalls })) }

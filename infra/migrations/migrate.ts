@@ -16,22 +16,16 @@ const MIGRATION_LOCK = 7_211_004_221n
 /** Longer than the migrations of the libraries take, whose sessions are others. */
 const IDLE = '10min'
 
-interface Migrated {
-  /** Files applied by this call, in order. */
-  applied: string[]
-  /** Number of the schema now. */
-  version: number
-}
-
 /**
  * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
  * migrations. Safe to call from several processes at once and again at any time.
  *
  * @param mayBeUnfinished a database whose restore did not end will do as well
+ * @returns the files that this call applied, in order, and the number of the schema now
  * @throws when the database is older than `FIRST_SCHEMA` or newer than this checkout, when a
  * restore of it did not end, or when it is out of reach
  */
-export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}): Promise<Migrated> {
+export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}) {
   // `restore` looks for this name. A migration that was stopped loses its lock.
   const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
   const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }

@@ -10,11 +10,6 @@ export interface Cache<K, V> {
   stats(): CacheStats
 }
 
-interface RecencyCache<K, V> extends Cache<K, V> {
-  /** All keys, the most recently used first. */
-  keys(): Iterable<K>
-}
-
 /** In bytes, as estimated by those who put values in. */
 export interface CacheStats {
   limit: number
@@ -25,16 +20,16 @@ export interface CacheStats {
 export const ENTRY_BYTES = 200
 
 /** @param limit bytes */
-export function createCache<K extends {}, V extends {}>(limit: number): RecencyCache<K, V> {
+export function createCache<K extends {}, V extends {}>(limit: number) {
   const maxSize = Math.max(1, Math.floor(limit))
   // In an object of its own: `lru-cache` counts the size of an entry only when its value is another
   // one.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
-    get: key => cache.get(key)?.value,
-    set: (key, value, bytes) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
+    get: (key: K) => cache.get(key)?.value,
+    set: (key: K, value: V, bytes: number) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
     keys: () => cache.keys(),
-    stats: () => ({ limit: maxSize, used: cache.calculatedSize }),
+    stats: (): CacheStats => ({ limit: maxSize, used: cache.calculatedSize }),
   }
 }
 

@@ -3,13 +3,6 @@ import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/ar
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { createMemorySegment, createTermIds, type MemorySegment, type TermIds } from './memory-segment.ts'
 
-export interface MemoryRange {
-  /** Articles up to this `seq` are in stored segments. */
-  covered: bigint
-  last: bigint
-  wordsVersion: bigint
-}
-
 export interface MemorySizes {
   /**
    * Articles of an in-memory segment. A divisor of a flushed segment's size: one flush then
@@ -73,7 +66,7 @@ export function createMemoryIndex(
      * @throws SegmentsChanged another search knows a later state of the index
      */
     async upTo(
-      { covered, last, wordsVersion }: MemoryRange,
+      { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
       sizes: MemorySizes = MEMORY_SIZES,
     ): Promise<readonly MemorySegment[]> {
       if (state !== null && wordsVersion < state.wordsVersion) throw new SegmentsChanged('words were indexed anew')

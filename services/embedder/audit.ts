@@ -42,21 +42,12 @@ const MARK_LOST = `
   update embeddings set embedded_at = null, claimed_until = null, attempts = 0
   where seq = any ($1::bigint[]) and embedded_at < $2`
 
-/** Numbers of embedded articles without a vector, or of vectors without such an article. */
-export interface WrongVectors {
-  wrong: bigint[]
-  isLost: boolean
-  /** Articles that were embedded later were not looked at. */
-  since: Date
-}
-
-/** Compares a collection with Postgres, some thousand articles at a time, and changes nothing. */
-export async function* compareVectors(
-  pool: Pool,
-  vectors: VectorStore,
-  name: string,
-  signal?: AbortSignal,
-): AsyncGenerator<WrongVectors> {
+/**
+ * Compares a collection with Postgres, some thousand articles at a time, and changes nothing. Yields
+ * numbers of embedded articles without a vector (`isLost`), or of vectors without such an article.
+ * Articles that were embedded after `since` were not looked at.
+ */
+export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
   const since = (await pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
     const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)

@@ -18,18 +18,14 @@ const FEWEST_PAGES = 10
 const FURNITURE_PAGES = 5
 const FURNITURE_SHARE = 0.3
 
-/** The paragraphs of a text, told apart by what other pages of the outlet hold. */
-interface Parted {
-  own: string[]
-  furniture: string[]
-}
-
 /**
  * Takes the furniture out of a text. A text of which it is more than two thirds stays whole: its
  * articles are like that, as reports of the weather are, or it is an interstitial, which is
  * recognised by its whole text.
+ *
+ * @returns its own paragraphs, and those that other pages of the outlet hold too
  */
-export function partedBy(template: Template | null, paragraphs: string[]): Parted {
+export function partedBy(template: Template | null, paragraphs: string[]) {
   if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, furniture: [] }
   const furniture = paragraphs.filter(text => isFurniture(template, digestOf(text)))
   const own = paragraphs.filter(text => !furniture.includes(text))

@@ -257,17 +257,10 @@ export async function countRequest(db: Queryable, feedId: string): Promise<void>
 /** So that a token is known for one when it turns up in a log or a commit. */
 const PREFIX = 'psf_'
 
-/** What a feed's token is made of. */
-interface TokenSource {
-  feedId: string
-  keyId: string
-  nonce: Buffer
-}
-
 /**
  * Makes the tokens of feeds: the same source gives the same token for as long as the secret stays.
  */
-type TokenMaker = (source: TokenSource) => string
+type TokenMaker = (source: { feedId: string; keyId: string; nonce: Buffer }) => string
 
 /** 256 random bits. */
 const makeNonce = (): Buffer => randomBytes(32)

@@ -1,19 +1,4 @@
 import { describe } from '../log/printable.ts'
-/**
- * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
- * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
- * not tell when it tries again (`docs/experiments/README.md`).
- */
-export interface Circuit {
-  /**
-   * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again;
-   * its success closes the circuit for all.
-   */
-  run<T>(work: () => Promise<T>): Promise<T>
-  /** Why calls are refused, and for how many more ms; null: they are not. */
-  obstacle(): Obstacle | null
-}
-
 export interface Obstacle {
   reason: string
   /** ms */
@@ -41,14 +26,23 @@ interface CircuitState {
 }
 
 /**
+ * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
+ * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
+ * not tell when it tries again (`docs/experiments/README.md`).
+ *
  * @param name of the service, for the sentence of `CircuitOpen`
  * @param counts which failures count: not those of a bad request or of a caller who left
  */
-export function createCircuit(name: string, counts: (error: unknown) => boolean): Circuit {
+export function createCircuit(name: string, counts: (error: unknown) => boolean) {
   const state: CircuitState = { failuresInARow: 0, nextPause: PAUSE, openUntil: 0, trying: false, reason: '' }
   return {
+    /** Why calls are refused, and for how many more ms; null: they are not. */
     obstacle: () => obstacleOf(state),
-    async run(work) {
+    /**
+     * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again;
+     * its success closes the circuit for all.
+     */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       const blocked = obstacleOf(state)
       if (blocked) throw new CircuitOpen(`${name} failed a moment ago (${blocked.reason}); it is tried again soon.`)
       const isTrial = state.failuresInARow >= FAILURES

@@ -1,18 +1,5 @@
 import { type Waiter, waitInLine } from '../resilience/semaphore.ts'
 
-/**
- * Limits how many turns run at a time. Keys whose turns took little time come before keys whose
- * turns took much.
- */
-export interface FairQueue {
-  /**
-   * Runs `work` when a turn is free.
-   * @param key the key that is charged for the time
-   * @throws the signal's reason when it is aborted before the turn began
-   */
-  take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-}
-
 /** The turns of one key, past, running and waiting. */
 interface Account {
   /** ms. A key that comes back after a while begins with the figure of the others. */
@@ -55,16 +42,24 @@ const REMEMBERED = 30
 const USUAL = 50
 
 /**
+ * Limits how many turns run at a time. Keys whose turns took little time come before keys whose
+ * turns took much.
+ *
  * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the next turn goes to the
  * waiting key that has used least time. A key with turns of 20 seconds gets no more time than a key
  * with turns of 50 milliseconds. When there are several turns, one is always kept from slow keys.
  *
  * @param count turns at a time
  */
-export function createFairQueue(count: number): FairQueue {
+export function createFairQueue(count: number) {
   const state: FairQueueState = { count, free: count, slow: 0, level: 0, accounts: new Map() }
   return {
-    async take(key, work, signal) {
+    /**
+     * Runs `work` when a turn is free.
+     * @param key the key that is charged for the time
+     * @throws the signal's reason when it is aborted before the turn began
+     */
+    async take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       signal?.throwIfAborted()
       const { line } = openAccount(state, key)
       const beginning = waitInLine(line, signal)

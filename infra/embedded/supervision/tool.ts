@@ -9,18 +9,12 @@ import { signalGroup } from './processes.ts'
  */
 const LATE_OUTPUT_MS = 1_000
 
-/** The exit code of a tool (null: a signal ended it), and the end of its output. */
-export interface ToolResult {
-  code: number | null
-  output: string
-  timedOut: boolean
-}
-
 /**
  * Runs a tool, such as initdb or pip, to its end. The tool belongs to the family, and what it
  * leaves running is ended with it.
  *
  * @param options.within ms after which it is ended
+ * @returns its exit code (null: a signal ended it), and the end of its output
  * @throws when it cannot be started, or the reason of `options.signal`
  */
 export async function runTool(
@@ -38,7 +32,7 @@ export async function runTool(
     /** The open lock file of the data that it works on, as of a program. */
     lock?: number
   },
-): Promise<ToolResult> {
+) {
   const { family, signal, owner } = options
   signal.throwIfAborted()
   const child = spawn(command, args, {

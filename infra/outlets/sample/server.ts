@@ -13,18 +13,12 @@ import { isLanguage, type SampleText } from './texts.ts'
  * is a host of its own for robots.txt and permits. First the servers, then what a site answers.
  */
 
-interface SampleSites {
-  /** A catalogue file, as `outlets sync` reads it. */
-  catalogue: { outlets: Outlet[] }
-  close(): Promise<void>
-}
-
 /**
  * Starts all sites.
  *
  * @param portOf the address of an article holds the port: with other ports the articles are others
  */
-export async function startSampleSites(portOf: (domain: string) => Promise<number>): Promise<SampleSites> {
+export async function startSampleSites(portOf: (domain: string) => Promise<number>) {
   await using servers = new AsyncDisposableStack()
   const outlets: Outlet[] = []
   for (const outlet of SAMPLE_OUTLETS) {

@@ -24,16 +24,6 @@ export interface GoodPoll {
   before: number
 }
 
-/** The result of saving a poll. */
-interface SavedPoll {
-  /** The number of new addresses. */
-  discovered: number
-  /** A gap that nothing can close any more. */
-  gap: Gap | null
-  /** The older page that is to be read because a gap is open; null: no gap is open. */
-  older: string | null
-}
-
 /** A time between two polls in which a feed may have named articles that we never saw. */
 export interface Gap {
   /** The last successful poll before. */
@@ -47,14 +37,10 @@ export interface Gap {
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
  * lose addresses: the server would answer "unchanged" from then on.
  *
- * @returns null when the feed has left the catalogue meanwhile
+ * @returns the number of new addresses; a gap that nothing can close any more; the older page that is to be
+ * read because a gap is open. Null: the feed has left the catalogue meanwhile
  */
-export async function savePoll(
-  pool: Pool,
-  feed: DueFeed,
-  poll: GoodPoll,
-  config: SavingSettings,
-): Promise<SavedPoll | null> {
+export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config: SavingSettings) {
   const { named, next, rolls, validators, fresh, before } = poll
   return transaction(pool, async client => {
     const locked = await lockFeed(client, feed)

@@ -8,16 +8,6 @@ export interface Permit extends Lease {
   failures: number
 }
 
-/** The end of a request, as its host's pause depends on it. */
-interface PermitEnd {
-  /** False: the request was not made after all, so no pause is due. */
-  requested: boolean
-  /** ms that the host asked for, or that its failures suggest; 0: the usual pause. */
-  pause: number
-  /** Null: the host answered, with any status. */
-  error: string | null
-}
-
 /**
  * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this
  * one is stopping.
@@ -131,8 +121,20 @@ const TAKE = `
          ceil(extract(epoch from free_at - clock_timestamp()) * 1000)::float8 as wait
     from hosts where host = $1`
 
-/** Ends a permit. The pause begins now. */
-export async function endPermit(pool: Pool, leases: Leases, permit: Permit, delay: number, end: PermitEnd) {
+/**
+ * Ends a permit. The pause begins now.
+ *
+ * @param end.requested false: the request was not made after all, so no pause is due
+ * @param end.pause ms that the host asked for, or that its failures suggest; 0: the usual pause
+ * @param end.error null: the host answered, with any status
+ */
+export async function endPermit(
+  pool: Pool,
+  leases: Leases,
+  permit: Permit,
+  delay: number,
+  end: { requested: boolean; pause: number; error: string | null },
+) {
   leases.drop(permit)
   // The pause is a little longer than asked: times are kept in whole milliseconds, and a busy
   // server may notice the first request late.

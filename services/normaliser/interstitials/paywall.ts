@@ -2,14 +2,6 @@ import { allWords } from '../languages/index.ts'
 import type { PageText } from '../text/page-text.ts'
 import { SUBSCRIPTION, TERMS, totalLength, WALLED } from './phrases.ts'
 
-/** The part of an article that everybody may read. */
-export interface Opening {
-  /** The article's own paragraphs, without the offer; none when the open part is a stub. */
-  paragraphs: string[]
-  /** Whether the rest is for subscribers. */
-  walled: boolean
-}
-
 /**
  * An opening shorter than this is a stub. The feed's summary is as good, and certainly the
  * article's.
@@ -28,8 +20,9 @@ const BEHIND = 12
  * for readers who do not pay.
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
+ * @returns the paragraphs that everybody may read, none when they are a stub, and whether the rest is for subscribers
  */
-export function openingOf(whole: PageText, free: boolean | null): Opening {
+export function openingOf(whole: PageText, free: boolean | null) {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   const says = page.paragraphs.some(isEnd)
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
