@@ -3,60 +3,64 @@ import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { ERROR_CODES } from './errors.ts'
 
-/**
+/*
  * The objects that answers are made of, as JSON Schema (2020-12, the dialect of OpenAPI 3.1). The
  * OpenAPI document prints them, the contract tests hold answers against them, and the types below
  * are read from them.
  */
-export const AUTHOR_SCHEMA = {
-  type: 'object',
-  required: ['id', 'name'],
-  additionalProperties: false,
-  properties: {
-    id: { type: 'string', description: 'Stable for the same name at the same outlet. Opaque.' },
-    name: { type: 'string', description: 'As the outlet publishes it.' },
-  },
-} as const
 
-export const OUTLET_SCHEMA = {
-  type: 'object',
-  required: ['name', 'domain'],
-  additionalProperties: false,
-  properties: {
-    name: { type: ['string', 'null'] },
-    domain: { type: ['string', 'null'] },
-  },
-} as const
+/** An object that has all of its members but the `optional` ones. */
+export const objectOf = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
+  properties: P,
+  optional: readonly O[] = [],
+) => ({
+  type: 'object' as const,
+  required: Object.keys(properties).filter(
+    (name): name is string & Exclude<keyof P, O> => !optional.some(one => one === name),
+  ),
+  properties,
+})
 
-export const ARTICLE_SCHEMA = {
-  type: 'object',
-  required: [
-    'id',
-    'title',
-    'url',
-    'snippet',
-    'published_at',
-    'ingested_at',
-    'authors',
-    'outlet',
-    'language',
-    'country',
-  ],
-  additionalProperties: false,
-  properties: {
-    id: { type: 'string', description: 'Stable; use it to tell articles apart across requests. Opaque.' },
-    title: { type: 'string', description: 'Headline.' },
+/** An object that has no other members. */
+export const closedObject = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
+  properties: P,
+  optional: readonly O[] = [],
+) => ({ ...objectOf(properties, optional), additionalProperties: false as const })
+
+export const OK = { type: 'string', const: 'ok' } as const
+export const TEXT = { type: 'string' } as const
+export const TIME = { type: 'string', format: 'date-time' } as const
+export const COUNT = { type: 'integer', minimum: 0 } as const
+const TEXT_OR_NULL = { type: ['string', 'null'] } as const
+
+export const text = (description: string) => ({ ...TEXT, description })
+export const count = (description: string) => ({ ...COUNT, description })
+export const time = (description: string) => ({ ...TIME, description })
+export const textOrNull = (description: string) => ({ ...TEXT_OR_NULL, description })
+export const timeOrNull = (description: string) => ({ ...TIME, ...TEXT_OR_NULL, description })
+
+/** The answer of most operations beside the contract. */
+export const dataOf = <const D>(data: D) => objectOf({ status: OK, data })
+
+export const AUTHOR_SCHEMA = closedObject({
+  id: text('Stable for the same name at the same outlet. Opaque.'),
+  name: text('As the outlet publishes it.'),
+})
+
+export const OUTLET_SCHEMA = closedObject({ name: TEXT_OR_NULL, domain: TEXT_OR_NULL })
+
+export const ARTICLE_SCHEMA = closedObject(
+  {
+    id: text('Stable; use it to tell articles apart across requests. Opaque.'),
+    title: text('Headline.'),
     url: { type: 'string', format: 'uri', description: 'Address of the article at the outlet.' },
-    snippet: {
-      type: ['string', 'null'],
-      description: `First ${SNIPPET_LENGTH} characters of the text, without markup; null when no text was captured.`,
-    },
-    published_at: { type: ['string', 'null'], format: 'date-time', description: 'Time of publication, UTC.' },
-    ingested_at: {
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'Time the article entered the index, UTC. It grows in the order in which articles become visible.',
-    },
+    snippet: textOrNull(
+      `First ${SNIPPET_LENGTH} characters of the text, without markup; null when no text was captured.`,
+    ),
+    published_at: timeOrNull('Time of publication, UTC.'),
+    ingested_at: timeOrNull(
+      'Time the article entered the index, UTC. It grows in the order in which articles become visible.',
+    ),
     authors: { type: 'array', items: AUTHOR_SCHEMA, description: 'Empty when the outlet published no by-line.' },
     outlet: OUTLET_SCHEMA,
     language: { type: 'string', enum: LANGUAGES },
@@ -68,19 +72,13 @@ export const ARTICLE_SCHEMA = {
       description: 'How close the article is to `q`, to four decimals. Only in semantic search.',
     },
   },
-} as const
+  ['relevance'],
+)
 
-export const PAGE_SCHEMA = {
-  type: 'object',
-  required: ['status', 'total_results', 'next_cursor', 'articles'],
-  additionalProperties: false,
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    total_results: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Articles in the whole result set. Counted to 10,000; exact in semantic search.',
-    },
+export const PAGE_SCHEMA = closedObject(
+  {
+    status: OK,
+    total_results: count('Articles in the whole result set. Counted to 10,000; exact in semantic search.'),
     total_results_is_estimate: {
       type: 'boolean',
       const: true,
@@ -93,23 +91,22 @@ export const PAGE_SCHEMA = {
     },
     articles: { type: 'array', items: ARTICLE_SCHEMA, maxItems: 100 },
   },
-} as const
+  ['total_results_is_estimate'],
+)
 
-export const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['status', 'code', 'message'],
-  additionalProperties: false,
-  properties: {
+export const ERROR_SCHEMA = closedObject(
+  {
     status: { type: 'string', const: 'error' },
     code: { type: 'string', enum: ERROR_CODES, description: 'Tell errors apart by this. More may be added.' },
-    message: { type: 'string', description: 'For people; may change.' },
+    message: text('For people; may change.'),
     errors: {
       type: 'object',
-      additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      additionalProperties: { type: 'array', items: TEXT, minItems: 1 },
       description: 'Only with `invalid_request`: what is wrong with each parameter.',
     },
   },
-} as const
+  ['errors'],
+)
 
 export type ArticleObject = FromSchema<typeof ARTICLE_SCHEMA>
 export type PageEnvelope = FromSchema<typeof PAGE_SCHEMA>

@@ -4,7 +4,7 @@ import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { historyStart } from '../contract/request.ts'
-import { ARTICLE_SCHEMA } from '../contract/resources.ts'
+import { ARTICLE_SCHEMA, dataOf } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
 /**
@@ -18,11 +18,7 @@ export const ARTICLE_PAGE = new RegExp(`^/a/${ID}$`)
 export const ARTICLE_PATH = new RegExp(`^/explore/articles/${ID}$`)
 
 /** The answer, as JSON Schema (2020-12). */
-export const ARTICLE_ANSWER_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: { status: { type: 'string', const: 'ok' }, data: ARTICLE_SCHEMA },
-} as const
+export const ARTICLE_ANSWER_SCHEMA = dataOf(ARTICLE_SCHEMA)
 
 const readNothing = createValuesReader({})
 

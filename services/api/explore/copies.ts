@@ -9,7 +9,7 @@ import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { historyStart, readSearch } from '../contract/request.ts'
-import { ARTICLE_SCHEMA } from '../contract/resources.ts'
+import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 import { type Asked, findOne } from './article.ts'
 
@@ -28,60 +28,42 @@ export const COPIES_PARAMETERS = { ...ID, ...EXPLORE_PARAMETERS }
 const MOST = 100
 
 /** The answer, as JSON Schema (2020-12). */
-export const COPIES_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    data: {
+export const COPIES_SCHEMA = dataOf({
+  type: 'array',
+  maxItems: 100,
+  description: 'The articles of the page, in their order.',
+  items: objectOf({
+    id: TEXT,
+    first: textOrNull(
+      'The article of the group that was ingested first, of those that your plan has. null: nothing is said of the article, because it is too short, or has no time, or is reserved, or is very new.',
+    ),
+    agencies: {
       type: 'array',
-      maxItems: 100,
-      description: 'The articles of the page, in their order.',
-      items: {
-        type: 'object',
-        required: ['id', 'first', 'agencies', 'copies', 'own_words'],
-        properties: {
-          id: { type: 'string' },
-          first: {
-            type: ['string', 'null'],
-            description:
-              'The article of the group that was ingested first, of those that your plan has. null: nothing is said of the article, because it is too short, or has no time, or is reserved, or is very new.',
-          },
-          agencies: {
-            type: 'array',
-            items: { type: 'string' },
-            description:
-              'News agencies that the article, or one of `copies`, names as its source. Empty: none says so.',
-          },
-          copies: {
-            type: ['array', 'null'],
-            maxItems: MOST,
-            description: `The others of the group that your plan has, in order of ingestion; the first ${MOST}.`,
-            items: {
-              type: 'object',
-              required: ['article', 'shared'],
-              properties: {
-                article: ARTICLE_SCHEMA,
-                shared: {
-                  type: 'number',
-                  minimum: 0,
-                  maximum: 1,
-                  description:
-                    'Runs of five words that it shares with the first article (the first one: with this article), of those of the shorter text; to four decimals. Below 0.6 only where your plan lacks the earliest of the group.',
-                },
-              },
-            },
-          },
-          own_words: {
-            type: ['integer', 'null'],
-            minimum: 0,
-            description: 'Words of its text in no run of five words that one of `copies` has, too.',
-          },
-        },
-      },
+      items: TEXT,
+      description: 'News agencies that the article, or one of `copies`, names as its source. Empty: none says so.',
     },
-  },
-} as const
+    copies: {
+      type: ['array', 'null'],
+      maxItems: MOST,
+      description: `The others of the group that your plan has, in order of ingestion; the first ${MOST}.`,
+      items: objectOf({
+        article: ARTICLE_SCHEMA,
+        shared: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          description:
+            'Runs of five words that it shares with the first article (the first one: with this article), of those of the shorter text; to four decimals. Below 0.6 only where your plan lacks the earliest of the group.',
+        },
+      }),
+    },
+    own_words: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Words of its text in no run of five words that one of `copies` has, too.',
+    },
+  }),
+})
 
 /**
  * `GET /explore/copies`: of the articles of a page of `/explore/articles`, or of one article, which

@@ -22,7 +22,7 @@ import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
 import { checkPlan, historyStart, requestOf } from '../contract/request.ts'
-import { OUTLET_SCHEMA } from '../contract/resources.ts'
+import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
@@ -72,96 +72,64 @@ const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['order', NO_PAGES],
 ])
 
-const COUNT = { type: 'integer', minimum: 0 } as const
-
 /** The answer, as JSON Schema (2020-12). */
-export const COUNTS_SCHEMA = {
-  type: 'object',
-  required: ['status', 'by', 'total', 'data', 'other', 'undated'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
+export const COUNTS_SCHEMA = objectOf(
+  {
+    status: OK,
     by: { type: 'string', enum: COUNTS_PARAMETERS.by.values },
     // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
     then: { type: 'string', enum: COUNTS_PARAMETERS.then.values },
-    time_zone: { type: 'string', description: 'IANA name of the time zone of the buckets; only with counts by time.' },
+    time_zone: text('IANA name of the time zone of the buckets; only with counts by time.'),
     texts: {
       type: 'boolean',
       const: true,
       description: 'Only with `texts=true`: what is said of articles here, is of texts.',
     },
-    total: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Articles of the search: all counts of `data`, `other` and `undated` together.',
-    },
+    total: count('Articles of the search: all counts of `data`, `other` and `undated` together.'),
     data: {
       type: 'array',
       description:
         'By time: every bucket of the time that is searched, also empty ones, oldest first. Otherwise: only what has articles, most articles first.',
-      items: {
-        type: 'object',
-        required: ['key', 'count'],
-        properties: {
-          key: {
-            type: 'string',
-            description:
-              'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the name of the outlet, or else its domain.',
-          },
-          count: { type: 'integer', minimum: 0 },
+      items: objectOf(
+        {
+          key: text(
+            'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the name of the outlet, or else its domain.',
+          ),
+          count: COUNT,
           outlet: OUTLET_SCHEMA,
-          from: {
-            type: 'string',
-            format: 'date-time',
-            description:
-              'First time of the bucket that the search lets in. Send it as `published_after` to see the articles.',
-          },
-          to: {
-            type: 'string',
-            format: 'date-time',
-            description: 'Last time of the bucket that the search lets in. Send it as `published_before`.',
-          },
+          from: time(
+            'First time of the bucket that the search lets in. Send it as `published_after` to see the articles.',
+          ),
+          to: time('Last time of the bucket that the search lets in. Send it as `published_before`.'),
           parts: {
-            type: 'object',
-            required: ['data', 'other'],
-            properties: {
-              data: {
-                type: 'array',
-                items: {
-                  type: 'object',
-                  required: ['key', 'count'],
-                  properties: { key: { type: 'string' }, count: COUNT, outlet: OUTLET_SCHEMA },
-                },
-              },
+            ...objectOf({
+              data: { type: 'array', items: objectOf({ key: TEXT, count: COUNT, outlet: OUTLET_SCHEMA }, ['outlet']) },
               other: COUNT,
-            },
+            }),
             description: 'With `then`: all counts of `data` and `other` together are those of the bucket.',
           },
         },
-      },
+        ['outlet', 'from', 'to', 'parts'],
+      ),
     },
-    other: { type: 'integer', minimum: 0, description: 'Articles of outlets beyond the first 20; otherwise 0.' },
-    undated: { type: 'integer', minimum: 0, description: 'By time: articles whose time is not known; otherwise 0.' },
+    other: count('Articles of outlets beyond the first 20; otherwise 0.'),
+    undated: count('By time: articles whose time is not known; otherwise 0.'),
     meaning: {
-      type: 'object',
-      required: ['found', 'of', 'waiting_from', 'near'],
-      properties: {
-        found: { type: 'integer', minimum: 0, description: "Articles of your plan's coverage that have a vector." },
-        of: { type: 'integer', minimum: 0, description: 'All articles of the coverage.' },
-        waiting_from: {
-          type: ['string', 'null'],
-          format: 'date-time',
-          description: 'The earliest time of an article that waits for its vector; null: none waits.',
-        },
+      ...objectOf({
+        found: count("Articles of your plan's coverage that have a vector."),
+        of: count('All articles of the coverage.'),
+        waiting_from: timeOrNull('The earliest time of an article that waits for its vector; null: none waits.'),
         near: {
           type: ['number', 'null'],
           description:
             'Articles of less relevance may be about something else. null: this was not measured for the model that is used.',
         },
-      },
+      }),
       description: 'Only with `search=semantic`: how much can be found by meaning so far.',
     },
   },
-} as const
+  ['then', 'time_zone', 'texts', 'meaning'],
+)
 
 /**
  * `GET /explore/counts`: how many articles of a search there are by time, outlet, language or

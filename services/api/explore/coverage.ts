@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { type ArticlesRequest, checkPlan, historyStart, requestOf } from '../contract/request.ts'
-import { OUTLET_SCHEMA } from '../contract/resources.ts'
+import { count, OK, OUTLET_SCHEMA, objectOf } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
 
 const { country, outlet, outlets, published_after, published_before } = EXPLORE_PARAMETERS
@@ -27,8 +27,6 @@ export const COVERAGE_PARAMETERS = {
 const DAY = 86_400_000
 const USUAL_DAYS = 31
 const MOST_DAYS = 366
-
-const count = (description: string) => ({ type: 'integer', minimum: 0, description })
 
 const FIGURES = {
   named: count('Addresses that the outlets named in feeds or sitemaps, but for those in other languages.'),
@@ -56,27 +54,22 @@ const FIGURES = {
 }
 
 /** The answer, as JSON Schema (2020-12). */
-export const COVERAGE_SCHEMA = {
-  type: 'object',
-  required: ['status', 'by', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    by: { type: 'string', enum: COVERAGE_PARAMETERS.by.values },
-    data: {
-      type: 'array',
-      description: 'Days or outlets of which something is known, days the oldest first.',
-      items: {
-        type: 'object',
-        required: Object.keys(FIGURES),
-        properties: {
-          day: { type: 'string', format: 'date', description: 'UTC. An address counts on the day when it was found.' },
-          outlet: OUTLET_SCHEMA,
-          ...FIGURES,
-        },
+export const COVERAGE_SCHEMA = objectOf({
+  status: OK,
+  by: { type: 'string', enum: COVERAGE_PARAMETERS.by.values },
+  data: {
+    type: 'array',
+    description: 'Days or outlets of which something is known, days the oldest first.',
+    items: objectOf(
+      {
+        day: { type: 'string', format: 'date', description: 'UTC. An address counts on the day when it was found.' },
+        outlet: OUTLET_SCHEMA,
+        ...FIGURES,
       },
-    },
+      ['day', 'outlet'],
+    ),
   },
-} as const
+})
 
 const readValues = createValuesReader(COVERAGE_PARAMETERS)
 

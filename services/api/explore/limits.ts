@@ -1,54 +1,30 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { accessOf } from '../access/access.ts'
 import { historyStart } from '../contract/request.ts'
+import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
 import { wholeContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
 
-const WHOLE = { type: 'integer', minimum: 0 } as const
-const RESET = { ...WHOLE, description: 'Unix time at which it begins anew.' } as const
-const COUNTED = { limit: WHOLE, remaining: WHOLE, reset: RESET }
+const COUNTED = objectOf({ limit: COUNT, remaining: COUNT, reset: count('Unix time at which it begins anew.') })
 
 /** The answer, as JSON Schema (2020-12). */
-export const LIMITS_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    data: {
-      type: 'object',
-      required: ['plan', 'minute', 'month'],
-      properties: {
-        plan: {
-          type: 'object',
-          required: ['countries', 'history_start', 'history_days', 'rate', 'quota'],
-          properties: {
-            countries: { type: 'array', items: { type: 'string' } },
-            history_start: {
-              type: 'string',
-              format: 'date-time',
-              description: 'Today; it moves where there are days.',
-            },
-            history_days: { type: ['integer', 'null'], description: 'null: the start stays where it is.' },
-            rate: { ...WHOLE, description: 'Requests a minute.' },
-            quota: { type: ['integer', 'null'], description: 'Requests a month; null: as many as you like.' },
-          },
-        },
-        minute: {
-          type: 'object',
-          required: Object.keys(COUNTED),
-          properties: COUNTED,
-          description: 'This request is counted.',
-        },
-        month: {
-          type: ['object', 'null'],
-          required: [...Object.keys(COUNTED), 'used', 'period'],
-          properties: { ...COUNTED, used: WHOLE, period: { type: 'string', description: 'As `2026-11`, in UTC.' } },
-          description: 'null: the plan has no quota.',
-        },
-      },
+export const LIMITS_SCHEMA = dataOf(
+  objectOf({
+    plan: objectOf({
+      countries: { type: 'array', items: TEXT },
+      history_start: time('Today; it moves where there are days.'),
+      history_days: { type: ['integer', 'null'], description: 'null: the start stays where it is.' },
+      rate: count('Requests a minute.'),
+      quota: { type: ['integer', 'null'], description: 'Requests a month; null: as many as you like.' },
+    }),
+    minute: { ...COUNTED, description: 'This request is counted.' },
+    month: {
+      ...objectOf({ ...COUNTED.properties, used: COUNT, period: text('As `2026-11`, in UTC.') }),
+      type: ['object', 'null'],
+      description: 'null: the plan has no quota.',
     },
-  },
-} as const
+  }),
+)
 
 /**
  * `GET /explore/limits`: the plan of the key, and what is left of its minute and month. It costs

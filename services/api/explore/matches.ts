@@ -9,48 +9,37 @@ import { findPage } from '../articles/articles.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { readSearch } from '../contract/request.ts'
-import type { ArticleObject } from '../contract/resources.ts'
+import { type ArticleObject, dataOf, objectOf, TEXT } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 
 /** The answer, as JSON Schema (2020-12). */
-export const MATCHES_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    data: {
+export const MATCHES_SCHEMA = dataOf({
+  type: 'array',
+  maxItems: 100,
+  description: 'The articles of the page, in their order.',
+  items: objectOf({
+    id: TEXT,
+    words: {
       type: 'array',
-      maxItems: 100,
-      description: 'The articles of the page, in their order.',
-      items: {
-        type: 'object',
-        required: ['id', 'words', 'places', 'first'],
-        properties: {
-          id: { type: 'string' },
-          words: {
-            type: 'array',
-            items: { type: 'string' },
-            description:
-              'With `search=keyword`, and of `~words`: words of title and snippet that were found, in small letters without accents.',
-          },
-          places: {
-            type: ['integer', 'null'],
-            minimum: 0,
-            description:
-              'How often the text holds what was found, in its first 200,000 characters. null: not counted, because the texts of the page have more than 1,000,000 characters up to its end.',
-          },
-          first: {
-            type: ['number', 'null'],
-            minimum: 0,
-            maximum: 0.9,
-            description:
-              'Where the first of these places is: tenths of the words that were looked at, before it. null: there is none, or none was counted.',
-          },
-        },
-      },
+      items: TEXT,
+      description:
+        'With `search=keyword`, and of `~words`: words of title and snippet that were found, in small letters without accents.',
     },
-  },
-} as const
+    places: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description:
+        'How often the text holds what was found, in its first 200,000 characters. null: not counted, because the texts of the page have more than 1,000,000 characters up to its end.',
+    },
+    first: {
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: 0.9,
+      description:
+        'Where the first of these places is: tenths of the words that were looked at, before it. null: there is none, or none was counted.',
+    },
+  }),
+})
 
 /** Most characters in which places are counted: of one text, and of all texts of a page. */
 const COUNTED = 200_000

@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
 import { historyStart } from '../contract/request.ts'
-import { ARTICLE_SCHEMA } from '../contract/resources.ts'
+import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 import { findOne, noArticle } from './article.ts'
 
@@ -15,32 +15,21 @@ export const RELATED_PARAMETERS = {
 } as const satisfies Record<string, Parameter>
 
 /** The answer, as JSON Schema (2020-12). */
-export const RELATED_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    data: {
-      type: ['array', 'null'],
-      maxItems: MOST_RELATED,
-      description:
-        'Those in other languages first, then those of other outlets, then the closest. null: the article has no vector, or none yet.',
-      items: {
-        type: 'object',
-        required: ['article', 'days'],
-        properties: {
-          article: ARTICLE_SCHEMA,
-          days: {
-            type: 'integer',
-            minimum: -3,
-            maximum: 3,
-            description: 'Whole days between the two, rounded towards 0; negative: it is the earlier one.',
-          },
-        },
-      },
+export const RELATED_SCHEMA = dataOf({
+  type: ['array', 'null'],
+  maxItems: MOST_RELATED,
+  description:
+    'Those in other languages first, then those of other outlets, then the closest. null: the article has no vector, or none yet.',
+  items: objectOf({
+    article: ARTICLE_SCHEMA,
+    days: {
+      type: 'integer',
+      minimum: -3,
+      maximum: 3,
+      description: 'Whole days between the two, rounded towards 0; negative: it is the earlier one.',
     },
-  },
-} as const
+  }),
+})
 
 const read = createValuesReader(RELATED_PARAMETERS)
 

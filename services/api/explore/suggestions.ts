@@ -11,7 +11,7 @@ import {
   type ValuesOf,
 } from '../contract/query-string.ts'
 import { historyStart } from '../contract/request.ts'
-import { OUTLET_SCHEMA } from '../contract/resources.ts'
+import { OK, OUTLET_SCHEMA, objectOf, text } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
 
 /** The parameters of `/explore/suggestions`. */
@@ -33,26 +33,15 @@ export const SUGGESTIONS_PARAMETERS = {
 const MOST_SUGGESTIONS = 10
 
 /** The answer, as JSON Schema (2020-12). */
-export const SUGGESTIONS_SCHEMA = {
-  type: 'object',
-  required: ['status', 'field', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    field: { type: 'string', enum: SUGGESTIONS_PARAMETERS.field.values },
-    data: {
-      type: 'array',
-      maxItems: MOST_SUGGESTIONS,
-      items: {
-        type: 'object',
-        required: ['value'],
-        properties: {
-          value: { type: 'string', description: 'Send it as `outlet` or `author`.' },
-          outlet: OUTLET_SCHEMA,
-        },
-      },
-    },
+export const SUGGESTIONS_SCHEMA = objectOf({
+  status: OK,
+  field: { type: 'string', enum: SUGGESTIONS_PARAMETERS.field.values },
+  data: {
+    type: 'array',
+    maxItems: MOST_SUGGESTIONS,
+    items: objectOf({ value: text('Send it as `outlet` or `author`.'), outlet: OUTLET_SCHEMA }, ['outlet']),
   },
-} as const
+})
 
 /**
  * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and

@@ -9,32 +9,22 @@ import { filterOf } from '../articles/find.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { checkPlan, historyStart, readSearch } from '../contract/request.ts'
+import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import type { Handler } from './feeds.ts'
 
 /** The answer, as JSON Schema (2020-12). */
-export const NEW_SCHEMA = {
-  type: 'object',
-  required: ['status', 'data'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    data: {
-      type: 'array',
-      maxItems: MAX_SEARCHES,
-      description: 'The searches asked about, in their order.',
-      items: {
-        type: 'object',
-        required: ['id', 'new', 'more', 'mark'],
-        properties: {
-          id: { type: 'string' },
-          new: { type: 'integer', minimum: 0, maximum: 999 },
-          more: { type: 'boolean', description: 'There are more than 999.' },
-          mark: { type: 'string', description: 'Of this moment: keep it once the articles have been seen. Opaque.' },
-        },
-      },
-    },
-  },
-} as const
+export const NEW_SCHEMA = dataOf({
+  type: 'array',
+  maxItems: MAX_SEARCHES,
+  description: 'The searches asked about, in their order.',
+  items: objectOf({
+    id: TEXT,
+    new: { ...COUNT, maximum: 999 },
+    more: { type: 'boolean', description: 'There are more than 999.' },
+    mark: text('Of this moment: keep it once the articles have been seen. Opaque.'),
+  }),
+})
 
 /** Most new articles that are counted. */
 const MOST = 999
