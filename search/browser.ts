@@ -4,5 +4,5 @@
  */
 
 export { wordRuns } from './analysis/tokens.ts'
-export { EXPRESSION_PROBLEMS, type ExpressionProblem, inFull, leavesOf, parseExpression } from './query/expression.ts'
+export { inFull, leavesOf, parseExpression } from './query/expression.ts'
 export { type Match, type ParsedQuery, parseBoolean, parseKeyword, QUERY_PROBLEMS } from './query/parse.ts'

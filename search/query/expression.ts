@@ -1,5 +1,5 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import { type Expression, type Leaf, type Near, type Parsed, QUERY_PROBLEMS } from './parse.ts'
+import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBLEMS } from './parse.ts'
 
 /*
  * The language of `search=expression` (decision 45).
@@ -138,7 +138,6 @@ type Token = { index: number } & (
   | { kind: 'close' }
 )
 
-const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
 const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`

@@ -84,26 +84,12 @@ export function parseBoolean(q: string): ParsedQuery {
     if (phrase.length > 0) phrases.set(phrase.join('\n'), phrase)
   }
 
-  // Each turn takes a run of words, or one excluded or quoted part.
-  let at = 0
-  while (at < text.length) {
-    const excludes = text[at] === '-' && startsWord(text, at) && /^["\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text.slice(at + 1))
-    const open = excludes ? at + 1 : at
-    if (text[open] === '"') {
-      const close = text.indexOf('"', open + 1)
-      if (close < 0) return { ok: false, errors: [QUERY_PROBLEMS.openQuote] }
-      note(excludes ? excluded : required, words(text.slice(open + 1, close)))
-      at = close + 1
-    } else if (excludes) {
-      const end = indexFrom(text, /[\s"]/, open)
-      note(excluded, words(text.slice(open, end)))
-      at = end
-    } else {
-      const end = indexFrom(text, /["-]/, at + 1)
-      // A hyphen inside a word separates as any punctuation does, so cutting there is harmless.
-      for (const word of words(text.slice(at, end))) note(required, [word])
-      at = end
-    }
+  for (const { groups = {} } of text.matchAll(PART_OF_BOOLEAN)) {
+    const { minus, quoted, close, excludes, run = '' } = groups
+    if (close === '') return { ok: false, errors: [QUERY_PROBLEMS.openQuote] }
+    if (excludes !== undefined) note(excluded, words(excludes))
+    else if (quoted !== undefined) note(minus === undefined ? required : excluded, words(quoted))
+    else for (const word of words(run)) note(required, [word])
   }
   if (required.size === 0) {
     return { ok: false, errors: [QUERY_PROBLEMS.onlyExclusions] }
@@ -111,20 +97,20 @@ export function parseBoolean(q: string): ParsedQuery {
   return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
 }
 
-/**
- * Whether a word could start here: after the start, a space, a closing quote, or punctuation other
- * than `-`.
- */
-function startsWord(text: string, at: number): boolean {
-  if (at === 0) return true
-  const before = text.slice(0, at)
-  return !/[-\p{L}\p{Nd}\p{M}⁰¹²³⁴-⁹₀-₉]$/u.test(before)
-}
+/** What begins or ends a word. */
+export const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
 
-function indexFrom(text: string, pattern: RegExp, from: number): number {
-  const found = text.slice(from).search(pattern)
-  return found < 0 ? text.length : from + found
-}
+/** A minus before a word or a quotation mark, with no word and no other minus before it. */
+const MINUS = `(?<![${LETTER}\\p{M}-])-(?=["${LETTER}])`
+
+/**
+ * A quoted part, an excluded word up to the next blank, or a run of words. A hyphen inside a word
+ * separates as any punctuation does, so a run may be cut there.
+ */
+const PART_OF_BOOLEAN = new RegExp(
+  `(?<minus>${MINUS})?"(?<quoted>[^"]*)(?<close>"?)|${MINUS}(?<excludes>[^\\s"]*)|(?<run>.[^"-]*)`,
+  'gsu',
+)
 
 /** A query as a syntax tree. It is evaluated on in-memory segments and on stored ones. */
 export type QueryNode =

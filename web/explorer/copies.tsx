@@ -1,4 +1,5 @@
 import { ask, hasList, isRecord, safeAddress } from '../parts/request.ts'
+import { Table } from '../parts/table.tsx'
 import { rest, whenSeen } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
 import type { Article, Told } from './search/use-results.ts'
@@ -22,35 +23,18 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
   const outlets = new Set(all.map(outletOf)).size - 1
   const others = outlets === 0 ? words.copies.more : words.copies.outlets
   const n = outlets || copies.length
-  const heads = [words.filters.dates, words.copies.headline, words.copies.own]
   return (
     <details class="beside hint" lang={document.documentElement.lang}>
       <summary>{others(number(n), n === 1)}</summary>
-      <table>
-        <thead>
-          <tr>
-            {heads.map(head => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {all.map(one => {
-            const own = told.get(one.id)?.own_words ?? null
-            return (
-              <tr key={one.id}>
-                <td>{one.published_at === null ? words.results.noDate : date(new Date(one.published_at), 'clock')}</td>
-                <td>
-                  <Headline article={one} />
-                </td>
-                <td class="figure">{own === null ? '–' : number(own)}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <Table
+        columns={[words.filters.dates, words.copies.headline, words.copies.own]}
+        figures={[2]}
+        rows={all.map(one => ({
+          key: one.id,
+          name: one.published_at === null ? words.results.noDate : date(new Date(one.published_at), 'clock'),
+          cells: [<Headline key={one.id} article={one} />, told.get(one.id)?.own_words ?? '–'],
+        }))}
+      />
     </details>
   )
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { useWork } from '../parts/controls.tsx'
+import { Button, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord, type Outcome } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
@@ -132,20 +132,14 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
                   aria-label={words.app.named(words.kept.rename, name)}
                   onChange={event => change(id, { name: event.currentTarget.value })}
                 />
-                <button
-                  type="button"
+                <Button
                   disabled={at === 0}
                   aria-label={words.app.named(words.kept.up, name)}
                   onClick={() => change(id, { position: kept[at - 1]?.position ?? position })}
-                >
-                  ↑
-                </button>
-                <button type="button" aria-label={words.app.named(words.take.feed, name)} onClick={() => feed(id)}>
-                  {words.take.feed}
-                </button>
-                <button type="button" aria-label={words.app.named(words.kept.remove, name)} onClick={() => remove(id)}>
-                  {words.kept.remove}
-                </button>
+                  text="↑"
+                />
+                <Button of={name} onClick={() => feed(id)} text={words.take.feed} />
+                <Button of={name} onClick={() => remove(id)} text={words.kept.remove} />
               </p>
               {!byMeaning(search) && (
                 <AlertForm {...{ name, own }} onSet={terms => alert(id, terms)} onEnd={() => endAlert(id)} />

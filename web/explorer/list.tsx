@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
-import { useLater, useNow, useWork } from '../parts/controls.tsx'
+import { Button, useLater, useNow, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
@@ -153,9 +153,7 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
   const { words, number } = useSpeech()
   if (n === 0) return null
   return (
-    <button type="button" class="link folded" aria-expanded={isOpen} onClick={onOpen}>
-      {words.copies.more(number(n), n === 1)}
-    </button>
+    <Button class="link folded" aria-expanded={isOpen} onClick={onOpen} text={words.copies.more(number(n), n === 1)} />
   )
 }
 
@@ -188,26 +186,18 @@ function Head(props: {
         {texts !== undefined && results.loading !== 'first' && `, ${words.copies.texts(number(texts), texts === 1)}`}
       </p>
       {fresh > 0 && (
-        <button type="button" class="primary chip" onClick={onFresh}>
-          ↑ {words.results.fresh(number(fresh), fresh === 1)}
-        </button>
+        <Button class="primary chip" onClick={onFresh} text={`↑ ${words.results.fresh(number(fresh), fresh === 1)}`} />
       )}
       {results.articles.length > 0 && (
-        <button type="button" class="chip" aria-pressed={isCompact} onClick={onCompact}>
-          {words.results.compact}
-        </button>
+        <Button class="chip" aria-pressed={isCompact} onClick={onCompact} text={words.results.compact} />
       )}
       {results.articles.length > 0 && (
-        <button type="button" class="chip" aria-pressed={isOnce} onClick={onOnce}>
-          {words.copies.once}
-        </button>
+        <Button class="chip" aria-pressed={isOnce} onClick={onOnce} text={words.copies.once} />
       )}
       {results.of !== null && (
         <fieldset class="row" aria-label={words.take.open}>
           {WAYS.map(way => (
-            <button key={way} type="button" aria-expanded={taking === way} onClick={() => onTake(way)}>
-              {words.take[way]}
-            </button>
+            <Button key={way} aria-expanded={taking === way} onClick={() => onTake(way)} text={words.take[way]} />
           ))}
         </fieldset>
       )}
@@ -254,9 +244,7 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
       <p>{steps.length > 0 ? words.results.tryNext : words.results.tryFewer}</p>
       <p class="row">
         {steps.map(([text, change]) => (
-          <button key={text} type="button" onClick={() => onChange(change)}>
-            {text}
-          </button>
+          <Button key={text} onClick={() => onChange(change)} text={text} />
         ))}
       </p>
     </div>
@@ -283,9 +271,11 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
   return (
     <div class="more" ref={end}>
       {next !== null && (
-        <button type="button" onClick={loadMore} disabled={loading !== null}>
-          {loading === 'more' ? words.results.loading : words.results.loadMore}
-        </button>
+        <Button
+          onClick={loadMore}
+          disabled={loading !== null}
+          text={loading === 'more' ? words.results.searching : words.results.loadMore}
+        />
       )}
       {next === null && articles.length > 0 && loading === null && <p>{words.results.end}</p>}
     </div>

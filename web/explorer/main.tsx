@@ -1,3 +1,4 @@
+import { Button } from '../parts/controls.tsx'
 import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './explorer.css'
@@ -132,12 +133,8 @@ function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
     <section class="notice offer" role="alert">
       <p>{words.key.offer}</p>
       <p class="row">
-        <button type="button" onClick={onKeep}>
-          {words.key.keepOwn}
-        </button>
-        <button type="button" onClick={onUse}>
-          {words.key.useOther}
-        </button>
+        <Button onClick={onKeep} text={words.key.keepOwn} />
+        <Button onClick={onUse} text={words.key.useOther} />
       </p>
     </section>
   )

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.ts'
-import { KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
+import { Button, KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountFailure } from './insights/counts.tsx'
@@ -339,12 +339,13 @@ function ReadingLine({
       const signs = [...reading.q]
       return (
         <p class="problem">
-          {words.reading.misread[reading.problem](reading.at)}{' '}
+          {words.reading.misread(reading.at)}{' '}
           <span>
             {signs.slice(0, reading.at - 1).join('')}
             <mark>{signs[reading.at - 1]}</mark>
             {signs.slice(reading.at).join('')}
-          </span>
+          </span>{' '}
+          {words.search.modeAbout.expression}
         </p>
       )
     }
@@ -402,9 +403,11 @@ function Hints({
         <p key={hint.kind} class="hint">
           {hint.kind === 'operator' ? said.operator(hint.word) : said[hint.kind]}{' '}
           {helps(hint, mode) && (
-            <button type="button" class="link" onClick={() => onMode(other)}>
-              {mode === 'keyword' ? said.useBoolean : said.useKeyword}
-            </button>
+            <Button
+              class="link"
+              onClick={() => onMode(other)}
+              text={mode === 'keyword' ? said.useBoolean : said.useKeyword}
+            />
           )}
         </p>
       ))}

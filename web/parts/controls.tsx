@@ -1,7 +1,8 @@
-import { type ComponentChildren, type ComponentType, createContext } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { type ComponentChildren, type ComponentProps, type ComponentType, createContext } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
+import type { Failure, Outcome } from './request.ts'
 
 /**
  * A choice of few, side by side: radio buttons, so that arrow keys move.
@@ -67,6 +68,20 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>): 
   }
 }
 
+/**
+ * A button that sends no form.
+ *
+ * @param props.of what it is for, where several say the same
+ */
+export function Button({ text, of, ...attributes }: ComponentProps<'button'> & { text: string; of?: string }) {
+  const { words } = useSpeech()
+  return (
+    <button type="button" {...(of === undefined ? {} : { 'aria-label': words.app.named(text, of) })} {...attributes}>
+      {text}
+    </button>
+  )
+}
+
 /** Copies a text, and says so. */
 export function CopyButton({ text }: { text: string }) {
   const { words } = useSpeech()
@@ -83,9 +98,7 @@ export function CopyButton({ text }: { text: string }) {
   }
   return (
     <span class="copy">
-      <button type="button" onClick={copy}>
-        {words.app.copy}
-      </button>{' '}
+      <Button onClick={copy} text={words.app.copy} />{' '}
       <span role="status">{state === null ? '' : state === 'copied' ? words.app.copied : words.app.copyFailed}</span>
     </span>
   )
@@ -126,11 +139,7 @@ export function Header({
         ))}
       </select>
       {onForget && <a href="/searches">{words.kept.title}</a>}
-      {onForget && (
-        <button type="button" class="quiet" onClick={onForget}>
-          {words.key.forget}
-        </button>
-      )}
+      {onForget && <Button class="quiet" onClick={onForget} text={words.key.forget} />}
     </Bar>
   )
 }
@@ -179,6 +188,17 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
     work(end.signal).catch(() => {})
     return () => end.abort()
   }, [work])
+}
+
+/** Requests of a part of the page: why the last one failed, and a way to wait for the next one. */
+export function useAsking() {
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const told = useCallback(async <T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null> => {
+    const answer = await asked
+    setFailure(answer.kind === 'failure' ? answer : null)
+    return answer.kind === 'ok' ? answer.value : null
+  }, [])
+  return { failure, told }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Speech, useSpeech } from '../words/index.ts'
+import { Button } from './controls.tsx'
 import type { Failure } from './request.ts'
 
 type Kind = keyof Speech['words']['failure']['title']
@@ -55,18 +56,12 @@ export function FailureNotice({
       <p>{adviceOf(failure, speech)}</p>
       <p class="row">
         {kind === 'key' && onForget ? (
-          <button type="button" class="primary" onClick={onForget}>
-            {words.key.forget}
-          </button>
+          <Button class="primary" onClick={onForget} text={words.key.forget} />
         ) : (
-          <button type="button" onClick={onAgain}>
-            {words.failure.again}
-          </button>
+          <Button onClick={onAgain} text={words.failure.again} />
         )}
         {kind === 'semantic' && onByWords && (
-          <button type="button" class="primary" onClick={onByWords}>
-            {words.failure.byWords}
-          </button>
+          <Button class="primary" onClick={onByWords} text={words.failure.byWords} />
         )}
         {left !== null && <span aria-hidden="true">{words.failure.in(speech.wait(left))}</span>}
         {kind === 'server' && failure.requestId !== '' && <small>{words.failure.request(failure.requestId)}</small>}

@@ -3,7 +3,7 @@ import uPlot from 'uplot'
 import type { Lag, LagHour } from '../../shared/figures.ts'
 import { number, plural, span } from '../../status/words.ts'
 import { axesOf, type Look, useChart, WHOLE_STEPS } from '../parts/chart.ts'
-import { CountsTable } from './counts-table.tsx'
+import { Figures } from '../parts/table.tsx'
 
 /** Articles and lags by hour, drawn and as a table. */
 export function LastDay({ hours }: { hours: LagHour[] | null }) {
@@ -24,23 +24,17 @@ export function LastDay({ hours }: { hours: LagHour[] | null }) {
         Imported articles are not counted here. The way to the index counts articles published since their outlet was
         added.
       </p>
-      <details class="figures">
-        <summary>These figures as a table</summary>
-        <LagTable hours={hours} />
-      </details>
+      <Figures columns={COLUMNS} rows={hours.map(rowOf)} />
     </>
   )
 }
 
-const LAGS = ['Articles', 'To index: median', '95 % within', 'To vector: median', '95 % within']
+const COLUMNS = ['Hour', 'Articles', 'To index: median', '95 % within', 'To vector: median', '95 % within']
 
-function LagTable({ hours }: { hours: LagHour[] }) {
-  const rows = hours.map(({ hour, articles, index, vector }) => ({
-    name: clock(hour),
-    cells: [number(articles), ...lagCells(index), ...lagCells(vector)],
-  }))
-  return <CountsTable head="Hour" columns={LAGS} rows={rows} />
-}
+const rowOf = ({ hour, articles, index, vector }: LagHour) => ({
+  key: clock(hour),
+  cells: [number(articles), ...lagCells(index), ...lagCells(vector)],
+})
 
 const lagCells = (lag: Lag | null) => (lag === null ? ['–', '–'] : [span(lag.median), span(lag.p95)])
 

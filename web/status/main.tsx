@@ -17,9 +17,9 @@ import {
 import { ago, number, plural, span } from '../../status/words.ts'
 import { Bar, Footer, useNow, useWork } from '../parts/controls.tsx'
 import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
+import { Table } from '../parts/table.tsx'
 import { rest, whenSeen } from '../parts/time.ts'
 import { loadSpeech, SpeechContext } from '../words/index.ts'
-import { CountsTable } from './counts-table.tsx'
 import { LastDay } from './last-day.tsx'
 import { MachineSection, Outlets } from './outlets.tsx'
 
@@ -133,20 +133,17 @@ function Age({ readAt }: { readAt: number }) {
   return <p class="hint updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
 }
 
-const ABOUT = new Map([
-  ['normalise', 'pages to normalise'],
-  ['embed', 'articles to embed'],
-])
+const ABOUT: Record<string, string> = { normalise: 'pages to normalise', embed: 'articles to embed' }
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 
 function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) {
   if (queues === null) return <p class="hint">Could not be read.</p>
-  const rows = Object.entries(queues).map(([name, counts]) => ({
-    name,
-    about: ABOUT.get(name),
+  const rows = Object.entries(queues).map(([key, counts]) => ({
+    key,
+    name: [key, ' ', <small key={key}>{ABOUT[key]}</small>],
     cells: STATES.map(state => counts[state]),
   }))
-  return <CountsTable head="Queue" columns={STATES} rows={rows} />
+  return <Table columns={['Queue', ...STATES]} rows={rows} />
 }
 
 /** The newest that are shown; the command lists all. */

@@ -12,8 +12,8 @@ import {
   span,
   troublesOf,
 } from '../../status/words.ts'
+import { Table } from '../parts/table.tsx'
 import { useSpeech } from '../words/index.ts'
-import { CountsTable } from './counts-table.tsx'
 
 const PAGE = 20
 const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const
@@ -214,6 +214,6 @@ function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
 function Hosts({ hosts }: Pick<Machines, 'hosts'>) {
   if (hosts === null) return <p class="hint">The hosts could not be read.</p>
   const columns = SERVICES.map(name => (name === 'api' ? 'API' : name))
-  const rows = hosts.map(one => ({ name: one.host, cells: SERVICES.map(name => one[name]) }))
-  return <CountsTable head="Host" columns={columns} rows={rows} />
+  const rows = hosts.map(one => ({ key: one.host, cells: SERVICES.map(name => one[name]) }))
+  return <Table columns={['Host', ...columns]} rows={rows} />
 }

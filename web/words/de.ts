@@ -53,16 +53,7 @@ export const de: Words = {
     not: 'ohne',
     meaning: 'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
     tree: 'Gelesen als:',
-    misread: {
-      open: at => `Was bei Zeichen ${at} öffnet, wird nicht geschlossen.`,
-      close: at => `Die Klammer bei Zeichen ${at} schließt nichts.`,
-      lacking: at => `Neben dem Operator bei Zeichen ${at} fehlen Wörter.`,
-      wildcard: at => `Es gibt keine Platzhalter (Zeichen ${at}). Schreiben Sie ~ vor ein Wort für alle seine Formen.`,
-      excludes: at => `Was bei Zeichen ${at} beginnt, schließt nur aus. ${at}ennen Sie etwas, das vorkommen muss.`,
-      operand: at =>
-        `Der Teil bei Zeichen ${at} passt nicht: ~ verlangt ein Wort, ${at}EAR zwei Wörter oder Wortfolgen.`,
-      limit: at => `Zu viel bei Zeichen ${at}: höchstens 64 Wörter, und 8 Klammern ineinander.`,
-    },
+    misread: at => `Ab Zeichen ${at} lässt sich das nicht lesen.`,
     refused: 'So kann hier nicht gesucht werden.',
     problem: {
       nothing: 'Schreiben Sie mindestens einen Buchstaben oder eine Ziffer.',
@@ -136,7 +127,6 @@ export const de: Words = {
     searchBoth: 'In Titeln und Texten suchen',
     tryFewer: 'Nehmen Sie weniger oder andere Wörter, oder entfernen Sie einen Filter.',
     loadMore: 'Mehr zeigen',
-    loading: 'Lädt mehr …',
     end: 'Das ist alles.',
     fresh: (n, one) => (one ? '1 neuer Artikel' : `${n} neue Artikel`),
     relevance: percent => `Nähe ${percent}`,
@@ -213,7 +203,6 @@ export const de: Words = {
     pause: 'Anhalten',
     resume: 'Fortsetzen',
     cancel: 'Abbrechen',
-    written: n => `${n} Artikel geschrieben`,
     writtenOf: (n, total) => `${n} von ${total} Artikeln geschrieben`,
     done: n => `Fertig: ${n} Artikel.`,
     tooLarge:
@@ -316,7 +305,6 @@ export const de: Words = {
     semantic_search_unavailable:
       'Die Suche nach Wörtern geht weiter. Versuchen Sie es mit der Bedeutung in einer halben Minute wieder.',
     service_unavailable: 'Die Datenbank ist nicht erreichbar. Die Seite versucht es von selbst wieder.',
-    unreadable: 'Die Antwort ist nicht lesbar. Versuchen Sie es wieder; bleibt es so, melden Sie es dem Betreiber.',
     server: 'Versuchen Sie es wieder. Bleibt es so, melden Sie es dem Betreiber.',
     expired: 'Diese Ergebnisliste ist zu alt, um sie fortzusetzen. Suchen Sie noch einmal.',
     request: id => `Anfrage ${id}`,

@@ -52,16 +52,7 @@ export const en = {
     not: 'not',
     meaning: 'Read as: the 500 articles closest in meaning, in any language, then your filters.',
     tree: 'Read as:',
-    misread: {
-      open: (at: number) => `What opens at character ${at} is not closed.`,
-      close: (at: number) => `The parenthesis at character ${at} closes nothing.`,
-      lacking: (at: number) => `The operator at character ${at} lacks words beside it.`,
-      wildcard: (at: number) => `There are no wildcards (character ${at}). Write ~ before a word for all its forms.`,
-      excludes: (at: number) => `What begins at character ${at} only excludes. ${at}ame something that must appear.`,
-      operand: (at: number) =>
-        `The part at character ${at} does not fit: ~ takes one word, ${at}EAR two words or phrases.`,
-      limit: (at: number) => `Too much at character ${at}: at most 64 words, 8 parentheses within one another.`,
-    },
+    misread: (at: number) => `This cannot be read from character ${at} on.`,
     refused: 'This cannot be searched as it stands.',
     problem: {
       nothing: 'Write at least one letter or digit.',
@@ -135,7 +126,6 @@ export const en = {
     searchBoth: 'Search titles and texts',
     tryFewer: 'Use fewer or other words, or take away a filter.',
     loadMore: 'Show more',
-    loading: 'Loading more …',
     end: 'That is all.',
     fresh: (n: string, one: boolean) => (one ? '1 new article' : `${n} new articles`),
     relevance: (percent: string) => `Closeness ${percent}`,
@@ -212,7 +202,6 @@ export const en = {
     pause: 'Pause',
     resume: 'Go on',
     cancel: 'Cancel',
-    written: (n: string) => `${n} articles written`,
     writtenOf: (n: string, total: string) => `${n} of ${total} articles written`,
     done: (n: string, one: boolean) => (one ? 'Done: 1 article.' : `Done: ${n} articles.`),
     tooLarge:
@@ -310,7 +299,6 @@ export const en = {
     history_not_included: 'Your plan does not reach that far back. Choose a later first day.',
     semantic_search_unavailable: 'Search by words goes on. Try meaning again in half a minute.',
     service_unavailable: 'The database is away. The page tries again by itself.',
-    unreadable: 'The answer cannot be read. Try again; if it stays, tell whoever runs the service.',
     server: 'Try again. If it stays, tell whoever runs the service.',
     expired: 'This list of results is too old to go on. Search again.',
     request: (id: string) => `Request ${id}`,

@@ -53,16 +53,7 @@ export const fr: Words = {
     not: 'sans',
     meaning: 'Lu comme\u00A0: les 500 articles au sens le plus proche, dans toutes les langues, puis vos filtres.',
     tree: 'Lu comme :',
-    misread: {
-      open: at => `Ce qui s’ouvre au caractère ${at} n’est pas fermé.`,
-      close: at => `La parenthèse au caractère ${at} ne ferme rien.`,
-      lacking: at => `Il manque des mots à côté de l’opérateur au caractère ${at}.`,
-      wildcard: at => `Il n’y a pas de jokers (caractère ${at}). Écrivez ~ devant un mot pour toutes ses formes.`,
-      excludes: at => `Ce qui commence au caractère ${at} ne fait qu’exclure. ${at}ommez ce qui doit y figurer.`,
-      operand: at =>
-        `La partie au caractère ${at} ne convient pas : ~ demande un mot, ${at}EAR deux mots ou suites de mots.`,
-      limit: at => `Trop au caractère ${at} : au plus 64 mots, et 8 parenthèses imbriquées.`,
-    },
+    misread: at => `Ceci ne peut pas être lu à partir du caractère ${at}.`,
     refused: 'Cela ne peut pas être cherché ainsi.',
     problem: {
       nothing: 'Écrivez au moins une lettre ou un chiffre.',
@@ -136,7 +127,6 @@ export const fr: Words = {
     searchBoth: 'Chercher dans titres et textes',
     tryFewer: 'Essayez moins de mots ou d’autres mots, ou retirez un filtre.',
     loadMore: 'Afficher la suite',
-    loading: 'Chargement de la suite …',
     end: 'C’est tout.',
     fresh: (n, one) => (one ? '1 nouvel article' : `${n} nouveaux articles`),
     relevance: percent => `Proximité ${percent}`,
@@ -215,7 +205,6 @@ export const fr: Words = {
     pause: 'Suspendre',
     resume: 'Reprendre',
     cancel: 'Annuler',
-    written: n => `${n} articles écrits`,
     writtenOf: (n, total) => `${n} articles écrits sur ${total}`,
     done: (n, one) => (one ? 'Terminé\u00A0: 1 article.' : `Terminé\u00A0: ${n} articles.`),
     tooLarge:
@@ -316,7 +305,6 @@ export const fr: Words = {
     semantic_search_unavailable:
       'La recherche par mots continue. Réessayez la recherche par le sens dans une demi-minute.',
     service_unavailable: 'La base de données est injoignable. La page réessaie d’elle-même.',
-    unreadable: 'La réponse est illisible. Réessayez\u00A0; si cela dure, prévenez la personne qui gère le service.',
     server: 'Réessayez. Si cela dure, prévenez la personne qui gère le service.',
     expired: 'Cette liste de résultats est trop ancienne pour continuer. Cherchez à nouveau.',
     request: id => `Requête ${id}`,

@@ -53,15 +53,7 @@ export const lb: Words = {
     not: 'ouni',
     meaning: 'Gelies als: déi 500 Artikele mat der nooste Bedeitung, an all Sprooch, duerno Är Filteren.',
     tree: 'Gelies als:',
-    misread: {
-      open: at => `Wat beim Zeechen ${at} opgeet, gëtt net zougemaach.`,
-      close: at => `D’Klamer beim Zeechen ${at} mécht näischt zou.`,
-      lacking: at => `Nieft dem Operateur beim Zeechen ${at} feele Wierder.`,
-      wildcard: at => `Et gi keng Platzhalter (Zeechen ${at}). Schreift ~ virun e Wuert fir all seng Formen.`,
-      excludes: at => `Wat beim Zeechen ${at} ufänkt, schléisst nëmmen aus. ${at}ennt eppes, dat do muss stoen.`,
-      operand: at => `Den Deel beim Zeechen ${at} passt net: ~ brauch ee Wuert, ${at}EAR zwee Wierder oder Saztdeeler.`,
-      limit: at => `Ze vill beim Zeechen ${at}: héchstens 64 Wierder, an 8 Klameren aneneen.`,
-    },
+    misread: at => `Vum Zeechen ${at} un kann een dat net liesen.`,
     refused: 'Sou kann een hei net sichen.',
     problem: {
       nothing: 'Schreift op d’mannst ee Buschtaf oder eng Ziffer.',
@@ -135,7 +127,6 @@ export const lb: Words = {
     searchBoth: 'An Titelen an Texter sichen',
     tryFewer: 'Huelt manner oder aner Wierder, oder huelt e Filter ewech.',
     loadMore: 'Méi weisen',
-    loading: 'Lued méi …',
     end: 'Dat ass alles.',
     fresh: (n, one) => (one ? '1 neien Artikel' : `${n} nei Artikelen`),
     relevance: percent => `Noperschaft ${percent}`,
@@ -213,7 +204,6 @@ export const lb: Words = {
     pause: 'Pauséieren',
     resume: 'Virufueren',
     cancel: 'Ofbriechen',
-    written: n => `${n} Artikele geschriwwen`,
     writtenOf: (n, total) => `${n} vun ${total} Artikele geschriwwen`,
     done: (n, one) => (one ? 'Fäerdeg: 1 Artikel.' : `Fäerdeg: ${n} Artikelen.`),
     tooLarge:
@@ -313,7 +303,6 @@ export const lb: Words = {
     semantic_search_unavailable:
       'D’Sich no Wierder geet weider. Probéiert d’Bedeitung an enger hallwer Minutt nach eng Kéier.',
     service_unavailable: "D'Datebank ass net z'erreechen. D'Säit probéiert et vum selwen nach eng Kéier.",
-    unreadable: 'D’Äntwert ass net ze liesen. Probéiert nach eng Kéier; bleift et sou, sot dem Bedreiwer Bescheed.',
     server: 'Probéiert nach eng Kéier. Bleift et sou, sot dem Bedreiwer Bescheed.',
     expired: 'Dës Lëscht vu Resultater ass ze al, fir virunzefueren. Sicht nach eng Kéier.',
     request: id => `Ufro ${id}`,

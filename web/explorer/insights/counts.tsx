@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
-import { useWork } from '../../parts/controls.tsx'
+import { Button, useWork } from '../../parts/controls.tsx'
 import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -165,9 +165,7 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
   return (
     <p class="hint" role="status">
       {words.insights.failed} {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter))}. `}
-      <button type="button" class="link" onClick={onAgain}>
-        {words.failure.again}
-      </button>
+      <Button class="link" onClick={onAgain} text={words.failure.again} />
     </p>
   )
 }

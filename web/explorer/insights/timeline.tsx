@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
+import { Button } from '../../parts/controls.tsx'
+import { Figures } from '../../parts/table.tsx'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
 import { type Count, type FigureProps, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
@@ -29,9 +31,11 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
       <div class="row insight-head">
         <h2>{texts ? words.copies.timeline : words.insights.timeline}</h2>
         {isNarrow && (
-          <button type="button" class="link" onClick={() => onChange({ publishedAfter: '', publishedBefore: '' })}>
-            {words.insights.allTime}
-          </button>
+          <Button
+            class="link"
+            onClick={() => onChange({ publishedAfter: '', publishedBefore: '' })}
+            text={words.insights.allTime}
+          />
         )}
         <select
           aria-label={words.insights.unit}
@@ -122,47 +126,22 @@ function Bars(props: {
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
       {data.some(({ gap }) => gap) && <p class="hint">{words.insights.coverage.striped}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
-      <Figures data={data} unit={unit} texts={texts} onNarrow={one => onNarrow(one, one)} />
+      <Figures
+        caption={words.insights.timeline}
+        columns={[
+          words.insights.time,
+          texts ? words.copies.once : words.insights.articles,
+          words.insights.coverage.title,
+        ]}
+        figures={[1]}
+        rows={data.map(one => ({
+          key: one.key,
+          // It does what a click on the bar does.
+          name: <Button class="link" onClick={() => onNarrow(one, one)} text={spanText(one, unit, speech)} />,
+          cells: [one.count, one.have],
+        }))}
+      />
     </>
-  )
-}
-
-/** The figures of the drawing as a table, whose buttons do what a click on a bar does. */
-function Figures(props: { data: Bucket[]; unit: TimeUnit; texts: boolean; onNarrow(one: Count): void }) {
-  const { data, unit, texts, onNarrow } = props
-  const speech = useSpeech()
-  const { words, number } = speech
-  return (
-    <details class="figures">
-      <summary>{words.insights.asTable}</summary>
-      <div class="scroll">
-        <table>
-          <caption class="unseen">{words.insights.timeline}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{words.insights.time}</th>
-              <th scope="col" class="figure">
-                {texts ? words.copies.once : words.insights.articles}
-              </th>
-              <th scope="col">{words.insights.coverage.title}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.map(one => (
-              <tr key={one.key}>
-                <th scope="row">
-                  <button type="button" class="link" onClick={() => onNarrow(one)}>
-                    {spanText(one, unit, speech)}
-                  </button>
-                </th>
-                <td class="figure">{number(one.count)}</td>
-                <td>{one.have}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
   )
 }
 
@@ -226,9 +205,12 @@ export function Breakdown({ by, search, secret, round, onChange, onFailure }: Fi
         </table>
       )}
       {rows.length > FIRST && (
-        <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? words.insights.fewer : words.insights.more(number(rows.length - FIRST))}
-        </button>
+        <Button
+          class="quiet"
+          aria-expanded={all}
+          onClick={() => setAll(!all)}
+          text={all ? words.insights.fewer : words.insights.more(number(rows.length - FIRST))}
+        />
       )}
       {all && counts !== null && counts.other > 0 && <p class="hint">{words.insights.other(number(counts.other))}</p>}
     </div>
@@ -250,15 +232,13 @@ function Row(props: {
   return (
     <tr>
       <th scope="row">
-        <button
-          type="button"
+        <Button
           class="link"
           title={name}
           aria-pressed={search !== null && isChosen(by, row, search)}
           onClick={() => search !== null && onChange(narrowed(by, row, rows, search))}
-        >
-          {name}
-        </button>
+          text={name}
+        />
         <span class="bar" style={{ width: `${(100 * row.count) / most}%` }} />
       </th>
       <td class="figure">{number(row.count)}</td>

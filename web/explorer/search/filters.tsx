@@ -1,5 +1,6 @@
 import { LIMITS, type Order, type SearchMode, type Sort } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { Button } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
@@ -121,9 +122,7 @@ export function ActiveFilters(props: { search: Search; onChange(change: Partial<
         </li>
       ))}
       <li>
-        <button type="button" class="quiet" onClick={onClear}>
-          {words.filters.clear}
-        </button>
+        <Button class="quiet" onClick={onClear} text={words.filters.clear} />
       </li>
     </ul>
   )
@@ -209,28 +208,20 @@ function Dates({ search, errors, onChange }: FilterProps) {
       label={words.filters.dates}
       errors={problems.length > 0 ? problems : undefined}
       wrong={isReversed ? 'reversed' : 'dates'}
-      mend={
-        isReversed && (
-          <button type="button" class="link" onClick={swap}>
-            {words.filters.swap}
-          </button>
-        )
-      }
+      mend={isReversed && <Button class="link" onClick={swap} text={words.filters.swap} />}
     >
       <div class="row presets">
         {PRESET_NAMES.map(name => {
           const begin = beginOf(daysBefore(now, PRESETS[name]))
           const isOn = publishedAfter === begin && publishedBefore === ''
           return (
-            <button
+            <Button
               key={name}
-              type="button"
               class="chip"
               aria-pressed={isOn}
               onClick={() => onChange({ publishedAfter: isOn ? '' : begin, publishedBefore: '' })}
-            >
-              {words.filters.presets[name]}
-            </button>
+              text={words.filters.presets[name]}
+            />
           )
         })}
       </div>

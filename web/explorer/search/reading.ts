@@ -1,11 +1,4 @@
-import {
-  type ExpressionProblem,
-  inFull,
-  parseBoolean,
-  parseExpression,
-  parseKeyword,
-  QUERY_PROBLEMS,
-} from '../../../search/browser.ts'
+import { inFull, parseBoolean, parseExpression, parseKeyword, QUERY_PROBLEMS } from '../../../search/browser.ts'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
@@ -15,7 +8,7 @@ export type Reading =
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
   | { kind: 'tree'; text: string }
   /** `at`: the place of a character, from 1. */
-  | { kind: 'misread'; problem: ExpressionProblem; at: number; q: string }
+  | { kind: 'misread'; at: number; q: string }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
@@ -52,7 +45,8 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
 function readExpression(written: string): Reading {
   const parsed = parseExpression(written)
   if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
-  return parsed.misread ? { kind: 'misread', ...parsed.misread, q: written } : { kind: 'problem', problem: 'nothing' }
+  const at = parsed.misread?.at
+  return at !== undefined ? { kind: 'misread', at, q: written } : { kind: 'problem', problem: 'nothing' }
 }
 
 function readMeaning(written: string, length: number): Reading {

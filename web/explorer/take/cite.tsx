@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { CopyButton, useStateOf } from '../../parts/controls.tsx'
+import { Button, CopyButton, useAsking, useStateOf } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
+import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Card } from '../article.tsx'
 import { type Search, writeSearch } from '../search/search.ts'
@@ -28,7 +28,7 @@ const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof
 const isTold = (json: unknown): json is Told => isCitation(json) && 'bibtex' in json
 const isCited = (json: unknown): json is { outside: number; articles: Article[] } => hasList(json, 'articles')
 
-function told(): Told | null {
+function toldByPage(): Told | null {
   const written: unknown = JSON.parse(document.querySelector('script[type="application/json"]')?.textContent ?? 'null')
   return isTold(written) ? written : null
 }
@@ -46,7 +46,7 @@ const SHOWN = 100
 export function CitePage({ secret, children }: { secret: string; children: ComponentChildren }) {
   const speech = useSpeech()
   const { words, number, date } = speech
-  const [citation] = useState(told)
+  const [citation] = useState(toldByPage)
   const title = citation === null ? words.cite.none : words.cite.title
   useEffect(() => {
     document.title = `${title} – Perscope`
@@ -98,27 +98,18 @@ export function CitePage({ secret, children }: { secret: string; children: Compo
 function CitedArticles({ citation: { address }, secret }: { citation: Citation; secret: string }) {
   const { words, number } = useSpeech()
   const [cited, setCited] = useState<{ outside: number; articles: Article[] } | null>(null)
-  const [failure, setFailure] = useState<Failure | null>(null)
-  const show = async () => {
-    const answer = await ask(`${address}.json`, isCited, { key: secret })
-    setFailure(answer.kind === 'failure' ? answer : null)
-    if (answer.kind === 'ok') setCited(answer.value)
-  }
+  const { failure, told } = useAsking()
+  const show = async () => setCited(await told(ask(`${address}.json`, isCited, { key: secret })))
   const save = async (format: string) => {
-    const answer = await askFile(`${address}.${format}`, { key: secret })
-    setFailure(answer.kind === 'failure' ? answer : null)
-    if (answer.kind === 'ok') saveFile(answer.value, `perscope-${address.slice(6, 18)}.${format}`)
+    const file = await told(askFile(`${address}.${format}`, { key: secret }))
+    if (file !== null) saveFile(file, `perscope-${address.slice(6, 18)}.${format}`)
   }
   return (
     <>
       <p class="row">
-        <button type="button" class="primary" onClick={show}>
-          {words.cite.show}
-        </button>
+        <Button class="primary" onClick={show} text={words.cite.show} />
         {FORMATS.map(format => (
-          <button key={format} type="button" onClick={() => save(format)}>
-            {format.toUpperCase()}
-          </button>
+          <Button key={format} onClick={() => save(format)} text={format.toUpperCase()} />
         ))}
       </p>
       {failure !== null && <FailureNotice failure={failure} onAgain={show} />}
@@ -141,21 +132,17 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
 export function CitePanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = useSpeech()
   const [made, setMade] = useStateOf<Citation | null>(search, null)
-  const [failure, setFailure] = useState<Failure | null>(null)
+  const { failure, told } = useAsking()
   const make = async () => {
     const body = { search: String(writeSearch(search)) }
-    const answer = await ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })
-    setMade(answer.kind === 'ok' ? answer.value : null)
-    setFailure(answer.kind === 'failure' ? answer : null)
+    setMade(await told(ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })))
   }
   return (
     <section>
       <h3>{words.take.cite}</h3>
       <p class="hint">{words.cite.about}</p>
       <p class="row">
-        <button type="button" class="primary" onClick={make}>
-          {words.cite.make}
-        </button>
+        <Button class="primary" onClick={make} text={words.cite.make} />
       </p>
       <div role="status">
         {made !== null && (

@@ -1,9 +1,10 @@
-import { useCallback, useMemo, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
-import { Segments, useWork } from '../../parts/controls.tsx'
+import { Button, Segments, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, type Failure } from '../../parts/request.ts'
+import { Figures } from '../../parts/table.tsx'
 import { localDay } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Counts, countsPath, isCounts, type TimeUnit, useTimeCounts } from '../insights/counts.tsx'
@@ -54,25 +55,19 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
           <li key={labelOf(one)} class="row">
             <Sample at={at} />
             <span class="feed-title">{labelOf(one)}</span>
-            <button
-              type="button"
+            <Button
               class="quiet"
               onClick={() => choose(searches.filter(other => other !== one))}
               aria-label={words.filters.remove(labelOf(one))}
-            >
-              ×
-            </button>
+              text="×"
+            />
           </li>
         ))}
       </ul>
       <p class="row">
-        <button type="button" disabled={isFull} onClick={() => choose([...searches, search])}>
-          {words.compare.add}
-        </button>
+        <Button disabled={isFull} onClick={() => choose([...searches, search])} text={words.compare.add} />
         {(['language', 'country'] as const).map(by => (
-          <button key={by} type="button" onClick={splitBy(by)}>
-            {words.compare.by[by]}
-          </button>
+          <Button key={by} onClick={splitBy(by)} text={words.compare.by[by]} />
         ))}
       </p>
       <div class="row">
@@ -98,7 +93,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
             format={isShare ? percent : number}
             onSave={save}
           />
-          <Table {...{ rows, unit: of }} searches={counted} />
+          <Rows {...{ rows, unit: of }} searches={counted} />
         </>
       )}
     </section>
@@ -204,58 +199,37 @@ function Lines(props: {
       />
       {rows.some(({ points }) => points.some(isHollow)) && <p class="hint">{words.compare.hollow}</p>}
       <p class="row">
-        <button type="button" onClick={onSave}>
-          CSV
-        </button>
+        <Button onClick={onSave} text="CSV" />
       </p>
     </>
   )
 }
 
-function Table({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit: TimeUnit }) {
+function Rows({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit: TimeUnit }) {
   const speech = useSpeech()
-  const { words, number, percent } = speech
-  const cells = useMemo(() => rows.flatMap(row => row.points.map((point, at) => ({ row, point, at }))), [rows])
+  const { words, percent } = speech
+  const written = (part: number | null) => (part === null ? '' : percent(part))
+  const { time, articles } = words.insights
   return (
-    <details class="figures">
-      <summary>{words.insights.asTable}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
-      <div class="scroll" tabIndex={0}>
-        <table>
-          <caption class="unseen">{words.take.compare}</caption>
-          <thead>
-            <tr>
-              {[words.insights.time, words.search.label].map(name => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-              {[words.insights.articles, words.compare.all, words.compare.values.share, words.compare.complete].map(
-                name => (
-                  <th key={name} scope="col" class="figure">
-                    {name}
-                  </th>
-                ),
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {cells.map(
-              ({ row, point, at }) =>
-                point !== null && (
-                  <tr key={`${row.key} ${at}`}>
-                    <th scope="row">{spanText(row, unit, speech)}</th>
-                    <td>{labelOf(searches[at] ?? NEW_SEARCH)}</td>
-                    <td class="figure">{number(point.count)}</td>
-                    <td class="figure">{number(point.all)}</td>
-                    <td class="figure">{point.share === null ? '' : percent(point.share)}</td>
-                    <td class="figure">{point.complete === null ? '' : percent(point.complete)}</td>
-                  </tr>
-                ),
-            )}
-          </tbody>
-        </table>
-      </div>
-    </details>
+    <Figures
+      caption={words.take.compare}
+      columns={[
+        time,
+        words.search.label,
+        articles,
+        words.compare.all,
+        words.compare.values.share,
+        words.compare.complete,
+      ]}
+      figures={[2, 3, 4, 5]}
+      rows={rows.flatMap(row =>
+        row.points.flatMap((point, at) => {
+          if (point === null) return []
+          const { count, all, share, complete } = point
+          const cells = [labelOf(searches[at] ?? NEW_SEARCH), count, all, written(share), written(complete)]
+          return { key: `${row.key} ${at}`, name: spanText(row, unit, speech), cells }
+        }),
+      )}
+    />
   )
 }

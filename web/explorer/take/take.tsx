@@ -1,9 +1,9 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
-import { CopyButton, Segments, useNow, useStateOf, useWork } from '../../parts/controls.tsx'
+import { Button, CopyButton, Segments, useAsking, useNow, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, type Failure, hasList, isRecord } from '../../parts/request.ts'
+import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
@@ -105,9 +105,7 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
       {over ? (
         <p class="row">
           {FORMATS.map(format => (
-            <button key={format} type="button" onClick={() => start(format)}>
-              {format.toUpperCase()}
-            </button>
+            <Button key={format} onClick={() => start(format)} text={format.toUpperCase()} />
           ))}
         </p>
       ) : (
@@ -135,17 +133,11 @@ function Running(props: { progress: Unfinished; running: RefObject<Download | nu
       />
       <p class="row">
         {progress.kind === 'paused' ? (
-          <button type="button" class="primary" onClick={() => running.current?.resume()}>
-            {words.take.resume}
-          </button>
+          <Button class="primary" onClick={() => running.current?.resume()} text={words.take.resume} />
         ) : (
-          <button type="button" onClick={() => running.current?.pause()}>
-            {words.take.pause}
-          </button>
+          <Button onClick={() => running.current?.pause()} text={words.take.pause} />
         )}
-        <button type="button" onClick={onEnd}>
-          {words.take.cancel}
-        </button>
+        <Button onClick={onEnd} text={words.take.cancel} />
       </p>
     </>
   )
@@ -174,7 +166,7 @@ function sentenceOf(progress: Progress, speech: Speech): string {
       return `${words.failure.rate_limit_exceeded} ${words.failure.in(speech.wait(seconds))}.`
     }
     default:
-      return progress.estimate ? words.take.written(written) : words.take.writtenOf(written, number(progress.total))
+      return words.take.writtenOf(written, `${number(progress.total)}${progress.estimate ? '+' : ''}`)
   }
 }
 
@@ -183,42 +175,38 @@ function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
   const [isKept, setKept] = useStateOf(search, false)
-  const [failure, setFailure] = useState<Failure | null>(null)
+  const { failure, told } = useAsking()
   const look = useCallback(
     async (signal?: AbortSignal) => {
-      setFailure(null)
-      const answer = await ask('/explore/feeds', isFeeds, { key: secret, signal })
-      if (answer.kind === 'ok') setFeeds(answer.value.feeds)
-      else setFailure(answer)
+      const answer = await told(ask('/explore/feeds', isFeeds, { key: secret, signal }))
+      if (answer !== null) setFeeds(answer.feeds)
     },
-    [secret],
+    [secret, told],
   )
   useWork(look)
+  const asking = (more: { title: string } | { name: string }) => ({
+    ...{ key: secret, method: 'POST' as const, body: { search: String(writeSearch(search)), ...more } },
+  })
   return {
     ...{ feeds, made, isKept, failure, look: () => look() },
     async make(title: string) {
-      const body = { search: String(writeSearch(search)), title }
-      const answer = await ask('/explore/feeds', isFeed, { key: secret, method: 'POST', body })
-      if (answer.kind === 'failure') return setFailure(answer)
-      setMade(answer.value)
+      const feed = await told(ask('/explore/feeds', isFeed, asking({ title })))
+      if (feed === null) return
+      setMade(feed)
       await look()
     },
     async keep(name: string) {
-      const body = { search: String(writeSearch(search)), name }
-      const answer = await ask('/explore/searches', isRecord, { key: secret, method: 'POST', body })
-      setFailure(answer.kind === 'failure' ? answer : null)
-      setKept(answer.kind === 'ok')
+      setKept((await told(ask('/explore/searches', isRecord, asking({ name })))) !== null)
     },
     async end(id: string) {
-      const answer = await askFile(`/explore/feeds/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' })
-      if (answer.kind === 'failure') return setFailure(answer)
+      const path = `/explore/feeds/${encodeURIComponent(id)}`
+      if ((await told(askFile(path, { key: secret, method: 'DELETE' }))) === null) return
       if (made?.id === id) setMade(null)
       await look()
     },
     async save() {
-      const answer = await askFile('/explore/feeds.opml', { key: secret })
-      if (answer.kind === 'ok') saveFile(answer.value, 'perscope-feeds.opml')
-      else setFailure(answer)
+      const file = await told(askFile('/explore/feeds.opml', { key: secret }))
+      if (file !== null) saveFile(file, 'perscope-feeds.opml')
     },
   }
 }
@@ -244,18 +232,10 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
         />
       </label>
       <p class="row">
-        <button type="button" class="primary" onClick={() => make(title?.trim() || usual)}>
-          {words.take.subscribe}
-        </button>
-        <button type="button" onClick={() => keep(title?.trim() || usual)}>
-          {words.kept.keep}
-        </button>
+        <Button class="primary" onClick={() => make(title?.trim() || usual)} text={words.take.subscribe} />
+        <Button onClick={() => keep(title?.trim() || usual)} text={words.kept.keep} />
         <a href="/searches">{words.kept.title}</a>
-        {feeds.length > 0 && (
-          <button type="button" onClick={save}>
-            {words.take.opml}
-          </button>
-        )}
+        {feeds.length > 0 && <Button onClick={save} text={words.take.opml} />}
       </p>
       <p role="status">{isKept && words.kept.kept}</p>
       <div role="status">{made?.urls && <Made urls={made.urls} />}</div>
@@ -265,14 +245,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
           {feeds.map(({ id, title }) => (
             <li key={id} class="row">
               <span class="feed-title">{title}</span>
-              <button
-                type="button"
-                class="quiet"
-                onClick={() => end(id)}
-                aria-label={words.app.named(words.take.endFeed, title)}
-              >
-                {words.take.endFeed}
-              </button>
+              <Button class="quiet" onClick={() => end(id)} of={title} text={words.take.endFeed} />
             </li>
           ))}
         </ul>

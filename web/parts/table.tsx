@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact'
+import { useSpeech } from '../words/index.ts'
+
+interface TableProps {
+  caption?: string
+  columns: readonly string[]
+  /** The columns of figures, which stand at the right; by default all but the first. */
+  figures?: readonly number[]
+  rows: { key: string; name?: ComponentChildren; cells: ComponentChildren[] }[]
+}
+
+/** Rows with their names, or else their keys. Zeros are pale. */
+export function Table({ caption, columns, figures, rows }: TableProps) {
+  const { number } = useSpeech()
+  const classOf = (column: number) => ((figures?.includes(column) ?? column > 0) ? 'figure' : '')
+  return (
+    <table>
+      {caption !== undefined && <caption class="unseen">{caption}</caption>}
+      <thead>
+        <tr>
+          {columns.map((title, at) => (
+            <th key={`${at} ${title}`} scope="col" class={classOf(at)}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, name = key, cells }) => (
+          <tr key={key}>
+            <th scope="row">{name}</th>
+            {cells.map((cell, at) => (
+              <td key={`${at} ${key}`} class={`${classOf(at + 1)}${cell === 0 ? ' zero' : ''}`}>
+                {typeof cell === 'number' ? number(cell) : cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The figures of a drawing as a table, on demand. */
+export function Figures(table: TableProps) {
+  const { words } = useSpeech()
+  return (
+    <details class="figures">
+      <summary>{words.insights.asTable}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
+      <div class="scroll" tabIndex={0}>
+        <Table {...table} />
+      </div>
+    </details>
+  )
+}
