@@ -312,17 +312,8 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
  *
  * @param isTried it was searched for: an empty field is then a mistake, too
  */
-function ReadingLine({
-  reading,
-  draft,
-  isTried,
-  onMode,
-}: {
-  reading: Reading
-  draft: Draft
-  isTried: boolean
-  onMode(mode: SearchMode): void
-}) {
+function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; onMode(mode: SearchMode): void }) {
+  const { reading, draft, isTried, onMode } = props
   const { words } = useSpeech()
   switch (reading.kind) {
     case 'everything':
@@ -385,15 +376,8 @@ const List = ({ words }: { words: string[] }) => (
   </>
 )
 
-function Hints({
-  hints,
-  mode,
-  onMode,
-}: {
-  hints: Hint[]
-  mode: 'keyword' | 'boolean'
-  onMode(mode: SearchMode): void
-}) {
+function Hints(props: { hints: Hint[]; mode: 'keyword' | 'boolean'; onMode(mode: SearchMode): void }) {
+  const { hints, mode, onMode } = props
   const { words } = useSpeech()
   const said = words.reading.hint
   const other = mode === 'keyword' ? 'boolean' : 'keyword'
@@ -417,7 +401,7 @@ function Hints({
 
 /** Whether the other mode does what was probably meant. */
 function helps(hint: Hint, mode: 'keyword' | 'boolean'): boolean {
-  if (hint.kind === 'ignoredQuotes' || hint.kind === 'ignoredMinus') return true
+  if (hint.kind === 'ignored') return true
   if (hint.kind !== 'operator') return false
   const meansOr = /^(or|of|ou|oder|\|\|)$/i.test(hint.word)
   return mode === 'boolean' ? meansOr : !meansOr

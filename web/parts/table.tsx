@@ -6,7 +6,7 @@ interface TableProps {
   columns: readonly string[]
   /** The columns of figures, which stand at the right; by default all but the first. */
   figures?: readonly number[]
-  rows: { key: string; name?: ComponentChildren; cells: ComponentChildren[] }[]
+  rows: { key: string; class?: string; name?: ComponentChildren; cells: ComponentChildren[] }[]
 }
 
 /** Rows with their names, or else their keys. Zeros are pale. */
@@ -26,11 +26,15 @@ export function Table({ caption, columns, figures, rows }: TableProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ key, name = key, cells }) => (
-          <tr key={key}>
+        {rows.map(({ key, class: of = '', name = key, cells }) => (
+          <tr key={key} class={of}>
             <th scope="row">{name}</th>
             {cells.map((cell, at) => (
-              <td key={`${at} ${key}`} class={`${classOf(at + 1)}${cell === 0 ? ' zero' : ''}`}>
+              <td
+                key={`${at} ${key}`}
+                data-label={columns[at + 1]}
+                class={`${classOf(at + 1)}${cell === 0 ? ' zero' : ''}`}
+              >
                 {typeof cell === 'number' ? number(cell) : cell}
               </td>
             ))}

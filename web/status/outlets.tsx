@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment } from 'preact'
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Figures, Machines, OutletHealth } from '../../shared/figures.ts'
 import {
@@ -58,7 +58,10 @@ export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
       {found.length === 0 ? (
         <p class="hint">No outlet is like that.</p>
       ) : (
-        <OutletTable outlets={found.slice(0, shown)} now={Date.parse(at)} />
+        // On narrow screens each row is a small card, for want of columns.
+        <div class="outlet-table">
+          <Table columns={COLUMNS} figures={[]} rows={found.slice(0, shown).map(one => rowOf(one, Date.parse(at)))} />
+        </div>
       )}
       {more > 0 && (
         <button type="button" class="more" onClick={() => setShown(shown + 2 * PAGE)}>
@@ -87,88 +90,47 @@ function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(
 }
 
 const COLUMNS = [
-  'Outlet',
-  'Health',
-  'Last new article',
-  'Last read',
-  'Usual rhythm',
-  'We have',
-  'Read from',
-  'Trouble',
-] as const
-type Column = (typeof COLUMNS)[number]
+  ...['Outlet', 'Health', 'Last new article', 'Last read', 'Usual rhythm', 'We have', 'Read from', 'Trouble'],
+]
 
-/** A row for each outlet; on narrow screens a small card, for want of columns. */
-function OutletTable({ outlets, now }: { outlets: OutletHealth<string>[]; now: number }) {
-  return (
-    <table class="outlet-table">
-      <thead>
-        <tr>
-          {COLUMNS.map(title => (
-            <th key={title} scope="col">
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {outlets.map(outlet => (
-          <Row key={outlet.domain} outlet={outlet} now={now} />
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
+/** What stands in the row of an outlet. */
+function rowOf(outlet: OutletHealth<string>, now: number) {
   const { name, domain, country, health, lastNew, lastSuccess, rhythm, days } = outlet
-  const trouble = troublesOf(outlet, now).join('; ')
-  return (
-    <tr class={health}>
-      <th scope="row">
-        <span class="outlet-name">{name}</span>
-        <small>
-          {domain} · {country}
-        </small>
-      </th>
-      <Cell of="Health">
-        <span class="health pill">{health}</span>
-      </Cell>
-      <Cell of="Last new article" loud={health === 'silent'}>
-        <When at={lastNew} now={now} />
-      </Cell>
-      <Cell of="Last read" loud={health === 'failing'}>
-        <When at={lastSuccess} now={now} />
-      </Cell>
-      <Cell of="Usual rhythm">{rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`}</Cell>
-      <Cell of="We have">
-        {daysInWords(outlet, now).map(line => (
-          <div key={line}>{line}</div>
-        ))}
-        <small>{mannersInWords(days[0])}</small>
-      </Cell>
-      <Cell of="Read from">{sourcesOf(outlet) || 'not known'}</Cell>
-      <td data-label="Trouble" class={trouble === '' ? 'trouble none' : 'trouble'}>
-        {trouble || 'none'}
-      </td>
-    </tr>
-  )
+  return {
+    key: domain,
+    class: health,
+    name: [
+      <span key="name" class="outlet-name">
+        {name}
+      </span>,
+      <small key="domain">
+        {domain} · {country}
+      </small>,
+    ],
+    cells: [
+      <span key="health" class="health pill">
+        {health}
+      </span>,
+      <When key="new" at={lastNew} now={now} isLoud={health === 'silent'} />,
+      <When key="read" at={lastSuccess} now={now} isLoud={health === 'failing'} />,
+      rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`,
+      [
+        ...daysInWords(outlet, now).map(line => <div key={line}>{line}</div>),
+        <small key="manners">{mannersInWords(days[0])}</small>,
+      ],
+      sourcesOf(outlet) || 'not known',
+      troublesOf(outlet, now).join('; ') || null,
+    ],
+  }
 }
-
-/** The label stands before the figure where there are no columns. */
-const Cell = ({ of, loud = false, children }: { of: Column; loud?: boolean; children: ComponentChildren }) => (
-  <td data-label={of} class={loud ? 'loud' : ''}>
-    {children}
-  </td>
-)
 
 /** A time in words, exact on hover. */
-function When({ at, now }: { at: string | null; now: number }) {
+function When({ at, now, isLoud }: { at: string | null; now: number; isLoud: boolean }) {
   const speech = useSpeech()
-  if (at === null) return 'never'
-  const time = new Date(at)
+  const tone = isLoud ? 'loud' : ''
+  if (at === null) return <span class={tone}>never</span>
   return (
-    <time dateTime={at} title={speech.date(time, 'moment')}>
+    <time class={tone} dateTime={at} title={speech.date(new Date(at), 'moment')}>
       {ago(at, now)}
     </time>
   )

@@ -13,12 +13,7 @@ export type Reading =
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
 /** What in a query looks like an operator and is none. */
-export type Hint =
-  | { kind: 'operator'; word: string }
-  | { kind: 'wildcard' }
-  | { kind: 'quotes' }
-  | { kind: 'ignoredQuotes' }
-  | { kind: 'ignoredMinus' }
+export type Hint = { kind: 'operator'; word: string } | { kind: 'wildcard' } | { kind: 'quotes' } | { kind: 'ignored' }
 
 export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
   const written = q.normalize('NFC').trim()
@@ -74,7 +69,6 @@ function hintsOf(q: string, mode: 'keyword' | 'boolean'): Hint[] {
     ...(operator !== undefined && !ONLY_CAPITALS.test(operator) ? [{ kind: 'operator', word: operator } as const] : []),
     ...(/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]/u.test(outside) ? [{ kind: 'wildcard' } as const] : []),
     ...(mode === 'boolean' && /[“”„«»]/.test(q) ? [{ kind: 'quotes' } as const] : []),
-    ...(mode === 'keyword' && /"[^"]+\s[^"]+"/.test(q) ? [{ kind: 'ignoredQuotes' } as const] : []),
-    ...(mode === 'keyword' && /(?:^|\s)-[\p{L}\p{N}"]/u.test(q) ? [{ kind: 'ignoredMinus' } as const] : []),
+    ...(mode === 'keyword' && /"[^"]+\s[^"]+"|(?:^|\s)-[\p{L}\p{N}"]/u.test(q) ? [{ kind: 'ignored' } as const] : []),
   ]
 }
