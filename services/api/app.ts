@@ -4,7 +4,6 @@ import type { Config } from '../../shared/config/config.ts'
 import { openTextGroups } from '../../shared/copies/text-groups.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Plan } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { accessOf, chargeMonth, checkKey, checkQuota, limitRate, withPermitOf } from './access/access.ts'
 import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
@@ -13,7 +12,7 @@ import { createCountPermits, createQuestionPermits, createSearchPermits, type Pe
 import { agentDoor } from './agents/door.ts'
 import type { Answers } from './agents/tools.ts'
 import { answerArticles } from './articles/articles.ts'
-import type { Searches } from './articles/find.ts'
+import type { Asking, Searches } from './articles/find.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
 import { type Asked, createStandingAnswers } from './articles/standing.ts'
 import type { CursorSecret } from './contract/cursor.ts'
@@ -158,13 +157,13 @@ function answersOf({ cursorSecret, pool, index, config }: Tools) {
   const groupsOfTexts = openTextGroups(pool)
   const meaningOf = createMeaning(pool, index, modelNamed(config.EMBEDDINGS_MODEL).near)
   return {
-    articles: (searches, query, plan) => answerArticles(searches, cursorSecret, readSearch, query, plan),
-    counts: (searches, query, plan) => answerCounts(searches, meaningOf, groupsOfTexts, query, plan),
-    copies: (searches, query, plan) => answerCopies(pool, searches, cursorSecret, query, plan),
+    articles: asking => answerArticles(asking, cursorSecret, readSearch),
+    counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
+    copies: asking => answerCopies(asking, pool, cursorSecret),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
-    coverage: ({ withPermit }, query, plan) => withPermit(() => answerCoverage(pool, query, plan)),
-    related: (searches, query, plan) => answerRelated(pool, searches, query, plan),
-    limits: async (_searches, query, _plan, response) => limitsOf({ originalUrl: `?${query}` }, response),
+    coverage: asking => asking.searches.withPermit(() => answerCoverage(asking, pool)),
+    related: asking => answerRelated(asking, pool),
+    limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
   } satisfies Answers
 }
 
@@ -174,39 +173,38 @@ function operationsOf(tools: Tools) {
   const standing = createStandingAnswers()
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (operation: string, answer: Operation) =>
-    operate(tools, async (searches, query, plan, request, response) => {
-      if (!searches.state) return answer(searches, query, plan, request, response)
+    operate(tools, async (asking, request, response) => {
+      const { searches, rawQuery: query, plan } = asking
+      if (!searches.state) return answer(asking, request, response)
       const asked: Asked = { operation, query, plan, state: searches.state, now: new Date() }
       const known = standing.find(asked, request.headers['if-none-match'])
-      return known ?? standing.keep(asked, await answer(searches, query, plan, request, response))
+      return known ?? standing.keep(asked, await answer(asking, request, response))
     })
   const identity = identityOf(tools)
   /** The two operations, in the contract and beside it. */
   const both = (path: string, read: ReadRequest) => ({
-    list: pollable(path, (searches, query, plan) => answerArticles(searches, cursorSecret, read, query, plan)),
-    feed: pollable(`${path}.rss`, (searches, query, plan) =>
-      answerFeed(searches, identity, `${path}.rss`, read, query, plan),
-    ),
+    list: pollable(path, asking => answerArticles(asking, cursorSecret, read)),
+    feed: pollable(`${path}.rss`, asking => answerFeed(asking, identity, `${path}.rss`, read)),
   })
   return {
     articles: both('/v1/articles', readRequest),
     beside: both('/explore/articles', readSearch),
-    searchFeed: operate(tools, (searches, _query, plan, request, response) =>
-      answerSearchFeed(searches, identity, askedFeed(request, response), plan),
+    searchFeed: operate(tools, (asking, request, response) =>
+      answerSearchFeed(asking, identity, askedFeed(request, response)),
     ),
     agents: agentDoor({
       ...{ ...tools, answers, searchesOf: response => searchesOf(tools, response) },
       charge: response => charge(tools.admissions, response),
     }),
-    article: operate(tools, (searches, query, plan, { path }) => answerArticle(pool, searches, path, query, plan)),
+    article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
     counts: operate(tools, answers.counts),
     coverage: tell(tools, answers.coverage),
     copies: operate(tools, answers.copies),
     // It searches as the page did, and tells whose articles were found.
-    matches: operate(tools, (searches, query, plan) => answerMatches(pool, searches, cursorSecret, query, plan)),
+    matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
     related: operate(tools, answers.related),
     // A page asks for suggestions at every key that is pressed.
-    suggestions: tell(tools, (_searches, query, plan) => answerSuggestions(tools.index, query, plan)),
+    suggestions: tell(tools, answerSuggestions),
   }
 }
 
@@ -240,15 +238,10 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
  * Runs an operation around a search, which costs nothing of the month. A used-up month has no
  * search.
  */
-function tell(
-  tools: Tools,
-  answer: (searches: Searches, rawQuery: string, plan: Plan) => Promise<Content>,
-): RequestHandler {
+function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
-    const { plan } = accessOf(response).key
-    const found = await answer(searchesOf(tools, response), rawQueryOf(request.originalUrl), plan)
-    await tools.send(request, response, found, async () => {})
+    await tools.send(request, response, await answer(askingOf(tools, request, response)), async () => {})
   }
 }
 
@@ -272,13 +265,13 @@ const toolsOf = (parts: Parts, admissions: Admissions) => ({
 
 type Tools = ReturnType<typeof toolsOf>
 
-type Operation = (
-  searches: Searches,
-  rawQuery: string,
-  plan: Plan,
-  request: Request,
-  response: Response,
-) => Promise<Answer>
+type Operation = (asking: Asking, request: Request, response: Response) => Promise<Answer>
+
+const askingOf = (tools: Tools, request: Request, response: Response): Asking => ({
+  searches: searchesOf(tools, response),
+  rawQuery: rawQueryOf(request.originalUrl),
+  plan: accessOf(response).key.plan,
+})
 
 /**
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
@@ -287,9 +280,7 @@ function operate(tools: Tools, answer: Operation): RequestHandler {
   const { admissions, send } = tools
   return async (request, response) => {
     checkQuota(response)
-    const { plan } = accessOf(response).key
-    const rawQuery = rawQueryOf(request.originalUrl)
-    const found = await answer(searchesOf(tools, response), rawQuery, plan, request, response)
+    const found = await answer(askingOf(tools, request, response), request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await send(request, response, found, () => charge(admissions, response))

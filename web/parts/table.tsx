@@ -45,14 +45,17 @@ export function Table({ caption, columns, figures, rows }: TableProps) {
   )
 }
 
-/** The figures of a drawing as a table, on demand. */
-export function Figures(table: TableProps) {
+/**
+ * The figures of a drawing as a table, on demand.
+ *
+ * @param props.hasButtons keys reach all rows by them, else they scroll the table
+ */
+export function Figures({ hasButtons = false, ...table }: TableProps & { hasButtons?: boolean }) {
   const { words } = useSpeech()
   return (
     <details class="figures">
       <summary>{words.insights.asTable}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
-      <div class="scroll" tabIndex={0}>
+      <div class="scroll" {...(hasButtons ? {} : { tabIndex: 0 })}>
         <Table {...table} />
       </div>
     </details>

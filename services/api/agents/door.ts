@@ -114,7 +114,7 @@ async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answ
     const { plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
     const { structured, text } = await tool.answer(queryOf(given), async (operation, rawQuery) => {
-      const content = await parts.answers[operation](searches, rawQuery, plan, response)
+      const content = await parts.answers[operation]({ searches, rawQuery, plan }, response)
       if ('search' in content) Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })
       return JSON.parse(content.body(content.untagged()).toString())
     })

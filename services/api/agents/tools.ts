@@ -2,8 +2,7 @@ import type { Response } from 'express'
 import { inFull } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { DaySum } from '../../../shared/outlets/days.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Searches } from '../articles/find.ts'
+import type { Asking } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract/parameters.ts'
 import { createProblems } from '../contract/query-string.ts'
@@ -18,12 +17,7 @@ import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
 /** The answer of an operation to a query string, before HTTP's own matters. */
-export type Answering = (
-  searches: Searches,
-  rawQuery: string,
-  plan: Plan,
-  response: Response,
-) => Promise<Content | Answer>
+export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 
 /** The operations that tools ask, by the names of their paths. */
 export type Answers = Record<'articles' | 'counts' | 'copies' | 'coverage' | 'limits' | 'related', Answering>

@@ -1,26 +1,18 @@
-import type { Plan } from '../../../shared/plans/keys.ts'
 import { bindingOf, type Cursor, type CursorSecret, readCursor, writeCursor } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
-import { type ArticlesRequest, checkPlan, historyStart, type ReadRequest } from '../contract/request.ts'
+import { invalid } from '../contract/errors.ts'
+import type { ArticlesRequest, ReadRequest } from '../contract/request.ts'
 import type { Answer } from '../http/answer.ts'
-import { findArticles, type Searches } from './find.ts'
+import { type Asking, findArticles, plannedOf } from './find.ts'
 import { digestOf, type Listed } from './shown-article.ts'
 
 /**
  * `GET /v1/articles` and `/explore/articles`: one page and the cursor of the next.
  *
  * @param read how the operation reads its requests
- * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
-export async function answerArticles(
-  searches: Searches,
-  cursorSecret: CursorSecret,
-  read: ReadRequest,
-  rawQuery: string,
-  plan: Plan,
-): Promise<Answer> {
-  const { request, found, binding, start } = await findPage(searches, cursorSecret, read, rawQuery, plan)
+export async function answerArticles(asking: Asking, cursorSecret: CursorSecret, read: ReadRequest): Promise<Answer> {
+  const { request, found, binding, start } = await findPage(asking, cursorSecret, read)
   const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
@@ -41,20 +33,13 @@ export async function answerArticles(
  *
  * @throws ApiError
  */
-export async function findPage(
-  searches: Searches,
-  cursorSecret: CursorSecret,
-  read: ReadRequest,
-  rawQuery: string,
-  plan: Plan,
-) {
+export async function findPage({ searches, rawQuery, plan }: Asking, cursorSecret: CursorSecret, read: ReadRequest) {
   const request = read(rawQuery, 'articles')
   const binding = bindingOf(request, plan)
   const cursor = openCursor(cursorSecret, binding, request)
-  const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
-  const countries = checkPlan(request, plan, start)
-  const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
-  return { request, found, binding, start }
+  const planned = plannedOf(request, plan, cursor?.historyStart)
+  const found = await findArticles(searches, planned, cursor?.at ?? null)
+  return { request, found, binding, start: planned.historyStart }
 }
 
 const setOf = (next: Cursor['at'] | null): string => (next?.kind === 'semantic' ? next.setId : '')
@@ -63,11 +48,10 @@ function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequ
   if (request.cursor === null) return null
   const cursor = readCursor(secret, binding, request.cursor)
   if (cursor) return cursor
-  throw new ApiError('invalid_request', {
-    errors: {
-      cursor: ['This is no cursor of this request: send next_cursor as it was, and every other parameter too.'],
-    },
-  })
+  throw invalid(
+    'cursor',
+    'This is no cursor of this request: send next_cursor as it was, and every other parameter too.',
+  )
 }
 
 const COMMA = Buffer.from(',')

@@ -10,10 +10,10 @@ import {
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Cursor } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { RETRY_UNAVAILABLE } from '../contract/parameters.ts'
-import type { ArticlesRequest } from '../contract/request.ts'
+import { type ArticlesRequest, checkPlan, historyStart } from '../contract/request.ts'
 import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
@@ -42,6 +42,14 @@ export interface Found {
   ms: number
 }
 
+/** A request for articles, or for what is said of them. */
+export interface Asking {
+  searches: Searches
+  /** The query string as it arrived, without `?`. */
+  rawQuery: string
+  plan: Plan
+}
+
 /** A valid request with its plan applied. */
 export interface PlannedRequest {
   request: ArticlesRequest
@@ -55,6 +63,20 @@ export interface Coverage {
   countries: Country[]
   since: Date
 }
+
+/**
+ * Holds a request against its plan.
+ *
+ * @throws ApiError `country_not_included`, `history_not_included`
+ */
+export function plannedOf(request: ArticlesRequest, plan: Plan, start = startOf(plan)): PlannedRequest {
+  return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
+}
+
+/** What a plan lets its reader see now. */
+export const coveredBy = (plan: Plan): Coverage => ({ countries: plan.countries, since: startOf(plan) })
+
+const startOf = ({ history }: Plan) => historyStart(history, new Date())
 
 /** Of `articles a`: $2 countries, $3 history start. */
 export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
@@ -184,7 +206,7 @@ export function explainSearch(error: unknown): unknown {
       cause: error,
     })
   }
-  if (error instanceof TooFrequent) return new ApiError('invalid_request', { errors: { q: [error.message] } })
-  if (error instanceof SetExpired) return new ApiError('invalid_request', { errors: { cursor: ['expired'] } })
+  if (error instanceof TooFrequent) return invalid('q', error.message)
+  if (error instanceof SetExpired) return invalid('cursor', 'expired')
   return error
 }

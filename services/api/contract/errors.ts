@@ -155,3 +155,7 @@ export class ApiError extends Error {
     return ALL_ERRORS[this.code].status
   }
 }
+
+/** The error of one member, or parameter, that is wrong. */
+export const invalid = (member: string, ...sentences: string[]) =>
+  new ApiError('invalid_request', { errors: { [member]: sentences } })

@@ -1,11 +1,9 @@
-import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
+import { type Asking, COVERED, type Coverage, coveredBy } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
-import { historyStart } from '../contract/request.ts'
 import { ARTICLE_SCHEMA, dataOf } from '../contract/resources.ts'
-import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /**
  * An id in a path: 1 to 128 printable ASCII characters, some percent-encoded. An expression, not a
@@ -28,21 +26,18 @@ const readNothing = createValuesReader({})
  * @param path matches `ARTICLE_PATH`
  * @throws ApiError
  */
-export async function answerArticle(pool: Pool, searches: Searches, path: string, rawQuery: string, plan: Plan) {
+export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: Pool, path: string): Promise<Answer> {
   const problems = createProblems()
   readNothing(readQueryString(rawQuery), problems)
   if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
   const id = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
-  const covered = { countries: plan.countries, since: historyStart(plan.history, new Date()) }
+  const covered = coveredBy(plan)
   const [article] = await searches.withPermit(async () => {
     const { seq } = await findOne(pool, id, covered)
     return searches.index.articles([seq])
   })
   if (article === undefined) throw noArticle()
-  return {
-    ...wholeContent('application/json; charset=utf-8', `{"status":"ok","data":${article.pieces.json.bytes}}`),
-    ...{ search: 'keyword', searchMs: 0, isEmpty: false },
-  } satisfies Answer
+  return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
 }
 
 // $1 id, $2 countries, $3 history start. Indexes: article_ids, so that an id that nobody has is not

@@ -1,16 +1,15 @@
 import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../../../shared/copies/shingles.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
-import { COVERED, type Coverage, type Searches } from '../articles/find.ts'
+import { type Asking, COVERED, type Coverage, coveredBy, type Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
-import { historyStart, readSearch } from '../contract/request.ts'
+import { readSearch } from '../contract/request.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/resources.ts'
-import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { type Asked, findOne } from './article.ts'
 
 const ID = {
@@ -69,27 +68,19 @@ export const COPIES_SCHEMA = dataOf({
  * `GET /explore/copies`: of the articles of a page of `/explore/articles`, or of one article, which
  * others have the same text.
  *
- * @param rawQuery that of the page, its cursor too; or `id`
+ * @param asking as for the page, its cursor too; or with `id`
  * @throws ApiError
  */
-export async function answerCopies(
-  pool: Pool,
-  searches: Searches,
-  cursorSecret: CursorSecret,
-  rawQuery: string,
-  plan: Plan,
-): Promise<Answer> {
+export async function answerCopies(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
+  const { searches, rawQuery, plan } = asking
   const id = readId(rawQuery)
-  const page = id === null ? await findPage(searches, cursorSecret, readSearch, rawQuery, plan) : null
-  const covered = { countries: plan.countries, since: page?.start ?? historyStart(plan.history, new Date()) }
+  const page = id === null ? await findPage(asking, cursorSecret, readSearch) : null
+  const covered = page === null ? coveredBy(plan) : { countries: plan.countries, since: page.start }
   const data = await searches.withPermit(async leaves => {
     const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
     return copiesOf(pool, searches, asked, covered, leaves)
   })
-  return {
-    ...wholeContent('application/json; charset=utf-8', `{"status":"ok","data":[${data.join()}]}`),
-    ...{ search: page?.request.question.search ?? 'keyword', searchMs: page?.found.ms ?? 0, isEmpty: false },
-  }
+  return jsonAnswer(`{"status":"ok","data":[${data.join()}]}`, page?.request.question.search, page?.found.ms)
 }
 
 const readOne = createValuesReader(

@@ -15,15 +15,22 @@ import {
 import { LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { countArticles, type PlannedRequest, type Searches } from '../articles/find.ts'
+import {
+  type Asking,
+  countArticles,
+  coveredBy,
+  type PlannedRequest,
+  plannedOf,
+  type Searches,
+} from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
-import { ApiError } from '../contract/errors.ts'
+import { type ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
-import { checkPlan, historyStart, requestOf } from '../contract/request.ts'
+import { requestOf } from '../contract/request.ts'
 import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
-import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
 
@@ -135,19 +142,15 @@ export const COUNTS_SCHEMA = objectOf(
  * `GET /explore/counts`: how many articles of a search there are by time, outlet, language or
  * country.
  *
- * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
 export async function answerCounts(
-  searches: Searches,
+  { searches, rawQuery, plan }: Asking,
   meaningOf: (plan: Plan) => Promise<Meaning>,
   groupsOfTexts: () => Promise<TextGroups>,
-  rawQuery: string,
-  plan: Plan,
 ): Promise<Answer> {
   const { request, breakdown, then, isOfTexts } = readCountsRequest(rawQuery)
-  const start = historyStart(plan.history, new Date())
-  const planned = { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
+  const planned = plannedOf(request, plan)
   const counting: typeof countArticles | ReturnType<typeof withParts> =
     then === undefined ? countArticles : withParts(then)
   const texts = isOfTexts ? { groups: await searches.withPermit(groupsOfTexts), lowest: null } : undefined
@@ -162,12 +165,7 @@ export async function answerCounts(
     ...(isOfTexts ? { texts: true } : {}),
     ...meaning,
   })
-  return {
-    ...wholeContent('application/json; charset=utf-8', body),
-    search: request.question.search,
-    searchMs: ms,
-    isEmpty: false,
-  }
+  return jsonAnswer(body, request.question.search, ms)
 }
 
 const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
@@ -210,12 +208,12 @@ function refusalOf(error: unknown): unknown {
   if (!(error instanceof TextsElsewhere)) return error
   const sentence =
     'The archive index holds the oldest of these articles and counts no texts; write a later published_after.'
-  return new ApiError('invalid_request', { errors: { texts: [sentence] } })
+  return invalid('texts', sentence)
 }
 
 function tooMany({ unit, fits }: TooManyBuckets): ApiError {
   const sentence = `There would be more than ${MOST_BUCKETS} buckets with by=${unit}; write by=${fits}, or a shorter time with published_after and published_before.`
-  return new ApiError('invalid_request', { errors: { by: [sentence] } })
+  return invalid('by', sentence)
 }
 
 type Then = (typeof COUNTS_PARAMETERS.then.values)[number]
@@ -289,12 +287,7 @@ function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: 
 const instantAt = (ms: number) => ({ ms, beyond: '', day: false })
 
 const tooManyParts = () =>
-  new ApiError('invalid_request', {
-    errors: {
-      // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
-      then: [`More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`],
-    },
-  })
+  invalid('then', `More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`)
 
 /** The answer; `from` and `to` of a bucket can be sent as bounds of the same search. */
 function countsObject(
@@ -362,7 +355,7 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
     }),
   })
   return (plan: Plan): Promise<Meaning> => {
-    const start = historyStart(plan.history, new Date())
+    const { since: start } = coveredBy(plan)
     return known.forceFetch(`${plan.countries} ${start.getTime()}`, { context: { plan, start } })
   }
 }

@@ -1,13 +1,13 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { ApiError } from '../contract/errors.ts'
+import { type Asking, plannedOf } from '../articles/find.ts'
+import { invalid } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
-import { type ArticlesRequest, checkPlan, historyStart, requestOf } from '../contract/request.ts'
+import { type ArticlesRequest, requestOf } from '../contract/request.ts'
 import { count, OK, OUTLET_SCHEMA, objectOf } from '../contract/resources.ts'
-import { type Content, wholeContent } from '../http/answer.ts'
+import { type Content, jsonContent } from '../http/answer.ts'
 
 const { country, outlet, outlets, published_after, published_before } = EXPLORE_PARAMETERS
 
@@ -76,15 +76,13 @@ const readValues = createValuesReader(COVERAGE_PARAMETERS)
 /**
  * `GET /explore/coverage`: how much we have of what the outlets of a plan named, by day or outlet.
  *
- * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
-export async function answerCoverage(pool: Pool, rawQuery: string, plan: Plan): Promise<Content> {
+export async function answerCoverage({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
   const problems = createProblems()
   const { by = COVERAGE_PARAMETERS.by.default, ...values } = readValues(readQueryString(rawQuery), problems)
   const request = requestOf(values, problems)
-  const start = historyStart(plan.history, new Date())
-  const countries = checkPlan(request, plan, start)
+  const { countries, historyStart: start } = plannedOf(request, plan)
   const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)
   const isAsked = ({ name, domain }: OutletRow) =>
@@ -92,7 +90,7 @@ export async function answerCoverage(pool: Pool, rawQuery: string, plan: Plan): 
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
   const sums = await readDays(pool, { by, outlets: [...byNumber.keys()], ...daysOf(request, start) })
   const data = sums.map(sum => coverageObject(sum, byNumber.get(sum.outletNo ?? -1)))
-  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', by, data }))
+  return jsonContent(JSON.stringify({ status: 'ok', by, data }))
 }
 
 interface OutletRow {
@@ -109,7 +107,7 @@ function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Dat
   const first = Math.floor((publishedAfter?.ms ?? (last - USUAL_DAYS + 1) * DAY) / DAY)
   if (last - first >= MOST_DAYS) {
     const sentence = `Ask for ${MOST_DAYS} days at most, with published_after and published_before.`
-    throw new ApiError('invalid_request', { errors: { published_after: [sentence] } })
+    throw invalid('published_after', sentence)
   }
   const day = (number: number) => new Date(number * DAY).toISOString().slice(0, 10)
   return { from: day(Math.max(first, Math.ceil(start.getTime() / DAY))), to: day(last) }

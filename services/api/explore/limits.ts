@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { accessOf } from '../access/access.ts'
 import { historyStart } from '../contract/request.ts'
 import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
-import { wholeContent } from '../http/answer.ts'
+import { jsonContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
 
 const COUNTED = objectOf({ limit: COUNT, remaining: COUNT, reset: count('Unix time at which it begins anew.') })
@@ -58,5 +58,5 @@ export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response
             ...{ reset: month.reset, period: month.period },
           },
   }
-  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
+  return jsonContent(JSON.stringify({ status: 'ok', data }))
 }

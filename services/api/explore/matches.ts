@@ -3,14 +3,13 @@ import { boundMarks } from '../../../search/analysis/text.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import { createPace, leavesOf, lengthAt, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
-import type { Searches } from '../articles/find.ts'
+import type { Asking } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { readSearch } from '../contract/request.ts'
 import { type ArticleObject, dataOf, objectOf, TEXT } from '../contract/resources.ts'
-import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /** The answer, as JSON Schema (2020-12). */
 export const MATCHES_SCHEMA = dataOf({
@@ -52,22 +51,16 @@ const SHOWN = 5_000
  * and snippet the search has found, and how many places in the text. Nothing of the text is shown
  * beyond the snippet.
  *
- * @param rawQuery that of the page, its cursor too
+ * @param asking as for the page, its cursor too
  * @throws ApiError
  */
-export async function answerMatches(
-  pool: Pool,
-  searches: Searches,
-  cursorSecret: CursorSecret,
-  rawQuery: string,
-  plan: Plan,
-): Promise<Answer> {
-  const { request, found } = await findPage(searches, cursorSecret, readSearch, rawQuery, plan)
+export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
+  const { request, found } = await findPage(asking, cursorSecret, readSearch)
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   // The texts are in memory as long as the permit is held.
-  const data = await searches.withPermit(async leaves => {
+  const data = await asking.searches.withPermit(async leaves => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
     const matches = []
     // The texts of a page take half a second.
@@ -83,10 +76,7 @@ export async function answerMatches(
     }
     return matches
   })
-  return {
-    ...wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data })),
-    ...{ search: question.search, searchMs: found.ms, isEmpty: false },
-  }
+  return jsonAnswer(JSON.stringify({ status: 'ok', data }), question.search, found.ms)
 }
 
 const ALL: Match = { kind: 'all' }

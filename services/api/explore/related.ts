@@ -1,13 +1,11 @@
-import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
-import { explainSearch, type Searches } from '../articles/find.ts'
+import { type Asking, coveredBy, explainSearch } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
-import { historyStart } from '../contract/request.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
-import { type Answer, wholeContent } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { findOne, noArticle } from './article.ts'
 
 export const RELATED_PARAMETERS = {
@@ -39,12 +37,12 @@ const read = createValuesReader(RELATED_PARAMETERS)
  *
  * @throws ApiError
  */
-export async function answerRelated(pool: Pool, searches: Searches, rawQuery: string, plan: Plan): Promise<Answer> {
+export async function answerRelated({ searches, rawQuery, plan }: Asking, pool: Pool): Promise<Answer> {
   const problems = createProblems()
   const { id } = read(readQueryString(rawQuery), problems)
   if (id === undefined && !problems.has('id')) problems.add('id', 'Write the id of an article.')
   if (problems.any || id === undefined) throw new ApiError('invalid_request', { errors: problems.toObject() })
-  const covered = { countries: plan.countries, since: historyStart(plan.history, new Date()) }
+  const covered = coveredBy(plan)
   const start = performance.now()
   const [subject] = await searches.withPermit(async () =>
     readSubjects(pool, [(await findOne(pool, id, covered)).seq], covered),
@@ -72,8 +70,5 @@ export async function answerRelated(pool: Pool, searches: Searches, rawQuery: st
         return article === undefined ? [] : `{"article":${article},"days":${days}}`
       })
     }))
-  return {
-    ...wholeContent('application/json; charset=utf-8', `{"status":"ok","data":${data && `[${data.join()}]`}}`),
-    ...{ search: 'semantic', searchMs: performance.now() - start, isEmpty: false },
-  }
+  return jsonAnswer(`{"status":"ok","data":${data && `[${data.join()}]`}}`, 'semantic', performance.now() - start)
 }

@@ -1,6 +1,6 @@
 import { foldName } from '../../../search/analysis/index.ts'
-import type { SearchIndex, Suggestion } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Suggestion } from '../../../search/index.ts'
+import { type Asking, coveredBy } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { LIMITS, type Parameter } from '../contract/parameters.ts'
 import {
@@ -10,9 +10,8 @@ import {
   readQueryString,
   type ValuesOf,
 } from '../contract/query-string.ts'
-import { historyStart } from '../contract/request.ts'
 import { OK, OUTLET_SCHEMA, objectOf, text } from '../contract/resources.ts'
-import { type Content, wholeContent } from '../http/answer.ts'
+import { type Content, jsonContent } from '../http/answer.ts'
 
 /** The parameters of `/explore/suggestions`. */
 export const SUGGESTIONS_PARAMETERS = {
@@ -47,19 +46,12 @@ export const SUGGESTIONS_SCHEMA = objectOf({
  * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and
  * `author` read it. The plan's countries and history bound them, as they bound searches.
  *
- * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError `invalid_request`
  */
-export async function answerSuggestions(
-  index: Pick<SearchIndex, 'suggest'>,
-  rawQuery: string,
-  plan: Plan,
-): Promise<Content> {
+export async function answerSuggestions({ searches, rawQuery, plan }: Asking): Promise<Content> {
   const { field, q } = readSuggestionsRequest(rawQuery)
-  const covered = { countries: plan.countries, since: historyStart(plan.history, new Date()) }
-  const found = await index.suggest(field, q, covered, MOST_SUGGESTIONS)
-  const body = JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) })
-  return wholeContent('application/json; charset=utf-8', body)
+  const found = await searches.index.suggest(field, q, coveredBy(plan), MOST_SUGGESTIONS)
+  return jsonContent(JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) }))
 }
 
 const readValues = createValuesReader(SUGGESTIONS_PARAMETERS)

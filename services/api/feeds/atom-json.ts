@@ -1,6 +1,5 @@
 import { Feed, type Item } from 'feed'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Searches } from '../articles/find.ts'
+import type { Asking } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import { readSearch } from '../contract/request.ts'
@@ -24,15 +23,14 @@ export interface AskedFeed {
  * @throws ApiError
  */
 export async function answerSearchFeed(
-  searches: Searches,
+  asking: Asking,
   identity: FeedIdentity,
   { format, title, search }: AskedFeed,
-  plan: Plan,
 ): Promise<Answer> {
-  const found = await findForFeed(searches, readSearch, search, plan, LIMITS.perPage.maximum)
+  const found = await findForFeed({ ...asking, rawQuery: search }, readSearch, LIMITS.perPage.maximum)
   const content =
     format === 'rss'
-      ? rssOf(searches.index, identity, found, { title })
+      ? rssOf(asking.searches.index, identity, found, { title })
       : otherFormat(format, identity, { title, search, articles: found.rows })
   return { ...content, ...aboutSearch(found) }
 }

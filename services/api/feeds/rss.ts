@@ -1,13 +1,10 @@
 import type { SearchIndex } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { findArticles, type Searches } from '../articles/find.ts'
+import { type Asking, findArticles, plannedOf, type Searches } from '../articles/find.ts'
 import { digestOf, type Listed, type Piece, pieceOf, type ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import {
   type ArticlesRequest,
   appliedFilters,
-  checkPlan,
-  historyStart,
   inWords,
   type ReadRequest,
   searchOf,
@@ -22,19 +19,16 @@ import { optional, text, writeElement, writeXml, type XmlElement } from './xml.t
  *
  * @param path of the operation
  * @param read how it reads its requests
- * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
 export async function answerFeed(
-  searches: Searches,
+  asking: Asking,
   identity: FeedIdentity,
   path: string,
   read: ReadRequest,
-  rawQuery: string,
-  plan: Plan,
 ): Promise<Answer> {
-  const found = await findForFeed(searches, read, rawQuery, plan)
-  return { ...rssOf(searches.index, identity, found, path), ...aboutSearch(found) }
+  const found = await findForFeed(asking, read)
+  return { ...rssOf(asking.searches.index, identity, found, path), ...aboutSearch(found) }
 }
 
 /** What a feed is written from. */
@@ -50,17 +44,13 @@ interface FoundForFeed {
  * @throws ApiError
  */
 export async function findForFeed(
-  searches: Searches,
+  { searches, rawQuery, plan }: Asking,
   read: ReadRequest,
-  rawQuery: string,
-  plan: Plan,
   items: number = LIMITS.perPage.default,
 ): Promise<FoundForFeed> {
   const request = read(rawQuery, 'feed')
   const asked = request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
-  const start = historyStart(plan.history, new Date())
-  const countries = checkPlan(request, plan, start)
-  const { rows, ms } = await findArticles(searches, { request: asked, plan, countries, historyStart: start }, null)
+  const { rows, ms } = await findArticles(searches, plannedOf(asked, plan), null)
   return { request, rows, ms }
 }
 

@@ -42,6 +42,13 @@ export function wholeContent(contentType: string, body: string): Content {
   return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
 }
 
+/** An answer in JSON about something that was found. */
+export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchMs = 0): Answer => ({
+  ...{ ...jsonContent(body), search, searchMs, isEmpty: false },
+})
+
+export const jsonContent = (body: string) => wholeContent('application/json; charset=utf-8', body)
+
 /** @param limit bytes of compressed answers that are kept */
 export function createSender(limit: number) {
   const compressor = createCompressor(limit)

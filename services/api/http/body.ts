@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 
 /** ms; shorter than the server's own limit for a request, which sends no word. */
@@ -114,10 +114,7 @@ function parse(text: string): object {
 const namesIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
 
-const unreadable = () =>
-  new ApiError('invalid_request', {
-    errors: { body: ['Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.'] },
-  })
+const unreadable = () => invalid('body', 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.')
 
 const tooLarge = (most: number) =>
   new ApiError('body_too_large', {

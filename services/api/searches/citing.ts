@@ -23,14 +23,16 @@ import {
   COVERED,
   type Coverage,
   countArticles,
+  coveredBy,
   findArticles,
   type PlannedRequest,
+  plannedOf,
   type Searches,
 } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import type { Cursor } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
-import { checkPlan, historyStart, readSearch } from '../contract/request.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
+import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import { sendOnce } from '../http/answer.ts'
 import { readMembers, refuseParameters } from '../http/body.ts'
@@ -161,18 +163,16 @@ function citationObject(citation: Citation, publicUrl: string) {
 async function cite(parts: CitingParts, searches: Searches, search: string | undefined, plan: Plan) {
   const { pool, model, serviceName } = parts
   const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
-  const since = historyStart(plan.history, new Date())
-  const countries = checkPlan(request, plan, since)
+  const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
   const { rows } = await pool.query<IndexState & { asOf: Date }>(
     `select ${INDEX_STATE.columns}, last_at as "asOf" from ${INDEX_STATE.tables}`,
   )
   const { asOf, ...state } = rows[0]!
   const frozen = { ...searches, state }
-  const planned = { request: { ...request, perPage: CITED_PAGE }, plan, countries, historyStart: since }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await refuseMany(frozen, planned)
   const articles = await collectCited((at: Cursor['at'] | null) => findArticles(frozen, planned, at))
-  const coverage: Coverage = { countries: plan.countries, since }
+  const coverage: Coverage = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(
       headOf(request, coverage),
@@ -193,7 +193,7 @@ async function refuseMany(searches: Searches, planned: PlannedRequest): Promise<
   const { counts } = await countArticles(searches, planned, { by: 'country' })
   if (counts.total <= MOST_CITED) return
   const sentence = `It finds ${counts.total} articles, and a citation has at most ${MOST_CITED}; narrow the search.`
-  throw new ApiError('invalid_request', { errors: { search: [sentence] } })
+  throw invalid('search', sentence)
 }
 
 const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
@@ -215,8 +215,7 @@ const COUNT_COVERED = `
 async function sendArticles(parts: CitingParts, citation: Citation, request: Request, response: Response) {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
   const { index, withPermit } = parts.searchesOf(response)
-  const { countries, history } = accessOf(response).key.plan
-  const since = historyStart(history, new Date())
+  const { countries, since } = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, countries, since]
   const { rows } = await withPermit(() => parts.pool.query<{ n: number }>(COUNT_COVERED, values))
   const { head, of, between, end } = writerOf(format, citation, citation.articles - rows[0]!.n, parts.publicUrl)
@@ -259,9 +258,9 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
     case 'csv':
       return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: '' }
     case 'bib':
-      return { head: '', of: bibtexOf, between: '\n', end: '' }
+      return { head: '', of: article => bibtexOf(workOf(article)), between: '\n', end: '' }
     case 'ris':
-      return { head: '', of: risOf, between: '', end: '' }
+      return { head: '', of: article => risOf('NEWS', workOf(article)), between: '', end: '' }
   }
 }
 
@@ -289,46 +288,53 @@ const inLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 const TEX: Record<string, string> = { '\\': '\\textbackslash{}', '~': '\\textasciitilde{}', '^': '\\textasciicircum{}' }
 const tex = (text: string) => inLine(text).replace(/[\\{}$&#%_~^]/g, sign => TEX[sign] ?? `\\${sign}`)
 
-/** An entry of BibTeX; fields that are empty are left out. */
-function bibtex(key: string, fields: [name: string, value: string][]): string {
-  const written = fields.filter(([, value]) => value !== '').map(([name, value]) => `  ${name} = {${value}},\n`)
-  return `@misc{${key.replace(/[^\w.:-]/g, '-')},\n${written.join('')}}\n`
+/** What is cited, an article or a search. What is empty is left out. */
+interface Work {
+  id: string
+  title: string
+  authors: string[]
+  outlet?: string
+  /** As `2026-11-20`. */
+  day: string
+  language?: string
+  note?: string
+  url: string
 }
 
-/** A record of RIS; tags that are empty are left out. */
-const ris = (type: string, tags: [tag: string, value: string][]): string =>
-  [['TY', type], ...tags.filter(([, value]) => value !== ''), ['ER', '']]
-    .map(([tag, value]) => `${tag}  - ${inLine(value ?? '')}\r\n`)
-    .join('')
-
-const outletOf = ({ outlet }: ArticleObject) => outlet.name ?? outlet.domain ?? ''
-
-function bibtexOf(article: ArticleObject): string {
-  const day = article.published_at?.slice(0, 10) ?? ''
-  return bibtex(article.id, [
-    ['title', `{${tex(article.title)}}`],
-    ['author', article.authors.map(({ name }) => `{${tex(name)}}`).join(' and ')],
-    ['howpublished', tex(outletOf(article))],
-    ['year', day.slice(0, 4)],
-    ['date', day],
-    ['url', tex(article.url)],
-    ['language', article.language],
-  ])
+/** An entry of BibTeX. */
+function bibtexOf({ id, title, authors, outlet = '', day, language = '', note = '', url }: Work): string {
+  const fields = {
+    title: `{${tex(title)}}`,
+    author: authors.map(name => `{${tex(name)}}`).join(' and '),
+    ...{ howpublished: tex(outlet), year: day.slice(0, 4), date: day, url: tex(url), language, note },
+  }
+  const written = Object.entries(fields).flatMap(([name, value]) => (value === '' ? [] : `  ${name} = {${value}},\n`))
+  return `@misc{${id.replace(/[^\w.:-]/g, '-')},\n${written.join('')}}\n`
 }
 
-function risOf(article: ArticleObject): string {
-  const day = article.published_at?.slice(0, 10) ?? ''
-  return ris('NEWS', [
-    ['ID', article.id],
-    ['TI', article.title],
-    ...article.authors.map(({ name }): [string, string] => ['AU', name]),
-    ['JO', outletOf(article)],
+/** A record of RIS. */
+function risOf(type: 'NEWS' | 'DATA', { id, title, authors, outlet = '', day, language = '', note = '', url }: Work) {
+  const tags: [tag: string, value: string][] = [
+    ['ID', type === 'NEWS' ? id : ''],
+    ['TI', title],
+    ...authors.map((name): [string, string] => ['AU', name]),
+    ['JO', outlet],
     ['PY', day.slice(0, 4)],
     ['DA', day.replaceAll('-', '/')],
-    ['LA', article.language],
-    ['UR', article.url],
-  ])
+    ['LA', language],
+    ['N1', note],
+    ['UR', url],
+  ]
+  const written = tags.filter(([, value]) => value !== '').map(([tag, value]) => `${tag}  - ${inLine(value)}\r\n`)
+  return [`TY  - ${type}\r\n`, ...written, 'ER  - \r\n'].join('')
 }
+
+const workOf = ({ id, title, authors, outlet, published_at, language, url }: ArticleObject): Work => ({
+  ...{ id, title, language, url },
+  authors: authors.map(({ name }) => name),
+  outlet: outlet.name ?? outlet.domain ?? '',
+  day: published_at?.slice(0, 10) ?? '',
+})
 
 /** How to cite it, for people and for their programs. */
 function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
@@ -337,26 +343,13 @@ function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
   const name = `${counted(count, 'article')} of the search "${search}"`
   const day = cited_at.slice(0, 10)
   const note = `Cited ${cited_at}. SHA-256 ${digest}`
+  const work = { id: `perscope-${digest.slice(0, 12)}`, title: name, authors: [serviceName], day, note, url }
   return {
     ...object,
     name,
     line: `${serviceName} (${day.slice(0, 4)}): ${name}. ${note}. ${url}`,
-    bibtex: bibtex(`perscope-${digest.slice(0, 12)}`, [
-      ['title', `{${tex(name)}}`],
-      ['author', `{${tex(serviceName)}}`],
-      ['year', day.slice(0, 4)],
-      ['date', day],
-      ['url', url],
-      ['note', note],
-    ]),
-    ris: ris('DATA', [
-      ['TI', name],
-      ['AU', serviceName],
-      ['PY', day.slice(0, 4)],
-      ['DA', day.replaceAll('-', '/')],
-      ['N1', note],
-      ['UR', url],
-    ]),
+    bibtex: bibtexOf(work),
+    ris: risOf('DATA', work),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
 import { checkPlan, historyStart, readSearch, searchOf, titleOf } from '../contract/request.ts'
 
 /** Limits of what describes a kept search. */
@@ -15,8 +15,7 @@ export const SEARCH_LIMITS = {
 /** @throws ApiError when a new search is without its query string */
 export function needed(search: string | undefined): string {
   if (search !== undefined) return search
-  const errors = { search: ['Write the search as a query string, or "" for all.'] }
-  throw new ApiError('invalid_request', { errors })
+  throw invalid('search', 'Write the search as a query string, or "" for all.')
 }
 
 /** What describes a search, and is in order. */

@@ -10,7 +10,7 @@ import {
   removeSearch,
 } from '../../../shared/plans/kept-searches.ts'
 import { accessOf } from '../access/access.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
 import { refuseMethod } from '../http/answer.ts'
 import { type OtherMember, readBody, readMembers } from '../http/body.ts'
 import { alertObject, answerAlert, answerEndAlert, noSearch } from './alerts.ts'
@@ -91,9 +91,9 @@ const PLACE: OtherMember<number> = {
 const answerChange: Handler = async ({ pool, serviceName }, request, response) => {
   const { search, name, other: position } = readMembers(request, ['search', 'name'], PLACE)
   if (search === undefined && name === undefined && position === undefined) {
-    throw new ApiError('invalid_request', { errors: { body: ['Give a name, a search or a position.'] } })
+    throw invalid('body', 'Give a name, a search or a position.')
   }
-  if (name?.trim() === '') throw new ApiError('invalid_request', { errors: { name: ['Write a name.'] } })
+  if (name?.trim() === '') throw invalid('name', 'Write a name.')
   const { key } = accessOf(response)
   const described = readDescribed(search ?? '', name ?? null, key.plan, serviceName)
   const kept = await changeSearch(pool, key.id, idOf(request), {

@@ -5,10 +5,10 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../../shared/plans/search-feeds.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota } from '../access/access.ts'
-import { filterOf } from '../articles/find.ts'
+import { filterOf, plannedOf } from '../articles/find.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
-import { checkPlan, historyStart, readSearch } from '../contract/request.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
+import { readSearch } from '../contract/request.ts'
 import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import type { Handler } from './feeds.ts'
@@ -53,8 +53,7 @@ const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.t
 export function newOf(search: string, place: Place, plan: Plan): Matched {
   const request = readSearch(search, 'feed')
   if (request.question.search === 'semantic') throw new ApiError('invalid_request', { message: BY_MEANING })
-  const start = historyStart(plan.history, new Date())
-  const filter = filterOf({ request, countries: checkPlan(request, plan, start), historyStart: start })
+  const filter = filterOf(plannedOf(request, plan))
   const { ingestedAfter: asked } = filter
   const { match, searchIn, sort } = request.question
   // An archive that is imported with its own times is not new.
@@ -80,7 +79,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
   const { other: marks } = readMembers(request, [], MARKS)
   const now = await readPlace(pool)
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
-  if (marks === undefined) throw new ApiError('invalid_request', { errors: { marks: [MARKS.sentence] } })
+  if (marks === undefined) throw invalid('marks', MARKS.sentence)
   // Most searches have the mark of the same visit, and each signature is work.
   const places = new Map<unknown, Place | null>()
   for (const mark of new Set(Object.values(marks))) {
@@ -102,7 +101,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
         .collect(query!, () => createCountCollector(MOST + 1), range)
         .catch((error: unknown) => {
           if (!(error instanceof TooFrequent)) throw error
-          throw new ApiError('invalid_request', { errors: { marks: [`${id}: ${error.message}`] } })
+          throw invalid('marks', `${id}: ${error.message}`)
         })
       counts[at] = collector.count()
       return true
@@ -144,7 +143,7 @@ function readAsked(
   })
   if (asked.length > MAX_SEARCHES) problems.push(`Ask about at most ${MAX_SEARCHES} searches.`)
   if (problems.length === 0) return asked
-  throw new ApiError('invalid_request', { errors: { marks: problems.slice(0, MOST_PROBLEMS) } })
+  throw invalid('marks', ...problems.slice(0, MOST_PROBLEMS))
 }
 
 /** @returns a sentence: it cannot be asked about */

@@ -127,6 +127,7 @@ function Bars(props: {
       {data.some(({ gap }) => gap) && <p class="hint">{words.insights.coverage.striped}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
       <Figures
+        hasButtons
         caption={words.insights.timeline}
         columns={[
           words.insights.time,
