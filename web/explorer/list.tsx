@@ -13,8 +13,7 @@ import type { Article, Results, Told } from './search/use-results.ts'
 
 const loadTake = () => import('./desk.tsx')
 
-/** The results: how many, the cards, and more of them when their end comes into view. */
-export function ResultList(props: {
+interface ListProps {
   results: Results & { loadMore(): void }
   secret: string
   fresh: number
@@ -25,8 +24,11 @@ export function ResultList(props: {
   /** Of each text one article is shown, and the others on demand. */
   isOnce: boolean
   onOnce(): void
-}) {
-  const { results, secret, fresh, onFresh, onAgain, onChange, onForget, isOnce, onOnce } = props
+}
+
+/** The results: how many, the cards, and more of them when their end comes into view. */
+export function ResultList(props: ListProps) {
+  const { results, secret, onAgain, onChange, onForget, isOnce } = props
   const { of, failure, loading, told } = results
   const related = useRelated(results, secret)
   const [unfolded, setUnfolded] = useState<string | null>(null)
@@ -50,7 +52,7 @@ export function ResultList(props: {
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
       <Head
-        {...{ results, fresh, onFresh, taking, isCompact, secret, isOnce, onOnce }}
+        {...{ ...props, taking, isCompact }}
         onCompact={compact}
         onTake={way => setTaking(way === taking ? null : way)}
       />
@@ -160,18 +162,9 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
 /** The reader wants titles alone. */
 const COMPACT = 'perscope.compact'
 
-function Head(props: {
-  results: Results
-  fresh: number
-  onFresh(): void
-  isCompact: boolean
-  onCompact(): void
-  taking: Way | null
-  onTake(way: Way): void
-  secret: string
-  isOnce: boolean
-  onOnce(): void
-}) {
+function Head(
+  props: ListProps & { isCompact: boolean; onCompact(): void; taking: Way | null; onTake(way: Way): void },
+) {
   const { results, fresh, onFresh, isCompact, onCompact, taking, onTake, secret, isOnce, onOnce } = props
   const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()

@@ -218,13 +218,11 @@ export const de: Words = {
     feedMade: 'Kopieren Sie die Adresse jetzt: Sie wird nur dieses eine Mal gezeigt.',
     feedAddress: 'Adresse des Feeds',
     feedName: 'Name des Feeds',
-    feedFormat: 'Format des Feeds',
     feeds: 'Ihre Feeds',
     endFeed: 'Beenden',
     opml: 'Alle Feeds als OPML',
     code: 'In einem Programm verwenden',
     codeAbout: 'Dieselbe Suche. Der Schlüssel kommt aus PERSCOPE_KEY; was Sie kopieren, dürfen Sie also weitergeben.',
-    codeLanguage: 'Sprache des Programms',
     cite: 'Zitieren',
     compare: 'Vergleichen',
   },
@@ -292,7 +290,6 @@ export const de: Words = {
     },
     offline:
       'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung; die Seite versucht es wieder, sobald sie da ist.',
-    missing_token: 'Fügen Sie Ihren Schlüssel ein, um zu suchen.',
     invalid_token: 'Er ist unbekannt oder widerrufen. Bitten Sie um einen neuen, wo Sie ihn bekommen haben.',
     too_many_failed_attempts:
       'Von Ihrer Adresse kamen zu viele falsche Schlüssel. Warten Sie, und fügen Sie dann einen gültigen ein.',

@@ -218,13 +218,11 @@ export const nl: Words = {
     feedMade: 'Kopieer het adres nu: het wordt maar één keer getoond.',
     feedAddress: 'Adres van de feed',
     feedName: 'Naam van de feed',
-    feedFormat: 'Formaat van de feed',
     feeds: 'Uw feeds',
     endFeed: 'Beëindigen',
     opml: 'Alle feeds als OPML',
     code: 'In een programma gebruiken',
     codeAbout: 'Dezelfde zoekvraag. De sleutel komt uit PERSCOPE_KEY; wat u kopieert, kunt u dus delen.',
-    codeLanguage: 'Taal van het programma',
     cite: 'Citeren',
     compare: 'Vergelijken',
   },
@@ -292,7 +290,6 @@ export const nl: Words = {
     },
     offline:
       'De dienst is niet bereikbaar. Controleer uw verbinding; de pagina probeert het opnieuw zodra die terug is.',
-    missing_token: 'Plak uw sleutel om te zoeken.',
     invalid_token: 'Hij is onbekend of ingetrokken. Vraag een nieuwe aan wie hem u gaf.',
     too_many_failed_attempts:
       'Er kwamen te veel verkeerde sleutels van uw adres. Wacht, en plak dan een sleutel die werkt.',

@@ -58,7 +58,7 @@ function Code({ search }: { search: Search }) {
       <p class="hint">{words.take.codeAbout}</p>
       <div class="row">
         <Segments
-          label={words.take.codeLanguage}
+          label={words.take.code}
           name="code"
           values={CODE_LANGUAGES}
           value={language}
@@ -294,7 +294,7 @@ export function Made({ urls }: { urls: Record<string, string> }) {
     <div class="made">
       <p>{words.take.feedMade}</p>
       <Segments
-        label={words.take.feedFormat}
+        label={words.take.feed}
         name="format"
         values={FEED_FORMATS}
         value={format}
