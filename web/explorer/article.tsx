@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Related } from '../../clients/typescript/src/contract.ts'
 import type { Match } from '../../search/browser.ts'
 import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, isRecord, type Outcome, safeAddress } from '../parts/request.ts'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
-import type { Related } from './copies.tsx'
 import { mark, type Piece } from './search/marks.ts'
 import { type Article, askCopies, type Matches, type Told } from './search/use-results.ts'
 

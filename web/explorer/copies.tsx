@@ -1,3 +1,4 @@
+import type { Related } from '../../clients/typescript/src/contract.ts'
 import { ask, hasList, isRecord, safeAddress } from '../parts/request.ts'
 import { Table } from '../parts/table.tsx'
 import { rest, whenSeen } from '../parts/time.ts'
@@ -58,12 +59,6 @@ function Headline({ article }: { article: Article }) {
       )}
     </>
   )
-}
-
-/** An article on the same event as another, so many days after it. */
-export interface Related {
-  article: Article
-  days: number
 }
 
 /** What is written on the same event in other languages; nothing where there is nothing. */

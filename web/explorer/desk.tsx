@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/contract.ts'
 import { Button, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord, type Outcome } from '../parts/request.ts'
@@ -9,37 +10,11 @@ import { Made } from './take/take.tsx'
 export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
 
-interface KeptSearch {
-  id: string
-  name: string
-  search: string
-  position: number
-  feed: object | null
-  alert: Alert | null
-}
-
-/** Who is told what is new to a search, and whether it works. */
-interface Alert {
-  to: string
-  when: string
-  time_zone: string
-  state: 'on' | 'asked' | 'rests'
-  reason: string | null
-}
-
-/** How many articles are new since the mark of this device. */
-interface Fresh {
-  id: string
-  new: number
-  more: boolean
-  mark: string
-}
-
 type Urls = Record<string, string>
 
 const isList = (json: unknown): json is { data: KeptSearch[] } => hasList(json, 'data')
-const isFresh = (json: unknown): json is { data: Fresh[] } => hasList(json, 'data')
-const isAlert = (json: unknown): json is { data: Alert & { secret?: string } } => isRecord(json) && isRecord(json.data)
+const isFresh = (json: unknown): json is { data: WhatIsNew[] } => hasList(json, 'data')
+const isAlert = (json: unknown): json is { data: Alert } => isRecord(json) && isRecord(json.data)
 const isFeed = (json: unknown): json is { data: { urls: Urls } } => isRecord(json) && isRecord(json.data)
 
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
@@ -50,7 +25,7 @@ const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(
 
 function useKept(secret: string) {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
-  const [fresh, setFresh] = useState<ReadonlyMap<string, Fresh>>(new Map())
+  const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
   const [failure, setFailure] = useState<Failure | null>(null)
   const [urls, setUrls] = useState<Urls | null>(null)
   const look = useCallback(
@@ -88,7 +63,7 @@ function useKept(secret: string) {
       done(await ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
     remove: async (id: string) => done(await askFile(at(id), { key: secret, method: 'DELETE' })),
     /** @returns what is wrong, or the secret of a webhook's signatures */
-    async alert(id: string, terms: Pick<Alert, 'to' | 'when' | 'time_zone'>) {
+    async alert(id: string, terms: AlertTerms) {
       const answer = await ask(`${at(id)}/alert`, isAlert, { key: secret, method: 'PUT', body: terms })
       if (answer.kind === 'failure') return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
       await look()
@@ -159,7 +134,7 @@ const AT_ONCE = 'at once'
 function AlertForm(props: {
   name: string
   own: Alert | null
-  onSet(terms: Pick<Alert, 'to' | 'when' | 'time_zone'>): Promise<{ wrong?: string; secret?: string }>
+  onSet(terms: AlertTerms): Promise<{ wrong?: string; secret?: string }>
   onEnd(): void
 }) {
   const { name, own, onSet, onEnd } = props
@@ -209,9 +184,7 @@ function AlertForm(props: {
           {alert.set}
         </button>
         {own !== null && (
-          <button type="button" onClick={onEnd}>
-            {alert.end}
-          </button>
+          <Button onClick={onEnd} text={alert.end} />
         )}
       </form>
       {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}

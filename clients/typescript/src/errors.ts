@@ -2,22 +2,17 @@ import type { ApiErrorDetails } from './contract.ts'
 
 /** Everything that this package throws. */
 export class PerscopeError extends Error {
-  override name = 'PerscopeError'
+  override name = this.constructor.name
 }
 
 /** Nothing answered, the answer broke off, or it took too long; `cause` says more. */
-export class NoAnswerError extends PerscopeError {
-  override name = 'NoAnswerError'
-}
+export class NoAnswerError extends PerscopeError {}
 
 /** Something else than the API answered: a login page, another program, a redirect. */
-export class ForeignAnswerError extends PerscopeError {
-  override name = 'ForeignAnswerError'
-}
+export class ForeignAnswerError extends PerscopeError {}
 
 /** An answer that is an error; the subclasses say which. */
 export class ApiError extends PerscopeError implements ApiErrorDetails {
-  override name = 'ApiError'
   readonly status: number
   readonly code: ApiErrorDetails['code']
   readonly errors: ApiErrorDetails['errors']
@@ -38,30 +33,16 @@ export class ApiError extends PerscopeError implements ApiErrorDetails {
 }
 
 /** The key is missing or not valid. */
-export class KeyError extends ApiError {
-  override name = 'KeyError'
-}
+export class KeyError extends ApiError {}
 /** The address sent too many invalid keys. */
-export class LockedError extends ApiError {
-  override name = 'LockedError'
-}
+export class LockedError extends ApiError {}
 /** The requests of the minute are used up, also after the client waited. */
-export class RateLimitError extends ApiError {
-  override name = 'RateLimitError'
-}
+export class RateLimitError extends ApiError {}
 /** The requests of the month are used up. */
-export class QuotaError extends ApiError {
-  override name = 'QuotaError'
-}
+export class QuotaError extends ApiError {}
 /** A parameter cannot be used; `errors` says which and why. */
-export class InvalidRequestError extends ApiError {
-  override name = 'InvalidRequestError'
-}
+export class InvalidRequestError extends ApiError {}
 /** The plan does not cover the country or the time. */
-export class PlanError extends ApiError {
-  override name = 'PlanError'
-}
+export class PlanError extends ApiError {}
 /** Search by meaning is out of order for now; the other modes are not. */
-export class SemanticUnavailableError extends ApiError {
-  override name = 'SemanticUnavailableError'
-}
+export class SemanticUnavailableError extends ApiError {}

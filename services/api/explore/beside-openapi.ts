@@ -32,7 +32,7 @@ import {
 } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
 
-import { SEARCH_LIMITS } from '../searches/description.ts'
+import { SEARCH_LIMITS } from '../searches/feeds.ts'
 import { NEW_SCHEMA } from '../searches/new.ts'
 import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'

@@ -46,7 +46,7 @@ import {
   MOST_CITED,
   objectOf,
 } from './citation.ts'
-import { needed, readDescribed } from './description.ts'
+import { needed, readDescribed } from './feeds.ts'
 
 /** The page of a citation, and the files of its articles. */
 export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import {
   createFeed,
   type FeedWithToken,
@@ -15,12 +16,12 @@ import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
+import { checkPlan, historyStart, readSearch, searchOf, titleOf } from '../contract/request.ts'
 import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
 import type { FeedIdentity } from '../feeds/rss.ts'
 import { refuseMethod } from '../http/answer.ts'
 import { readBody, readMembers, refuseParameters } from '../http/body.ts'
-import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
 
 type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
 
@@ -128,4 +129,68 @@ export function feedObject(feed: SearchFeed) {
     last_used_at: feed.lastUsedAt?.toISOString() ?? null,
     requests: feed.requests,
   }
+}
+
+/** Limits of what describes a kept search. */
+export const SEARCH_LIMITS = {
+  /** Code points. */
+  name: 191,
+  /** Characters of a query string: what the longest expression takes, percent-encoded. */
+  search: 32_768,
+  /** Bytes of a request's body: both of the above in JSON. */
+  body: 40_960,
+} as const
+
+/** @throws ApiError when a new search is without its query string */
+export function needed(search: string | undefined): string {
+  if (search !== undefined) return search
+  throw invalid('search', 'Write the search as a query string, or "" for all.')
+}
+
+/** What describes a search, and is in order. */
+interface Described {
+  /** A query string in its one spelling. */
+  search: string
+  name: string
+}
+
+/**
+ * Reads a search and its name, by the rules of `/explore/articles.rss`: what is refused there is
+ * refused here, and what the plan does not cover.
+ *
+ * @param search a query string without `?`; letters beyond ASCII may be written as they are
+ * @param written its name; null: the title that a feed of the search has
+ * @param member of the body that has the name
+ * @throws ApiError
+ */
+export function readDescribed(
+  search: string,
+  written: string | null,
+  plan: Plan,
+  serviceName: string,
+  member: 'name' | 'title' = 'name',
+): Described {
+  const name = written === null ? null : written.normalize('NFC').trim()
+  const errors = { ...problemsOfSearch(search), ...(name === null ? {} : problemsOfName(member, name)) }
+  if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
+  // The reader of query strings takes bytes, one a character, as Node hands them over.
+  const request = readSearch(Buffer.from(search).toString('latin1'), 'feed')
+  checkPlan(request, plan, historyStart(plan.history, new Date()))
+  const stored = searchOf(request)
+  // A time may lie in the years of the contract where it was written, and beyond them in UTC.
+  readSearch(stored, 'feed')
+  const own = [...titleOf(serviceName, request)].slice(0, SEARCH_LIMITS.name).join('')
+  return { search: stored, name: name || own }
+}
+
+function problemsOfSearch(search: string): Record<string, string[]> {
+  if (search.length > SEARCH_LIMITS.search) return { search: [`Write at most ${SEARCH_LIMITS.search} characters.`] }
+  if (!search.isWellFormed()) return { search: ['It holds half a character.'] }
+  return {}
+}
+
+function problemsOfName(member: string, name: string): Record<string, string[]> {
+  if ([...name].length > SEARCH_LIMITS.name) return { [member]: [`Write at most ${SEARCH_LIMITS.name} characters.`] }
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed()) return { [member]: ['Write it without control characters.'] }
+  return {}
 }

@@ -14,15 +14,17 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { refuseMethod } from '../http/answer.ts'
 import { type OtherMember, readBody, readMembers } from '../http/body.ts'
 import { alertObject, answerAlert, answerEndAlert, noSearch } from './alerts.ts'
-import { needed, readDescribed, SEARCH_LIMITS } from './description.ts'
 import {
   answering,
   feedObject,
   type Handler,
   keptNowhere,
   madeFeed,
+  needed,
   type OwnerParts,
+  readDescribed,
   refuseMore,
+  SEARCH_LIMITS,
   takesNone,
 } from './feeds.ts'
 import { answerWhatIsNew } from './new.ts'

@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
+import type { Count } from '../../../clients/typescript/src/contract.ts'
 import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
-import type { Count } from './counts.tsx'
 import type { Bucket } from './coverage.ts'
 
 export interface ChartOptions {

@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
+import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/contract.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
 import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
@@ -77,26 +78,8 @@ export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
-/** How many articles of a search have a value. */
-export interface Count {
-  key: string
-  count: number
-  /** Of a bucket of time: bounds of the same search. */
-  from?: string
-  to?: string
-  outlet?: { name: string | null; domain: string | null }
-}
-
-export interface Counts {
-  total: number
-  data: Count[]
-  /** Articles of outlets that are not among the first ones. */
-  other: number
-  /** Articles without a date. */
-  undated: number
-  /** Of a search by meaning: how many articles can be found so, of how many. */
-  meaning?: Meaning
-}
+/** Of a search by meaning also: how many articles can be found so, of how many. */
+export type Counts = CountsOfSearch & { meaning?: Meaning }
 
 interface Meaning {
   found: number

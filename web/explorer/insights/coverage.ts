@@ -1,9 +1,10 @@
 import { useCallback, useState } from 'preact/hooks'
+import type { Count } from '../../../clients/typescript/src/contract.ts'
 import { useWork } from '../../parts/controls.tsx'
 import { ask, hasList } from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
-import type { Count, TimeUnit } from './counts.tsx'
+import type { TimeUnit } from './counts.tsx'
 
 /** A bucket of time with what is known of its coverage. */
 export interface Bucket extends Count {

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import type { Count } from '../../../clients/typescript/src/contract.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Figures } from '../../parts/table.tsx'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import { type Count, type FigureProps, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
+import { type FigureProps, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
 import { type Bucket, useCoverage } from './coverage.ts'
 
 /**

@@ -11,7 +11,7 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
   const { words } = useSpeech()
   const count = useChips(search).length
   return (
-    <aside class="filters" aria-label={words.filters.on}>
+    <aside class="filters" aria-label={words.filters.title}>
       {/* Open where there is room for it, see the style. */}
       <details open={matchMedia('(min-width: 60rem)').matches}>
         <summary>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Client, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
+import type { Client, Copies, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { useWork } from '../../parts/controls.tsx'
 import { type Asking, ask, type Failure, hasList, isRecord } from '../../parts/request.ts'
@@ -25,15 +25,8 @@ export interface Results {
   told: ReadonlyMap<string, Told>
 }
 
-/** Other articles with the text of one. */
-export interface Told {
-  id: string
-  /** One of its group stands for all; null, as below: nothing is said. */
-  first: string | null
-  agencies: string[]
-  copies: { article: Article }[] | null
-  own_words: number | null
-}
+/** What is said of the text of an article. */
+export type Told = Copies
 
 /** What a search has found in an article. */
 export interface Matches {

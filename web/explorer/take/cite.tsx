@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { Citation } from '../../../clients/typescript/src/contract.ts'
 import { Button, CopyButton, useAsking, useStateOf } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
@@ -8,18 +9,6 @@ import { Card } from '../article.tsx'
 import { type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
 import { saveFile } from './download.ts'
-
-/** A citation, as the server writes it into its page and answers it. */
-interface Citation {
-  address: string
-  url: string
-  digest: string
-  search: string
-  count: number
-  cited_at: string
-  ids_only: boolean
-  reach: { countries: string[]; since: string }
-}
 
 /** Of the page: with the texts to cite it. */
 type Told = Citation & { line: string; bibtex: string; ris: string }

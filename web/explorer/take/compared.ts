@@ -31,7 +31,7 @@ export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1)
 export const labelOf = (search: Search) => decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
 
 /** One row a bucket, from the first article of any search to the last one. */
-export function rowsOf(sets: { own: Counts; all: Counts; days: CoveredDay[] }[]): Row[] {
+export function rowsOf(sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'data'>; days: CoveredDay[] }[]): Row[] {
   const rows = new Map<string, Row>()
   for (const [at, { own, all, days }] of sets.entries()) {
     const alls = new Map(all.data.map(({ key, count }) => [key, count]))
