@@ -7,7 +7,7 @@ import { openApiDocument } from '../../services/api/contract/openapi.ts'
 import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
-import type { RELATED_SCHEMA } from '../../services/api/explore/related.ts'
+import type { RELATED_SCHEMA } from '../../services/api/explore/article.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 

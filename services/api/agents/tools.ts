@@ -8,11 +8,11 @@ import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract
 import { createProblems } from '../contract/query-string.ts'
 import { type ArticlesRequest, readSearch } from '../contract/request.ts'
 import { type ArticleObject, PAGE_SCHEMA, type PageEnvelope } from '../contract/resources.ts'
+import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from '../explore/coverage.ts'
 import { LIMITS_SCHEMA } from '../explore/limits.ts'
-import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/related.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 

@@ -34,13 +34,12 @@ import { FEED_FORMATS } from '../feeds/feed-address.ts'
 
 import { SEARCH_LIMITS } from '../searches/feeds.ts'
 import { NEW_SCHEMA } from '../searches/new.ts'
-import { ARTICLE_ANSWER_SCHEMA } from './article.ts'
+import { ARTICLE_ANSWER_SCHEMA, RELATED_PARAMETERS, RELATED_SCHEMA } from './article.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './coverage.ts'
 import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
-import { RELATED_PARAMETERS, RELATED_SCHEMA } from './related.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
 /**

@@ -6,8 +6,7 @@ import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
-import { aboutSearch, type FeedIdentity, findForFeed, pageOf, rssOf } from './rss.ts'
-import { carried } from './xml.ts'
+import { aboutSearch, carried, type FeedIdentity, findForFeed, pageOf, rssOf } from './rss.ts'
 
 /** A feed of a search as its address names it. */
 export interface AskedFeed {

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { Count } from '../../../clients/typescript/src/contract.ts'
 import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
-import type { Bucket } from './coverage.ts'
+import type { Bucket } from './counts.tsx'
 
 export interface ChartOptions {
   data: Bucket[]

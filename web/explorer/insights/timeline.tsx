@@ -6,8 +6,15 @@ import { Button } from '../../parts/controls.tsx'
 import { Figures } from '../../parts/table.tsx'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import { type FigureProps, TIME_UNITS, type TimeUnit, useCounts, useTimeCounts } from './counts.tsx'
-import { type Bucket, useCoverage } from './coverage.ts'
+import {
+  type Bucket,
+  type FigureProps,
+  TIME_UNITS,
+  type TimeUnit,
+  useCounts,
+  useCoverage,
+  useTimeCounts,
+} from './counts.tsx'
 
 /**
  * Articles of the search by time of publication. A click on a bar or a brush over several narrows

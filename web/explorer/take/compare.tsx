@@ -7,8 +7,16 @@ import { ask, type Failure } from '../../parts/request.ts'
 import { Figures } from '../../parts/table.tsx'
 import { localDay } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import { type Counts, countsPath, isCounts, type TimeUnit, useTimeCounts } from '../insights/counts.tsx'
-import { type CoveredDay, isCoverage, MOST_DAYS } from '../insights/coverage.ts'
+import {
+  type Counts,
+  type CoveredDay,
+  countsPath,
+  isCounts,
+  isCoverage,
+  MOST_DAYS,
+  type TimeUnit,
+  useTimeCounts,
+} from '../insights/counts.tsx'
 import { spanText, tickText } from '../insights/timeline.tsx'
 import { isSame, NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'

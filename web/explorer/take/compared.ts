@@ -1,6 +1,5 @@
 import { csvLine } from '../../../shared/articles/csv.ts'
-import type { Counts } from '../insights/counts.tsx'
-import type { CoveredDay } from '../insights/coverage.ts'
+import type { Counts, CoveredDay } from '../insights/counts.tsx'
 import { addressOf, type Search } from '../search/search.ts'
 
 /** What a search has in a bucket of time. */
