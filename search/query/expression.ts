@@ -34,7 +34,7 @@ import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBL
 const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
 /** What is wrong with an expression, by name: pages say it in the reader's language. */
-export const EXPRESSION_PROBLEMS = {
+const EXPRESSION_PROBLEMS = {
   open: 'What opens at character N is not closed; write another quotation mark, or ).',
   close: 'The parenthesis at character N closes nothing.',
   lacking: 'The operator at character N lacks words beside it; operators written small are words.',

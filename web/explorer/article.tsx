@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Related } from '../../clients/typescript/src/contract.ts'
+import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
 import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'

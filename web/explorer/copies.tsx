@@ -1,4 +1,4 @@
-import type { Related } from '../../clients/typescript/src/contract.ts'
+import type { Related } from '../../clients/typescript/src/index.ts'
 import { ask, hasList, isRecord, safeAddress } from '../parts/request.ts'
 import { Table } from '../parts/table.tsx'
 import { rest, whenSeen } from '../parts/time.ts'

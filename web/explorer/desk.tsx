@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/contract.ts'
+import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, hasList, isRecord, type Outcome } from '../parts/request.ts'

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Related } from '../../clients/typescript/src/contract.ts'
+import type { Related } from '../../clients/typescript/src/index.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
 import { Button, useLater, useNow, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'

@@ -62,7 +62,7 @@ export async function findOne(pool: Pool, id: string, { countries, since }: Cove
   return rows[0]
 }
 
-export const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })
+const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })
 
 export const RELATED_PARAMETERS = {
   id: { kind: 'text', maxLength: 128, pattern: '^[!-~]*$', about: 'Of the article.' },

@@ -258,11 +258,10 @@ export interface XmlElement {
   content?: string | XmlElement[]
 }
 
-export const text = (name: string, content: string): XmlElement => ({ name, content })
+const text = (name: string, content: string): XmlElement => ({ name, content })
 
 /** The element, unless its content is null. */
-export const optional = (name: string, content: string | null): XmlElement[] =>
-  content === null ? [] : [{ name, content }]
+const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
 
 /**
  * Writes an XML 1.0 document, indented by two spaces. Whatever the texts hold, it is well-formed
@@ -275,7 +274,7 @@ export function writeXml(root: XmlElement): string {
 }
 
 /** Writes an element and what it contains, by the rules of `writeXml`. */
-export function writeElement({ name, attributes = {}, content = '' }: XmlElement, indent: string): string {
+function writeElement({ name, attributes = {}, content = '' }: XmlElement, indent: string): string {
   const start = Object.entries(attributes).reduce(
     (tag, [key, value]) => `${tag} ${key}="${quoted(value)}"`,
     `${indent}<${name}`,

@@ -38,7 +38,7 @@ export interface Answer extends Content {
 export const etagOf = ({ tagged }: Content): string => `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
 /** An answer whose body is all that identifies it. */
-export function wholeContent(contentType: string, body: string): Content {
+function wholeContent(contentType: string, body: string): Content {
   return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
 }
 

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Count } from '../../../clients/typescript/src/contract.ts'
+import type { Count } from '../../../clients/typescript/src/index.ts'
 import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
 import type { Bucket } from './counts.tsx'
 

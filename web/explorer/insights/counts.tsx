@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
-import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/contract.ts'
+import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
 import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
-import type { Count } from '../../../clients/typescript/src/contract.ts'
+import type { Count } from '../../../clients/typescript/src/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
 import { Button } from '../../parts/controls.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Citation } from '../../../clients/typescript/src/contract.ts'
+import type { Citation } from '../../../clients/typescript/src/index.ts'
 import { Button, CopyButton, useAsking, useStateOf } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'

@@ -1,0 +1,91 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
+import { countInMinute } from '../../../shared/plans/counting.ts'
+import { hashSecret } from '../../../shared/plans/keys.ts'
+import { countRequest, findFeed, looksLikeToken } from '../../../shared/plans/search-feeds.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { accessOf, admit, refuseLocked, refuseStranger } from '../access/access.ts'
+import type { Door } from '../access/admissions.ts'
+import { type AddressLock, lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
+import { ApiError } from '../contract/errors.ts'
+import { refuseParameters } from '../http/body.ts'
+import type { AskedFeed } from './atom-json.ts'
+import { partsOf } from './feed-address.ts'
+
+/**
+ * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
+ * token counts against its address as a wrong key does; that of a feed that has ended does not,
+ * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header
+ * is not looked at.
+ */
+export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits: Permits): RequestHandler {
+  return async (request, response, next) => {
+    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const { token, format } = partsOf(request.path)
+    const found = looksLikeToken(token)
+      ? await door(
+          hashSecret(token),
+          () => address,
+          // Thousands of requests with one token would take all connections.
+          () => permits.take(`token ${token}`, () => findFeed<IndexState>(db, token, INDEX_STATE)),
+        ).catch(refuseStranger)
+      : null
+    if (!found) {
+      refuseLocked(await (isGuess(request, token) ? lock.fail(address) : lock.remaining(address)))
+      throw new ApiError('not_found', { message: 'There is no such feed; copy its whole address.' })
+    }
+    if (found.ended) {
+      refuseLocked(await lock.remaining(address))
+      throw new ApiError('feed_ended')
+    }
+    admit(response, found.access)
+    const { lastSeq, version, wordsVersion } = found.beside
+    response.locals.indexState = { lastSeq, version, wordsVersion }
+    response.locals.searchFeed = { id: found.id, title: found.title, search: found.search, format }
+    response.set('X-Robots-Tag', 'noindex, nofollow')
+    next()
+  }
+}
+
+/**
+ * Whether somebody tries tokens. What looks like none cannot be right, and a page of another site
+ * can have any browser ask, as for an image: neither may lock out an office.
+ */
+const isGuess = ({ headers }: Request, token: string): boolean =>
+  looksLikeToken(token) && headers['sec-fetch-site'] !== 'cross-site'
+
+/** Counts the request in the minute of the feed's key. */
+export function countInMinuteOfKey(db: Queryable, permits: Permits): RequestHandler {
+  return async (_request, response, next) => {
+    const { id } = accessOf(response).key
+    const minute = await permits.take(id, () => countInMinute(db, id))
+    if (!minute) throw new Error('The key is gone.')
+    response.locals.minute = minute
+    next()
+  }
+}
+
+/** Counts the requests that the key's minute let through, for the list of feeds. */
+export function countFeedRequest(db: Queryable, permits: Permits): RequestHandler {
+  return async (_request, response, next) => {
+    const { id } = searchFeedOf(response)
+    await permits.take(`feed ${id}`, () => countRequest(db, id))
+    next()
+  }
+}
+
+/**
+ * The feed that the address asks for.
+ * @throws ApiError when the address has parameters: they would be ignored in silence
+ */
+export function askedFeed(request: Request, response: Response): AskedFeed {
+  refuseParameters(request, 'The address of a feed takes no parameters; its search is fixed.')
+  return searchFeedOf(response)
+}
+
+function searchFeedOf(response: Response): AskedFeed & { id: string } {
+  const { searchFeed } = response.locals
+  if (!searchFeed) throw new Error('The token has not been checked yet.')
+  return searchFeed
+}
