@@ -82,36 +82,12 @@ export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode 
  * `/explore/openapi.json` prints them.
  */
 const BESIDE_ERRORS = {
-  feed_ended: {
-    status: 410,
-    when: 'The feed was revoked, or its key was.',
-    message: 'This feed has ended: it was revoked, or its key was.',
-  },
-  too_many_feeds: {
-    status: 409,
-    when: 'The key has as many feeds as it may have.',
-    message: 'This key has as many feeds as it may have; revoke one first.',
-  },
-  too_many_searches: {
-    status: 409,
-    when: 'The key keeps as many searches as it may keep.',
-    message: 'This key keeps as many searches as it may; remove one first.',
-  },
-  too_many_citations: {
-    status: 409,
-    when: 'The key has made as many citations as it may make.',
-    message: 'This key has made as many citations as it may make.',
-  },
-  body_too_slow: {
-    status: 408,
-    when: 'The body took too long to arrive.',
-    message: 'The body of this request took too long to arrive.',
-  },
-  body_too_large: {
-    status: 413,
-    when: 'The body has more bytes than a body may have.',
-    message: 'The body of this request is too large.',
-  },
+  feed_ended: alike(410, 'This feed has ended: it was revoked, or its key was.'),
+  too_many_feeds: alike(409, 'This key has as many feeds as it may have; revoke one first.'),
+  too_many_searches: alike(409, 'This key keeps as many searches as it may; remove one first.'),
+  too_many_citations: alike(409, 'This key has made as many citations as it may make.'),
+  body_too_slow: alike(408, 'The body of this request took too long to arrive.'),
+  body_too_large: alike(413, 'The body of this request is too large.'),
   origin_not_allowed: {
     status: 403,
     when: '`/mcp` was asked by a web page of another origin, or by a name that is not that of `PUBLIC_URL`.',
@@ -123,6 +99,11 @@ const BESIDE_ERRORS = {
     message: 'Send the body as JSON, uncompressed, with Content-Type: application/json.',
   },
 } as const satisfies Record<string, { status: number; when: string; message: string }>
+
+/** The sentence that is sent says when it is given, too. */
+function alike(status: number, message: string) {
+  return { status, when: message, message }
+}
 
 export type BesideErrorCode = keyof typeof BESIDE_ERRORS
 

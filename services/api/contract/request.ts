@@ -90,34 +90,17 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
   checkNames(values, problems)
   const question = readQuestion(values, problems)
   if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
-  const { q = null, country = null, language = null, has_author = null, outlet = null, ...more } = values
-  const {
-    outlets = null,
-    author = null,
-    published_after = null,
-    published_before = null,
-    ingested_after = null,
-    ...others
-  } = more
-  const { order = PARAMETERS.order.default, per_page = PARAMETERS.per_page.default, cursor = null, ...rest } = others
   // The compiler refuses a parameter that is added to the contract and read nowhere.
-  const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = rest
+  const { search: _search, search_in: _searchIn, sort: _sort, cursor = null, ...filters } = values
+  const { q = null, outlet = null, outlets = null, author = null, ...named } = filters
+  const { country: countries = null, language: languages = null, has_author: hasAuthor = null, ...bounds } = named
+  const { published_after: publishedAfter = null, published_before: publishedBefore = null, ...more } = bounds
+  const { ingested_after: ingestedAfter = null, per_page: perPage = LIMITS.perPage.default, ...rest } = more
+  const { order = PARAMETERS.order.default, ...unread } = rest
   void (unread satisfies Record<string, never>)
   return {
-    question,
-    q,
-    countries: country,
-    languages: language,
-    hasAuthor: has_author,
-    outlet,
-    outlets,
-    author,
-    publishedAfter: published_after,
-    publishedBefore: published_before,
-    ingestedAfter: ingested_after,
-    order,
-    perPage: per_page,
-    cursor,
+    ...{ question, q, countries, languages, hasAuthor, outlet, outlets, author },
+    ...{ publishedAfter, publishedBefore, ingestedAfter, order, perPage, cursor },
   }
 }
 
