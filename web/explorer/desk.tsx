@@ -183,9 +183,7 @@ function AlertForm(props: {
         <button type="submit" class="primary">
           {alert.set}
         </button>
-        {own !== null && (
-          <Button onClick={onEnd} text={alert.end} />
-        )}
+        {own !== null && <Button onClick={onEnd} text={alert.end} />}
       </form>
       {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
       <div role="status">
