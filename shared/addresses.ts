@@ -32,16 +32,7 @@ export function lookupAmong(
 }
 
 /** The addresses and ports that may be connected to. */
-export interface AddressRule {
-  /** Whether the operator has opened the address. It may then be reached on every port. */
-  isOpened(address: string): boolean
-  /** Whether the address is public. It may then be reached on public ports. */
-  isPublic(address: string): boolean
-  /** Whether public addresses may be reached on this port. */
-  isPublicPort(port: number): boolean
-  /** Whether public addresses are asked at all. */
-  asksPublic: boolean
-}
+export type AddressRule = ReturnType<typeof addressRule>
 
 /**
  * Allows public unicast addresses on the ports of the web, and every port of the ranges that the
@@ -56,23 +47,27 @@ export interface AddressRule {
  * @param asksPublic see `introducesItself`
  * @throws ConfigError for an invalid range or port
  */
-export function addressRule(opened: string[], ports: string[], asksPublic = true): AddressRule {
+export function addressRule(opened: string[], ports: string[], asksPublic = true) {
   const ranges = opened.map(readRange)
   const allowed = new Set(ports.map(readPort))
   return {
-    isOpened(text) {
+    /** Whether the operator has opened the address. It may then be reached on every port. */
+    isOpened(text: string) {
       if (!ipaddr.isValid(text)) return false
       // `::ffff:127.0.0.1` reaches 127.0.0.1, so it is checked as that.
       const address = ipaddr.process(text)
       return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
     },
-    isPublic(text) {
+    /** Whether the address is public. It may then be reached on public ports. */
+    isPublic(text: string) {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
       if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
-    isPublicPort: port => allowed.has(port),
+    /** Whether public addresses may be reached on this port. */
+    isPublicPort: (port: number) => allowed.has(port),
+    /** Whether public addresses are asked at all. */
     asksPublic,
   }
 }

@@ -22,12 +22,7 @@ export interface ReadResult {
 }
 
 /** Reads lines of an archive in threads: validation, plain text, snippets, words. */
-export interface ArchiveReader {
-  threads: number
-  /** At most as many calls at a time as there are threads. */
-  read(lines: LineToRead[]): Promise<ReadResult>
-  close(): Promise<void>
-}
+export type ArchiveReader = ReturnType<typeof openArchiveReader>
 
 /** One thread reads faster than one writer writes; a few make up for texts that take long. */
 const MOST_THREADS = 4
@@ -49,7 +44,7 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
  * @param prepare with the texts as the index stores them
  * @param ahead ms by which the clock of the database is ahead of ours
  */
-export function openArchiveReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }): ArchiveReader {
+export function openArchiveReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {
   const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(new URL('./reader-thread.ts', import.meta.url))
-  return { threads, read: lines => run({ lines, prepare, latest: Date.now() + ahead }), close }
+  return { threads, read: (lines: LineToRead[]) => run({ lines, prepare, latest: Date.now() + ahead }), close }
 }

@@ -8,25 +8,22 @@ const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] 
 type Added = Partial<Record<(typeof ADDED)[number], number>>
 
 /** What this process has asked of outlets and not saved yet. */
-export interface UnsavedDays {
-  add(outletNo: number, added: Added): void
-  /**
-   * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
-   * deadlock. They stay when that fails.
-   */
-  save(pool: Pool): Promise<void>
-}
+export type UnsavedDays = ReturnType<typeof createUnsavedDays>
 
-export function createUnsavedDays(): UnsavedDays {
+export function createUnsavedDays() {
   let unsaved = new Map<number, Added>()
-  const add: UnsavedDays['add'] = (outletNo, added) => {
+  const add = (outletNo: number, added: Added) => {
     const sum = unsaved.get(outletNo) ?? {}
     for (const name of ADDED) sum[name] = (sum[name] ?? 0) + (added[name] ?? 0)
     unsaved.set(outletNo, sum)
   }
   return {
     add,
-    async save(pool) {
+    /**
+     * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
+     * deadlock. They stay when that fails.
+     */
+    async save(pool: Pool) {
       if (unsaved.size === 0) return
       const saving = unsaved
       unsaved = new Map()

@@ -19,19 +19,7 @@ export interface EmbeddingCollection {
   portion: Portion
 }
 
-export interface EmbeddingCollections {
-  /**
-   * The collections that a new vector is stored in: the serving one first, then one that is being
-   * filled. Registers and creates them when they do not exist yet.
-   */
-  current(): Promise<EmbeddingCollection[]>
-  /**
-   * Creates the collections again that the vector store has lost, and has their articles embedded.
-   */
-  restore(): Promise<void>
-  /** Why a model cannot be asked now, and for how many ms; null: all models can. */
-  obstacle(): { reason: string; wait: number } | null
-}
+export type EmbeddingCollections = ReturnType<typeof openEmbeddingCollections>
 
 /** Most texts in one request. A search that comes meanwhile waits until they are embedded. */
 const TEXTS = 4
@@ -58,20 +46,28 @@ export function openEmbeddingCollections(
   pool: Pool,
   vectors: VectorStore,
   log: Logger,
-): EmbeddingCollections {
+) {
   const state: State = {
     ...{ config, configured: sourceOf(config), pool, vectors, log },
     opened: new Map(),
     pointed: '',
   }
   return {
+    /**
+     * The collections that a new vector is stored in: the serving one first, then one that is being
+     * filled. Registers and creates them when they do not exist yet.
+     */
     current: () => openAll(state),
 
+    /**
+     * Creates the collections again that the vector store has lost, and has their articles embedded.
+     */
     async restore() {
       state.opened.clear()
       await openAll(state)
     },
 
+    /** Why a model cannot be asked now, and for how many ms; null: all models can. */
     obstacle() {
       const obstacles = [...state.opened.values()].map(({ embeddings }) => embeddings.obstacle())
       return obstacles.find(obstacle => obstacle !== null) ?? null

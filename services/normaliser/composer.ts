@@ -24,18 +24,7 @@ interface ComposeOptions {
 }
 
 /** Threads that compose articles, so that the process's own event loop never waits for one. */
-export interface Composer {
-  /**
-   * Runs `work` when a thread is free; it may then compose one page after another.
-   * @param outlet charged for the thread's time: outlets take turns
-   * @throws the signal's reason when it is aborted before a thread was free
-   */
-  inTurn<T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Composes one page in its outlet's turn. */
-  compose(page: StoredPage, options?: ComposeOptions & { signal?: AbortSignal }): Promise<Composition>
-  /** Ends all threads at once; pages in hand fail. */
-  close(): Promise<void>
-}
+export type Composer = ReturnType<typeof openComposer>
 
 /**
  * MB of heap: enough for a page of the largest size and all that is made of it. A thread that needs
@@ -60,7 +49,7 @@ export const composerOptions = (config: Config): ComposerOptions => ({
   ...{ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT, rules: rightsRules(config) },
 })
 
-export function openComposer(options: ComposerOptions): Composer {
+export function openComposer(options: ComposerOptions) {
   const { threads, timeout, memory = MEMORY, rules = DEFAULT_RULES } = options
   const pool = openThreads<ComposeTask, Composition>({
     worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
@@ -79,9 +68,17 @@ export function openComposer(options: ComposerOptions): Composer {
   const compose: Compose = (page, { repeated = false, template = null, now = new Date() } = {}) =>
     run({ page, now, repeated, template, rules })
   return {
-    inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
-    compose: (page, { signal, ...options } = {}) =>
+    /**
+     * Runs `work` when a thread is free; it may then compose one page after another.
+     * @param outlet charged for the thread's time: outlets take turns
+     * @throws the signal's reason when it is aborted before a thread was free
+     */
+    inTurn: <T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal) =>
+      queue.take(outlet, () => work(compose), signal),
+    /** Composes one page in its outlet's turn. */
+    compose: (page: StoredPage, { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {}) =>
       queue.take(page.outlet.domain, () => compose(page, options), signal),
+    /** Ends all threads at once; pages in hand fail. */
     close: () => pool.close(),
   }
 }

@@ -6,12 +6,7 @@ import { describe } from './printable.ts'
  * Logs an outage in few lines, however often a call fails: one line when it begins, one a minute
  * while it lasts, and one when it is over.
  */
-export interface OutageLog {
-  /** A call failed. */
-  met(error: unknown): void
-  /** A call succeeded. Logs the end of the outage when the last failure is old enough. */
-  over(): void
-}
+export type OutageLog = ReturnType<typeof createOutageLog>
 
 export interface OutageOptions {
   /** The sentence of the first line and of the reminders: "the queues are out of reach". */
@@ -28,7 +23,7 @@ const REMIND = 60_000
 const SETTLED = 3_000
 const ASK = 1_500
 
-export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOptions): OutageLog {
+export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOptions) {
   let since: number | null = null
   let last = 0
   let told = 0
@@ -53,7 +48,8 @@ export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOption
   }
 
   return {
-    met(error) {
+    /** A call failed. */
+    met(error: unknown) {
       const now = performance.now()
       last = now
       const isNew = since === null

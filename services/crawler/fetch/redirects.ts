@@ -6,13 +6,7 @@ import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { FetchedResponse } from './request.ts'
 
 /** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */
-export interface CookieJar {
-  /** Keeps the cookies that an answer sets. */
-  set(from: URL, setCookie: string[]): void
-  /** The Cookie header for an address; empty: none. */
-  headerFor(url: URL): string
-  isEmpty(): boolean
-}
+export type CookieJar = ReturnType<typeof createCookieJar>
 
 /** Cookies of one chain. */
 const MOST_COOKIES = 50
@@ -27,10 +21,11 @@ interface Cookie {
   secure: boolean
 }
 
-export function createCookieJar(): CookieJar {
+export function createCookieJar() {
   const cookies = new Map<string, Cookie>()
   return {
-    set(from, setCookie) {
+    /** Keeps the cookies that an answer sets. */
+    set(from: URL, setCookie: string[]) {
       for (const written of setCookie.slice(0, MOST_COOKIES)) {
         const read = readCookie(from, written)
         if (read === null) continue
@@ -39,7 +34,8 @@ export function createCookieJar(): CookieJar {
         if (!read.isExpired && cookies.size < MOST_COOKIES) cookies.set(key, read.cookie)
       }
     },
-    headerFor: url =>
+    /** The Cookie header for an address; empty: none. */
+    headerFor: (url: URL) =>
       [...cookies.values()]
         .filter(cookie => isFor(cookie, url))
         .map(({ name, value }) => `${name}=${value}`)

@@ -5,18 +5,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
  * The texts that outlets served under several addresses: those stored in `served_texts`, and those
  * of pages in hand.
  */
-export interface ServedTexts {
-  /**
-   * Whether an outlet served a text so often that it must be an interstitial: under two other
-   * addresses when it contains no word of its title, else under five. Until `forget`, the page
-   * counts for the others in hand.
-   */
-  isRepeated(page: { outletNo: number; pageNo: bigint; titled: boolean; fingerprint: Uint8Array }): Promise<boolean>
-  /**
-   * Ends the count of a page in hand. Its text is stored in Postgres, if it is to be remembered.
-   */
-  forget(page: { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }): void
-}
+export type ServedTexts = ReturnType<typeof openServedTexts>
 
 /**
  * Other addresses from which on a text is an interstitial. An outlet may publish an agency's report
@@ -27,12 +16,19 @@ const OFTEN = { titled: 5, untitled: 2 }
 /** Whether a text that was served under so many other addresses is an interstitial. */
 export const isOften = (others: number, titled: boolean) => others >= (titled ? OFTEN.titled : OFTEN.untitled)
 
-export function openServedTexts(pool: Pool): ServedTexts {
+type ServedPage = { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }
+
+export function openServedTexts(pool: Pool) {
   const inHand = new Map<string, Set<bigint>>()
-  const keyOf = ({ outletNo, fingerprint }: { outletNo: number; fingerprint: Uint8Array }) =>
+  const keyOf = ({ outletNo, fingerprint }: Omit<ServedPage, 'pageNo'>) =>
     `${outletNo} ${Buffer.from(fingerprint).toString('base64')}`
   return {
-    async isRepeated({ outletNo, pageNo, titled, fingerprint }) {
+    /**
+     * Whether an outlet served a text so often that it must be an interstitial: under two other
+     * addresses when it contains no word of its title, else under five. Until `forget`, the page
+     * counts for the others in hand.
+     */
+    async isRepeated({ outletNo, pageNo, titled, fingerprint }: ServedPage & { titled: boolean }) {
       const key = keyOf({ outletNo, fingerprint })
       const pages = inHand.get(key) ?? new Set()
       inHand.set(key, pages)
@@ -45,7 +41,10 @@ export function openServedTexts(pool: Pool): ServedTexts {
       const served = others + (rows[0]?.pages ?? 0)
       return isOften(served, titled)
     },
-    forget(page) {
+    /**
+     * Ends the count of a page in hand. Its text is stored in Postgres, if it is to be remembered.
+     */
+    forget(page: ServedPage) {
       const key = keyOf(page)
       const pages = inHand.get(key)
       pages?.delete(page.pageNo)

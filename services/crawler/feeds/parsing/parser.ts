@@ -3,18 +3,7 @@ import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
 import type { ParsedFeed, ParseTask } from './parse.ts'
 
 /** Threads that parse feeds and sitemaps, so that foreign bytes never block the event loop. */
-export interface FeedParser {
-  /**
-   * Null: the document is no feed.
-   *
-   * @param outlet the outlet that the thread's time is counted for: outlets take turns
-   * @throws ParseFailure when the document needs too much time or memory
-   * @throws the reason of `signal` when it is aborted before the document had a thread
-   */
-  parse(document: ParseTask, outlet: string | number, signal?: AbortSignal): Promise<ParsedFeed | null>
-  /** Ends all threads at once; documents in hand fail. */
-  close(): Promise<void>
-}
+export type FeedParser = ReturnType<typeof openFeedParser>
 
 /** A document that could not be parsed. `message` is a short sentence for operators. */
 export class ParseFailure extends Error {
@@ -29,20 +18,28 @@ const TIMEOUT = 10_000
 const MEMORY = 512
 
 /** @param worker the code that the threads run; a test may replace it */
-export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)): FeedParser {
+export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
     worker,
     ...{ threads: THREADS, timeout: TIMEOUT, memory: MEMORY },
   })
   const queue = createFairQueue(THREADS)
   return {
-    async parse(document, outlet, signal) {
+    /**
+     * Null: the document is no feed.
+     *
+     * @param outlet the outlet that the thread's time is counted for: outlets take turns
+     * @throws ParseFailure when the document needs too much time or memory
+     * @throws the reason of `signal` when it is aborted before the document had a thread
+     */
+    async parse(document: ParseTask, outlet: string | number, signal?: AbortSignal) {
       try {
         return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
         throw error instanceof ThreadError ? new ParseFailure(sentenceOf(error), { cause: error }) : error
       }
     },
+    /** Ends all threads at once; documents in hand fail. */
     close: () => threads.close(),
   }
 }
