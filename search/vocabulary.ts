@@ -1,4 +1,7 @@
-/** The languages and countries that the index knows, and what it says of an outlet. */
+/*
+ * The languages and countries that the index knows, and what it says of an outlet. A new one begins
+ * here: the compiler then names most of the places that need it, and CONTRIBUTING.md the others.
+ */
 
 export const COUNTRIES = ['NL', 'BE', 'LU'] as const
 export type Country = (typeof COUNTRIES)[number]

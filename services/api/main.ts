@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { processNumber } from '../../shared/process/number.ts'
+import { processNumber } from '../../shared/process/node.ts'
 import { startService } from '../../shared/process/start-service.ts'
 
 /** Each process holds connections to Postgres of its own. */

@@ -3,7 +3,8 @@ import type { LoadService } from './service.ts'
 
 /**
  * Runs a service as `runService` does. Everything else is loaded afterwards, so that its code comes
- * from the compile cache.
+ * from the compile cache. The files of services name this one alone, because what they import is
+ * loaded before the cache is open.
  *
  * @param load imports what the service needs, and returns what starts it
  */

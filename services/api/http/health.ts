@@ -3,7 +3,7 @@ import type { SearchIndex } from '../../../search/index.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { shared } from '../../../shared/metrics.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
-import { joinsOthers } from '../../../shared/process/number.ts'
+import { joinsOthers } from '../../../shared/process/node.ts'
 import { repeatEvery } from '../../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
