@@ -71,7 +71,8 @@ await runCommand(
     const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
     const rate = wholeNumber('rate', context.options.rate, MOST_PER_SECOND)
-    const size = file === '-' ? null : (await stat(file)).size
+    const found = file === '-' ? null : await stat(file)
+    const isPipe = found?.isFile() !== true
     const source = file === '-' ? process.stdin : await openFile(file)
     // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
     lowerPriority()
@@ -82,8 +83,8 @@ await runCommand(
     const dryRun = context.options['dry-run'] === true
     const ahead = dryRun ? 0 : await databaseAhead(context)
     const reader = openArchiveReader({ prepare: !dryRun, ahead })
-    const bar = archiveBar(file.endsWith('.gz') ? null : size)
-    const archive = { groups: readGroups(stream, reader), bar, isPipe: file === '-' }
+    const bar = archiveBar(isPipe || file.endsWith('.gz') ? null : found.size)
+    const archive = { groups: readGroups(stream, reader), bar, isPipe }
     try {
       const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive, rate)
       return report(context, counts, dryRun)
@@ -170,8 +171,8 @@ async function importArchive(context: CommandContext, { groups, bar, isPipe }: A
   const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     await withImporter(context, counts, async (importer, indexer) => {
-      const heard = orSilence(groups, PATIENCE)
-      for await (const group of isPipe ? bounded(heard, importer) : heard) {
+      // The next lines of a file are there; on a busy machine they only take long to be read.
+      for await (const group of isPipe ? bounded(orSilence(groups, PATIENCE), importer) : groups) {
         if (signal.aborted) return
         if (group === null) {
           await importer.flush()
