@@ -105,10 +105,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const port = await listen(server, config)
   if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')
 
-  const outage = createOutageLog(log, {
-    begins: 'could not sweep failed attempts',
-    ends: 'failed attempts are swept again',
-  })
+  const outage = createOutageLog(log, 'could not sweep failed attempts', 'failed attempts are swept again')
   const sweeper = repeatEvery(SWEEP_INTERVAL, () => lock.sweep(), { first: SWEEP_INTERVAL, outage })
 
   const telling = startTelling(pool, index, log)

@@ -29,10 +29,11 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
     parser: parser ?? openFeedParser(),
-    unheard: createOutageLog(log, {
-      begins: 'could not notify the normaliser of stored pages',
-      ends: 'the normaliser is notified again',
-    }),
+    unheard: createOutageLog(
+      log,
+      'could not notify the normaliser of stored pages',
+      'the normaliser is notified again',
+    ),
   }
 }
 

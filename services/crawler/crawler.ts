@@ -59,7 +59,7 @@ const EVERY = 600_000
  */
 function startMaintenance(crawl: Crawl): Repeated {
   const { log } = crawl
-  const outage = createOutageLog(log, { begins: 'maintenance failed', ends: 'maintenance works again' })
+  const outage = createOutageLog(log, 'maintenance failed', 'maintenance works again')
   return repeatEvery(EVERY, () => maintain(crawl), { first: EVERY / 20, outage })
 }
 

@@ -131,6 +131,6 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })
   }
-  const outage = createOutageLog(log, { begins: 'could not count the days of outlets', ends: 'days are counted again' })
+  const outage = createOutageLog(log, 'could not count the days of outlets', 'days are counted again')
   return repeatEvery(EVERY, work, { first: EVERY, outage })
 }

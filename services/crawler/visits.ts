@@ -49,10 +49,7 @@ export function startDispatcher(crawl: Crawl): Repeated {
     // tick.
     while (places.free() === 0 && (await places.untilFree(closing))) await claim()
   }
-  const outage = createOutageLog(crawl.log, {
-    begins: 'could not read due work from the database',
-    ends: 'due work is read again',
-  })
+  const outage = createOutageLog(crawl.log, 'could not read due work from the database', 'due work is read again')
   const repeated = repeatEvery(TICK, tick, { outage })
   return {
     async close() {
@@ -65,10 +62,7 @@ export function startDispatcher(crawl: Crawl): Repeated {
 /** The visits of this process; each takes one of CRAWL_CONCURRENCY places. */
 function openPlaces(crawl: Crawl) {
   const running = new Set<Promise<void>>()
-  const outage = createOutageLog(crawl.log, {
-    begins: 'visits fail: the database is away or full',
-    ends: 'visits succeed again',
-  })
+  const outage = createOutageLog(crawl.log, 'visits fail: the database is away or full', 'visits succeed again')
   const make = async (visit: Visit) => {
     try {
       // The lines of a visit carry its name, as those of a job do.

@@ -232,10 +232,7 @@ export function watchCollections(
     nextAudit = Date.now() + AUDIT
   }
 
-  const outage = createOutageLog(log, {
-    begins: 'could not check the vector store',
-    ends: 'the vector store is checked again',
-  })
+  const outage = createOutageLog(log, 'could not check the vector store', 'the vector store is checked again')
   const looks = repeatEvery(LOOK, look, { outage })
   return {
     // Does not wait longer for a vector store that hangs.

@@ -30,10 +30,7 @@ export function startDueDispatcher(
     await queues.add('embed', messages)
   }
 
-  const outage = createOutageLog(log, {
-    begins: 'could not queue due embeddings',
-    ends: 'due embeddings are queued again',
-  })
+  const outage = createOutageLog(log, 'could not queue due embeddings', 'due embeddings are queued again')
   return repeatEvery(TICK, dispatch, { outage })
 }
 

@@ -238,10 +238,11 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
 
-  const outage = createOutageLog(log, {
-    begins: 'the model or the vector store does not answer: articles wait',
-    ends: 'articles are embedded again',
-  })
+  const outage = createOutageLog(
+    log,
+    'the model or the vector store does not answer: articles wait',
+    'articles are embedded again',
+  )
   const worker = queues.work(
     'embed',
     async ({ seqs }, signal) => {

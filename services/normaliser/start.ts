@@ -57,7 +57,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
     ...{ pool, log, composer, pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
-    outage: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
+    outage: createOutageLog(log, 'pages have to wait', 'pages are finished again'),
     served: openServedTexts(pool),
     index: createBatcher(
       { items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT },
@@ -148,7 +148,7 @@ const COPIES_TICK = 2_000
 const COPIES_SHARE = 0.5
 
 function startCopies(pool: Pool, log: Logger): Repeated {
-  const outage = createOutageLog(log, { begins: 'cannot group copies', ends: 'copies are grouped again' })
+  const outage = createOutageLog(log, 'cannot group copies', 'copies are grouped again')
   const groups = openCopyGroups(pool)
   return repeatEvery(COPIES_TICK, closing => groups.pass(closing, COPIES_SHARE), { outage })
 }
@@ -168,7 +168,7 @@ const OWN_MESSAGE = 2_000
  * the queues may be lost; Postgres knows which pages are due.
  */
 export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): Repeated {
-  const outage = createOutageLog(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
+  const outage = createOutageLog(log, 'cannot call stored pages', 'stored pages are called again')
   let limit = MOST_AT_ONCE
   const sweep = async () => {
     const due = await callDuePages(pool, limit)

@@ -52,10 +52,7 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
       for (const { data } of jobs) await send(sender, boss, data.message)
     },
   )
-  const outage = createOutageLog(log, {
-    begins: 'could not queue messages of alerts',
-    ends: 'messages of alerts are queued again',
-  })
+  const outage = createOutageLog(log, 'could not queue messages of alerts', 'messages of alerts are queued again')
   const dispatcher = repeatEvery(TICK, () => dispatch(pool, boss), { outage })
   const { missing, causes } = watch()
   return {

@@ -8,22 +8,18 @@ import { describe } from './printable.ts'
  */
 export type OutageLog = ReturnType<typeof createOutageLog>
 
-export interface OutageOptions {
-  /** The sentence of the first line and of the reminders: "the queues are out of reach". */
-  begins: string
-  ends: string
-  /**
-   * Called every few seconds during an outage, for callers that cannot notice its end themselves.
-   */
-  ask?: () => Promise<unknown>
-}
-
 const REMIND = 60_000
 /** ms since the last failure until an outage counts as over: the next call may fail again. */
 const SETTLED = 3_000
 const ASK = 1_500
 
-export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOptions) {
+/**
+ * @param begins the sentence of the first line and of the reminders: "the queues are out of reach"
+ * @param ends the sentence of the last line
+ * @param ask called every few seconds during an outage, for callers that cannot notice its end
+ * themselves
+ */
+export function createOutageLog(log: Logger, begins: string, ends: string, ask?: () => Promise<unknown>) {
   let since: number | null = null
   let last = 0
   let told = 0

@@ -208,11 +208,7 @@ export function isTransient(error: unknown): boolean {
  * @param pool returns the pool of these connections, once it is open
  */
 export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
-  createOutageLog(log, {
-    begins: 'lost connections to Postgres',
-    ends: 'Postgres answers again',
-    ask: () => pool().query('select 1'),
-  })
+  createOutageLog(log, 'lost connections to Postgres', 'Postgres answers again', () => pool().query('select 1'))
 
 /**
  * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so

@@ -63,11 +63,9 @@ export interface Queues {
  * `REDIS_SENTINELS`, else Postgres.
  */
 export function openQueues(config: QueueSettings, log: Logger): Queues {
-  const outage = createOutageLog(log, {
-    begins: 'the queues are out of reach',
-    ends: 'the queues are in reach again',
-    ask: () => backend.ask(),
-  })
+  const outage = createOutageLog(log, 'the queues are out of reach', 'the queues are in reach again', () =>
+    backend.ask(),
+  )
   const backend: Backend = createBackend(config, outage.met)
   return {
     async add(name, messages) {

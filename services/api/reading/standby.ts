@@ -31,10 +31,11 @@ const STATEMENT_TIMEOUT = 5_000
 export function openStandby(url: string, connections: number, history: History, log: Logger) {
   const name = new URL(url).host
   const sightings = createSightings(history)
-  const outage = createOutageLog(log, {
-    begins: `standby ${name} does not answer; the other servers are read`,
-    ends: `standby ${name} answers again`,
-  })
+  const outage = createOutageLog(
+    log,
+    `standby ${name} does not answer; the other servers are read`,
+    `standby ${name} answers again`,
+  )
   const open = () =>
     createPool(url, 'api standby', () => {}, {
       mayBeStandby: true,

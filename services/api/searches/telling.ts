@@ -48,10 +48,11 @@ const DUE = `
  * notifier sends. Each process of the API does: it has the index in memory. One gets each alert.
  */
 export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
-  const outage = createOutageLog(log, {
-    begins: 'could not look what is new to alerts',
-    ends: 'it is looked what is new to alerts again',
-  })
+  const outage = createOutageLog(
+    log,
+    'could not look what is new to alerts',
+    'it is looked what is new to alerts again',
+  )
   const work = async (closing: AbortSignal) => {
     while (!closing.aborted && (await tellNext(pool, index))) {
       // The next one.

@@ -48,10 +48,7 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
-  const outage = createOutageLog(log, {
-    begins: 'could not renew the leases of hosts',
-    ends: 'the leases of hosts are renewed again',
-  })
+  const outage = createOutageLog(log, 'could not renew the leases of hosts', 'the leases of hosts are renewed again')
 
   const lose = (lease: Kept) => {
     kept.delete(lease.id)
