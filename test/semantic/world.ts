@@ -14,6 +14,7 @@ import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { startTestServers } from '../servers.ts'
+import { readUrlsOf } from '../standbys/reading.ts'
 import { startWordModel } from './word-model.ts'
 
 /** A database, a vector store and a model of one test's own. */
@@ -30,6 +31,7 @@ export async function createWorld(test: Pick<Test, 'teardown'> | null, settings:
   const model = await startWordModel()
   const env: Record<string, string> = {
     DATABASE_URL: database.url,
+    DATABASE_READ_URL: readUrlsOf(database.url).join(),
     QDRANT_URL: servers?.addresses.QDRANT_URL ?? process.env.QDRANT_URL ?? '',
     QDRANT_API_KEY: servers?.settings.QDRANT_API_KEY ?? process.env.QDRANT_API_KEY ?? '',
     QDRANT_COLLECTION: `test-${randomBytes(4).toString('hex')}`,

@@ -27,7 +27,8 @@ const env = {
   TAP_TIMEOUT: '600',
 }
 
-for (const file of [...CONTRACT.map(name => `contract/${name}`), ...SEARCH.map(name => `search/${name}`)]) {
+const FILES = [...CONTRACT.map(name => `contract/${name}`), ...SEARCH.map(name => `search/${name}`), 'semantic/related']
+for (const file of FILES) {
   t.test(`${file} with reads on a standby`, async t => {
     const before = await standby.statements()
     t.equal(await failureOf(file, env), null)
