@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { NewArticle } from '../../search/types.ts'
@@ -23,9 +22,8 @@ const REQUESTS = 300
 const DENSER = 10
 /** From here on articles come in no order of dates, as from an old archive. */
 const ORDERED = 0.9
-/** Of the articles, so many have an earlier text, and of its words so many are others. */
+/** Of the articles, so many have an earlier text. */
 const COPIED = 0.4
-const RESPELT = [0, 0.02, 0.05, 0.08]
 
 /**
  * Groups of copies: speed and memory of the pass that `import` runs at its end, precision and
@@ -51,15 +49,14 @@ function edited(archive: Archive, rows: number): Archive {
   const dense = (at: number) => new Date(archive.start + Math.floor((at - archive.start) / DENSER))
   const edit = (article: NewArticle, number: number): NewArticle => {
     const random = createRandom(-1 - number)
-    const perDay = rows / ((archive.end - archive.start) / DENSER / 86_400_000)
-    const source =
-      number < ordered ? Math.max(0, number - 1 - random.below(Math.ceil(5 * perDay))) : random.below(ordered)
+    const recent = Math.max(0, number - 1 - random.below(Math.ceil(rows / 36))) // of five days
+    const source = number < ordered ? recent : random.below(ordered)
     const isCopy = random.chance(COPIED)
     const [wire] = isCopy || number >= ordered ? archive.articles(source, source + 1) : [article]
     const at = number < ordered ? article.publishedAt : wire!.publishedAt
     const dated = { ...article, publishedAt: at && dense(at.getTime()) }
     if (!isCopy || wire?.body == null) return dated
-    const part = random.one(RESPELT)
+    const part = random.one([0, 0.02, 0.05, 0.08])
     const words = wire.body.split(' ').map(word => (random.chance(part) ? `${word}s` : word))
     const own = (article.body ?? '').split(' ')
     const kept = words.slice(0, words.length * (0.5 + random.next() / 2))
@@ -88,7 +85,6 @@ async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: 
   await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
   const script = new URL('../../scripts/import.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script, '-'], { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
-  const ended = once(child, 'exit')
   const start = performance.now()
   let [memory, cpu, ordered, whole] = [0, 0, 0, 0]
   while (child.exitCode === null) {
@@ -98,7 +94,7 @@ async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: 
     const state = await database.query<{ seq: number }>('select seq::int from copies_state')
     whole = performance.now() - start
     if (state.rows[0]!.seq < rows * ORDERED) ordered = whole
-    await Promise.race([ended, sleep(250)])
+    await sleep(250)
   }
   return {
     pass_ordered_ms: rounded(ordered / (rows * ORDERED), 3),
@@ -145,7 +141,7 @@ async function measureGroups(database: pg.Client): Promise<Figures> {
   return { sample_members: members.length, precision: rounded(right(told), 4), recall: rounded(right(members), 4) }
 }
 
-/** Whole requests for copies of an article, of a page, and for counts of articles and of texts. */
+/** Whole requests for copies of an article, and for counts of articles and of texts. */
 function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.Client): Promise<Figures> {
   return withApi(bench, url, {}, async ({ base }) => {
     const client = createClient(base, await benchKey(database, null), 1)
@@ -154,7 +150,7 @@ function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.C
       [REQUESTS],
     )
     const random = createRandom(5)
-    const times = { copies: [] as number[], page: [] as number[], articles: [] as number[], texts: [] as number[] }
+    const times = { copies: [] as number[], articles: [] as number[], texts: [] as number[] }
     const ask = async (kind: keyof typeof times, path: string) => {
       const start = performance.now()
       const { status, body } = await client.ask({ path: `/explore/${path}` })
@@ -165,7 +161,6 @@ function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.C
       const { words } = archive.vocabularies[random.one(['nl', 'fr', 'de'] as const)]
       const q = n % 10 === 0 ? '' : `&q=${words[n % 2 === 0 ? 160 + random.below(80) : 1_200 + random.below(1_800)]}`
       await ask('copies', `copies?id=${id}`)
-      await ask('page', `copies?per_page=20${q}`)
       const counts = [() => ask('articles', `counts?by=week${q}`), () => ask('texts', `counts?by=week&texts=true${q}`)]
       for (const count of n % 4 < 2 ? counts : counts.toReversed()) await count()
     }
