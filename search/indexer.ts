@@ -114,7 +114,7 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
   return true
 }
 
-/** @returns the words of some articles, those that are to be stored anew, and how many were tokenised */
+/** @returns the words of some articles, those to store anew, and how many were tokenised */
 async function tokenisePart(
   pool: Pool,
   tokeniser: Tokeniser,

@@ -43,9 +43,9 @@ const MARK_LOST = `
   where seq = any ($1::bigint[]) and embedded_at < $2`
 
 /**
- * Compares a collection with Postgres, some thousand articles at a time, and changes nothing. Yields
- * numbers of embedded articles without a vector (`isLost`), or of vectors without such an article.
- * Articles that were embedded after `since` were not looked at.
+ * Compares a collection with Postgres, some thousand articles at a time, and changes nothing.
+ * Yields numbers of embedded articles without a vector (`isLost`), or of vectors without such an
+ * article. Articles that were embedded after `since` were not looked at.
  */
 export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
   const since = (await pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now

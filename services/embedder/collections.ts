@@ -60,7 +60,8 @@ export function openEmbeddingCollections(
     current: () => openAll(state),
 
     /**
-     * Creates the collections again that the vector store has lost, and has their articles embedded.
+     * Creates the collections again that the vector store has lost, and has their articles
+     * embedded.
      */
     async restore() {
       state.opened.clear()

@@ -37,8 +37,8 @@ export interface Gap {
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
  * lose addresses: the server would answer "unchanged" from then on.
  *
- * @returns the number of new addresses; a gap that nothing can close any more; the older page that is to be
- * read because a gap is open. Null: the feed has left the catalogue meanwhile
+ * @returns the number of new addresses; a gap that nothing can close any more; the older page that
+ * is to be read because a gap is open. Null: the feed has left the catalogue meanwhile
  */
 export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config: SavingSettings) {
   const { named, next, rolls, validators, fresh, before } = poll

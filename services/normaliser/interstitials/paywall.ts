@@ -20,7 +20,8 @@ const BEHIND = 12
  * for readers who do not pay.
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
- * @returns the paragraphs that everybody may read, none when they are a stub, and whether the rest is for subscribers
+ * @returns the paragraphs that everybody may read, none when they are a stub, and whether the rest
+ * is for subscribers
  */
 export function openingOf(whole: PageText, free: boolean | null) {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole

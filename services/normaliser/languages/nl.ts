@@ -1,6 +1,6 @@
 /**
- * The words of one language that the normaliser knows. What each rule is for stands here, beside its
- * Dutch words; the files of the other languages have the same rules.
+ * The words of one language that the normaliser knows. What each rule is for stands here, beside
+ * its Dutch words; the files of the other languages have the same rules.
  *
  * A rule is the alternatives of a regular expression, separated by `|`, and empty when the language
  * has none. A list is words, or pieces of an expression without spaces, separated by white space.
@@ -13,7 +13,7 @@ export type LanguageRules = {
 export const nl = {
   /** Dates as they are written, `dates/`. Matched in any case. */
   dates: {
-    /** Names and abbreviations of each month, January first: lower case, without accents and dots. */
+    /** Names and abbreviations of each month, January first: lower case, no accents, no dots. */
     months:
       'januari jan|februari febr feb|maart mrt|april apr|mei|juni jun|juli jul|augustus aug|september sept sep|oktober okt|november nov|december dec',
     weekdays: 'maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag',
@@ -111,7 +111,7 @@ export const nl = {
       is\seen schrijft medewerk\w* lid uit voor bij met momenteel thans`,
   },
   /**
-   * Lines that are no part of the article, `text/`. Matched in any case, most at a line's beginning.
+   * Lines that are no part of the article, `text/`. Matched in any case, most at a line's start.
    */
   text: {
     /** Links to other articles: "Read also". */
