@@ -76,12 +76,8 @@ t.test('what is new is told once, in order, signed, and each message costs one o
     status: 201,
     json: { data: { to: url, when: 'at once', time_zone: 'UTC', state: 'on', secret: /^whsec_/ } },
   })
-  const wanted: string[] = []
-  for (let round = 0; round < 3; round++) {
-    const some = Array.from({ length: 60 }, (_, at) => `brug ${round}-${at}`)
-    wanted.push(...some)
-    await index(...some, 'iets anders')
-  }
+  const wanted = Array.from({ length: 180 }, (_, at) => `brug ${at}`)
+  await index(...wanted, 'iets anders')
   await until(() => titles().length >= wanted.length, 40_000, fleet.logs)
   t.same(titles(), wanted)
   for (const { headers, body, json } of received) {

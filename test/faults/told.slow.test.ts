@@ -1,0 +1,216 @@
+import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { ask, PLAN } from '../contract/api.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
+import { createFleet, freePort, listen, type ServiceName, until } from '../fleet.ts'
+import { startRedis } from '../queues/redis.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { openDoor } from '../standbys/door.ts'
+import { startTestCluster } from '../standbys/servers.ts'
+import { createRandom } from './random.ts'
+
+/*
+ * A history of alerts: what their readers, an operator and misfortune do, in an order of chance.
+ * The oracle reads at the end what each alert should have told, and what its receiver got.
+ */
+
+t.setTimeout(580_000)
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
+const random = createRandom(seed)
+
+const WORDS = ['brug', 'sluis', 'veer', 'dijk'] as const
+/** What is waited for at the end: a killed notifier's message, and a claim of a killed API. */
+const QUIET = 240_000
+
+interface Told {
+  /** Path that it was sent to. */
+  path: string
+  id: string
+  type: string
+  search: { id: string }
+  articles: { title: string }[]
+  more: number
+}
+
+t.test(`what is new is told at least once, in order, under one id (SEED=${seed})`, async t => {
+  const cluster = await startTestCluster(1)
+  t.teardown(() => cluster.stop())
+  process.env.DATABASE_URL = cluster.url
+  process.env.TEST_SUPERUSER_URL = cluster.primary.in(cluster.url)
+  const database = await createTestDatabase()
+  await cluster.primary.query("alter system set synchronous_standby_names = '*'")
+  await cluster.primary.query('select pg_reload_conf()')
+  const door = await openDoor(() => new URL(cluster.current().url))
+  t.teardown(() => door.close())
+  const url = door.to(database.url)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  t.teardown(() => pool.end())
+  const superuser = (sql: string) => cluster.current().query(sql, database.url)
+
+  const received: Told[] = []
+  let fate: () => number | 'hang' | 'gone' = () => 200
+  const receiver = createServer(async (request, response) => {
+    const answer = fate()
+    if (answer === 'gone') return request.socket.destroy()
+    let body = ''
+    for await (const part of request.setEncoding('utf8')) body += part
+    received.push({ path: request.url ?? '', ...JSON.parse(body) })
+    if (answer !== 'hang') response.writeHead(answer).end()
+  })
+  const to = `http://127.0.0.1:${await listen(receiver)}/`
+  t.teardown(() => receiver.close().closeAllConnections())
+
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+  const PORT = String(await freePort())
+  const fleet = createFleet({ DATABASE_URL: url, REDIS_URL: redis.url ?? '', ALERT_HOSTS: '127.0.0.1' }, t)
+  const start = (service: ServiceName) => fleet.start(service, service === 'api' ? { PORT } : {})
+  await Promise.all((['api', 'notifier', 'notifier'] as const).map(start))
+  const { secret } = await createKey(pool, 'test', PLAN)
+  const send = async (method: string, path: string, body: object) => {
+    const init = { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    let id = ''
+    const isDone = async () => {
+      const answer = await ask(`${fleet.base()}/explore/searches${path}`, secret, init)
+      id = answer.json?.data?.id ?? ''
+      return answer.status < 300
+    }
+    await until(isDone, 60_000, fleet.logs)
+    return id
+  }
+
+  /** What an alert looks for, since which article, and when. */
+  const alerts: { id: string; word: string; from: number; when: string; to: string }[] = []
+  const written: string[] = []
+  const index = async (...titles: string[]) => {
+    const articles = titles.map((title, at) => newArticle(written.length + at, { title }))
+    await until(
+      async () => {
+        const indexer = openIndexer(pool, SEGMENT_THREAD)
+        await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+          .write(articles)
+          .finally(() => indexer.close())
+        return true
+      },
+      60_000,
+      fleet.logs,
+    )
+    written.push(...titles)
+  }
+  const titled = (count: number) =>
+    Array.from({ length: count }, (_, at) => `${random.pick(WORDS)} nummer${written.length + at}`)
+  for (const [at, word] of [...WORDS, 'brug', 'sluis'].entries()) {
+    const id = await send('POST', '', { search: `q=${word}`, name: word })
+    const when = at < WORDS.length ? 'at once' : '03:30'
+    await send('PUT', `/${id}/alert`, { to: `${to}${at}`, when, time_zone: 'Europe/Brussels' })
+    alerts.push({ id, word, from: written.length, when, to: `${to}${at}` })
+  }
+
+  /** All clocks of alerts are set on: what waits for its hour has it. */
+  const pass = async (span: string) => {
+    await superuser(
+      `update search_alerts set due_at = due_at - interval '${span}', failing_since = failing_since - interval '${span}'`,
+    )
+    await superuser(
+      `update alert_messages set try_at = try_at - interval '${span}', created_at = created_at - interval '${span}'`,
+    )
+    await superuser(`update pgboss.job set start_after = start_after - interval '${span}' where state < 'active'`)
+  }
+  const kill = async (service: ServiceName) => {
+    const running = fleet.members.filter(
+      ({ service: own, process }) => own === service && process.exitCode === null && process.signalCode === null,
+    )
+    const one = random.pick(running)
+    one.process.kill('SIGKILL')
+    await one.exited
+    await start(service)
+  }
+  const acts = {
+    write: () => index(...titled(1 + random.below(5))),
+    'write many': () => index(...titled(240)),
+    'kill a notifier': () => kill('notifier'),
+    'kill the API': () => kill('api'),
+    async 'restart Postgres'() {
+      if (cluster.current() === cluster.primary) await cluster.failOver().then(() => door.shut())
+      else await cluster.restart()
+      door.open()
+    },
+    'empty Redis': async () => redis.flush(),
+    async 'cut connections'() {
+      door.shut()
+      await pause(random.below(2_000))
+      door.open()
+    },
+    async 'a receiver fails'() {
+      fate = () => random.pick([200, 500, 503, 'hang', 'gone', 302])
+    },
+    async 'a receiver is gone for an hour'() {
+      fate = () => 'gone'
+      await index(...titled(6))
+      await pause(5_000)
+      await pass('1 hour')
+      fate = () => 200
+    },
+    'a day passes': () => pass('1 day').then(() => pause(4_000)),
+    async 'change an address'() {
+      const { id, to } = random.pick(alerts.slice(0, WORDS.length))
+      await send('PUT', `/${id}/alert`, { to: `${to}/other`, when: 'at once' })
+    },
+  }
+  const names = Object.keys(acts) as (keyof typeof acts)[]
+  const history = random.shuffled([...names, ...Array<'write'>(3).fill('write'), 'kill a notifier', 'restart Postgres'])
+  for (const name of history as (keyof typeof acts)[]) {
+    t.comment(name)
+    await acts[name]()
+    await pause(random.below(1_500))
+  }
+  fate = () => 200
+  const expected = ({ word, from }: (typeof alerts)[number]) =>
+    written.slice(from).filter(title => title.startsWith(word))
+  const toldTo = ({ id }: { id: string }) => received.filter(({ search }) => search.id === id)
+  const titlesTo = (alert: { id: string }) => [
+    ...new Set(toldTo(alert).flatMap(({ articles }) => articles.map(({ title }) => title))),
+  ]
+  const counted = (alert: { id: string }) => {
+    const messages = new Map(toldTo(alert).map(message => [message.id, message]))
+    return [...messages.values()].reduce((sum, { articles, more }) => sum + articles.length + more, 0)
+  }
+  // What hangs has failed by then; what failed for a day rests, until an operator has it try again.
+  await pause(11_000)
+  await fleet.script('alerts', 'retry', '--all')
+  await pass('1 day')
+  const late = Date.now() + QUIET
+  const isAll = () =>
+    alerts.every(alert =>
+      alert.when === 'at once'
+        ? titlesTo(alert).length >= expected(alert).length
+        : counted(alert) >= expected(alert).length,
+    )
+  while (!isAll() && Date.now() < late) {
+    await pause(3_000)
+    await pass('1 day')
+  }
+  if (!isAll()) t.comment(fleet.logs())
+  for (const alert of alerts) {
+    if (alert.when === 'at once') t.strictSame(titlesTo(alert), expected(alert), `${alert.word}: all, in order`)
+    else t.equal(counted(alert), expected(alert).length, `${alert.word}: a digest tells or counts each once`)
+  }
+  for (const [id, same] of Map.groupBy(received, message => message.id)) {
+    t.equal(new Set(same.map(one => JSON.stringify({ ...one, path: '' }))).size, 1, `${id} is repeated as it was`)
+  }
+  const ids = new Map<string, Set<string>>()
+  for (const { id, path, search, articles } of received) {
+    for (const { title } of articles) {
+      const key = `${path} ${search.id} ${title}`
+      ids.set(key, (ids.get(key) ?? new Set()).add(id))
+    }
+  }
+  const twice = [...ids].filter(([, of]) => of.size > 1)
+  t.strictSame(twice, [], 'what is told again has the id that it had')
+})
