@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { HTTP_LIMITS } from '../../services/api/http/server.ts'
+import { HTTP_LIMITS } from '../../services/api/http/limits.ts'
 import { ask } from '../contract/api.ts'
 import { sendRaw } from '../contract/raw.ts'
 import { freePort, until } from '../fleet.ts'

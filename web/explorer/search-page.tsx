@@ -232,8 +232,8 @@ function SearchForm(props: {
   const { draft, isFocused, isTried, errors, onType, onMode, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
-  const isWrong =
-    errors.length > 0 || ((reading.kind === 'problem' || reading.kind === 'misread') && (draft.q !== '' || isTried))
+  const isUnread = reading.kind === 'problem' || reading.kind === 'misread'
+  const isWrong = errors.length > 0 || (isUnread && (draft.q !== '' || isTried))
 
   useSlash(field)
   useEffect(() => {
@@ -281,7 +281,7 @@ function SearchForm(props: {
           onChoose={onMode}
         />
         <div id="reading" class="reading" aria-live="polite">
-          {errors.length > 0 && reading.kind !== 'problem' && reading.kind !== 'misread' ? (
+          {errors.length > 0 && !isUnread ? (
             <p class="problem">{words.reading.refused}</p>
           ) : (
             <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
@@ -315,9 +315,10 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
 function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; onMode(mode: SearchMode): void }) {
   const { reading, draft, isTried, onMode } = props
   const { words } = useSpeech()
+  const about = <p>{words.search.modeAbout[draft.mode]}</p>
   switch (reading.kind) {
     case 'everything':
-      return <p>{words.search.modeAbout[draft.mode]}</p>
+      return about
     case 'meaning':
       return <p>{words.reading.meaning}</p>
     case 'tree':
@@ -341,11 +342,7 @@ function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; 
       )
     }
     case 'problem':
-      return draft.q === '' && !isTried ? (
-        <p>{words.search.modeAbout[draft.mode]}</p>
-      ) : (
-        <p class="problem">{words.reading.problem[reading.problem]}</p>
-      )
+      return draft.q === '' && !isTried ? about : <p class="problem">{words.reading.problem[reading.problem]}</p>
     case 'any':
     case 'all':
       return (
@@ -366,14 +363,7 @@ function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; 
 }
 
 const List = ({ words }: { words: string[] }) => (
-  <>
-    {words.map((word, index) => (
-      <>
-        {index > 0 && ', '}
-        <b key={word}>{word}</b>
-      </>
-    ))}
-  </>
+  <>{words.flatMap((word, index) => [index > 0 && ', ', <b key={word}>{word}</b>])}</>
 )
 
 function Hints(props: { hints: Hint[]; mode: 'keyword' | 'boolean'; onMode(mode: SearchMode): void }) {

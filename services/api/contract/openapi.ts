@@ -125,6 +125,11 @@ export const FEED_CONTENT = { 'application/rss+xml': { schema: FEED_SCHEMA }, 't
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
+/** The content of an answer, or of a body. */
+export const json = (schema: string): Json => ({ 'application/json': { schema: ref('schemas', schema) } })
+
+export const inPath = (name: string, schema: Json): Json => ({ in: 'path', name, required: true, schema })
+
 /** A code of either table. */
 export type AnyErrorCode = ErrorCode | BesideErrorCode
 

@@ -70,14 +70,10 @@ export const COUNTS_PARAMETERS = {
   },
 } as const satisfies Record<string, Parameter>
 
-const NO_PAGES = 'Counts have no pages; leave it out.'
-
 /** Parameters of `/explore/articles` that counts do not take. */
-const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map([
-  ['per_page', NO_PAGES],
-  ['cursor', NO_PAGES],
-  ['order', NO_PAGES],
-])
+const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map(
+  ['per_page', 'cursor', 'order'].map(name => [name, 'Counts have no pages; leave it out.']),
+)
 
 /** The answer, as JSON Schema (2020-12). */
 export const COUNTS_SCHEMA = objectOf(
@@ -151,14 +147,14 @@ export async function answerCounts(
 ): Promise<Answer> {
   const { request, breakdown, then, isOfTexts } = readCountsRequest(rawQuery)
   const planned = plannedOf(request, plan)
-  const counting: typeof countArticles | ReturnType<typeof withParts> =
-    then === undefined ? countArticles : withParts(then)
   const texts = isOfTexts ? { groups: await searches.withPermit(groupsOfTexts), lowest: null } : undefined
-  const { counts, ms }: { counts: Counted; ms: number } = await counting(searches, planned, breakdown, texts).catch(
-    (error: unknown) => {
-      throw refusalOf(error)
-    },
-  )
+  const counting: Promise<{ counts: Counted; ms: number }> =
+    then === undefined
+      ? countArticles(searches, planned, breakdown, texts)
+      : countParts(then, searches, planned, breakdown, texts)
+  const { counts, ms } = await counting.catch((error: unknown) => {
+    throw refusalOf(error)
+  })
   const meaning = request.question.search === 'semantic' ? { meaning: await meaningOf(plan) } : {}
   const body = JSON.stringify({
     ...countsObject(counts, planned, breakdown, then),
@@ -228,51 +224,50 @@ const MOST_BY_OUTLET = 62
  * Counts the buckets of a time again. No article is in two of these searches, so that a bucket is
  * the sum of its parts though articles come between them.
  */
-const withParts =
-  (then: Then) =>
-  async (
-    searches: Searches,
-    planned: PlannedRequest,
-    breakdown: Breakdown,
-    texts?: CountedTexts,
-  ): Promise<{ counts: Counted; ms: number }> => {
-    const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts)
-    const { request } = planned
-    const bounds = boundsOf(planned)
-    let [ms, undated] = [first, counts.undated]
-    const data = counts.data.map((bucket): Bucket & Required<Pick<Bucket, 'parts'>> => ({
-      ...bucket,
-      count: 0,
-      parts: { data: [], other: 0 },
-    }))
-    if (then === 'outlet') {
-      const full = counts.data.flatMap(({ count, span }, at) => (count > 0 && span ? [{ span, at }] : []))
-      if (full.length > MOST_BY_OUTLET) throw tooManyParts()
-      for (const { span, at } of full) {
-        const publishedAfter = instantAt(Math.max(span.first, bounds.first))
-        const publishedBefore = instantAt(Math.min(span.last, bounds.last))
-        const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
-        const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' }, texts)
-        data[at]!.parts = { data: found.data, other: found.other }
-        ms += taken
-      }
-    } else {
-      undated = 0
-      for (const one of thoseOf(planned, then)) {
-        const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown, texts)
-        const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
-        for (const { key, parts } of data) parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
-        undated += found.undated
-        ms += taken
-      }
+async function countParts(
+  then: Then,
+  searches: Searches,
+  planned: PlannedRequest,
+  breakdown: Breakdown,
+  texts?: CountedTexts,
+): Promise<{ counts: Counted; ms: number }> {
+  const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts)
+  const { request } = planned
+  const bounds = boundsOf(planned)
+  let [ms, undated] = [first, counts.undated]
+  const data = counts.data.map((bucket): Bucket & Required<Pick<Bucket, 'parts'>> => ({
+    ...bucket,
+    count: 0,
+    parts: { data: [], other: 0 },
+  }))
+  if (then === 'outlet') {
+    const full = counts.data.flatMap(({ count, span }, at) => (count > 0 && span ? [{ span, at }] : []))
+    if (full.length > MOST_BY_OUTLET) throw tooManyParts()
+    for (const { span, at } of full) {
+      const publishedAfter = instantAt(Math.max(span.first, bounds.first))
+      const publishedBefore = instantAt(Math.min(span.last, bounds.last))
+      const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
+      const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' }, texts)
+      data[at]!.parts = { data: found.data, other: found.other }
+      ms += taken
     }
-    for (const bucket of data) {
-      bucket.parts.data = bucket.parts.data.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
-      bucket.count = bucket.parts.data.reduce((sum, { count }) => sum + count, bucket.parts.other)
+  } else {
+    undated = 0
+    for (const one of thoseOf(planned, then)) {
+      const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown, texts)
+      const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
+      for (const { key, parts } of data) parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
+      undated += found.undated
+      ms += taken
     }
-    const total = data.reduce((sum, { count }) => sum + count, undated)
-    return { counts: { ...counts, data, undated, total }, ms }
   }
+  for (const bucket of data) {
+    bucket.parts.data = bucket.parts.data.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+    bucket.count = bucket.parts.data.reduce((sum, { count }) => sum + count, bucket.parts.other)
+  }
+  const total = data.reduce((sum, { count }) => sum + count, undated)
+  return { counts: { ...counts, data, undated, total }, ms }
+}
 
 /** The request of each language, or country, that the request lets in. */
 function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: string; planned: PlannedRequest }[] {
