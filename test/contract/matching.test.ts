@@ -1,6 +1,8 @@
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
+// Words, phrases and the grammar: the oracles (`random.test.ts`), tokens, stems, parser.
+
 const api = await startTestApi(t)
 const { secret } = await api.issue()
 
@@ -18,22 +20,10 @@ const boolean = (q: string, more = {}) => titles({ q, search: 'boolean', ...more
 
 const outlet = (name: string | null, domain: string | null) => ({ name, domain })
 await api.index([
-  {
-    title: "L'économie belge",
-    language: 'fr',
-    country: 'BE',
-    outlet: outlet('Le Courrier Éclair', 'courrier.example'),
-  },
-  { title: 'Die Straße ist lang', language: 'de', country: 'LU' },
-  { title: 'COVID-19 en de zorg', body: 'Het virus in zorgcentra.' },
-  { title: 'Un cœur de pierre', language: 'fr', country: 'BE' },
-  { title: 'CO₂ per m² van een ﬁlm' },
-  { title: 'To be or not to be', language: 'en' },
+  { title: "L'économie belge", country: 'BE', outlet: outlet('Le Courrier Éclair', 'courrier.example') },
   { title: 'Anti-corruptie wet aangenomen', authors: ['José Peeters'] },
   { title: 'Corruptie anti alles', authors: ['Jos Claes', 'Anna_B'] },
   { title: 'Honderd 100% zeker', outlet: outlet('100%_Nieuws', 'honderd.example') },
-  { title: 'De katten worden duurder', body: 'De markt is krap. Een kat kost veel.' },
-  { title: 'Een kat te koop', body: null },
   { title: 'Zonder domein', outlet: outlet('Archief', null) },
   { title: 'over de grens', body: 'heen en weer' },
   {
@@ -76,38 +66,6 @@ t.test('decision 44: apostrophes are one sign, in names and words', async t => {
   }
 })
 
-t.test('decision 16: one way to cut words, whatever separates them', async t => {
-  t.strictSame(await boolean('économie'), ["L'économie belge"])
-  t.strictSame(await boolean('l économie'), ["L'économie belge"])
-  t.strictSame(await boolean('19'), ['COVID-19 en de zorg'])
-  t.strictSame(await boolean('"covid 19"'), ['COVID-19 en de zorg'])
-  t.strictSame(await boolean('covid/19'), ['COVID-19 en de zorg'])
-})
-
-t.test('decision 16: case, accents and letters written in several ways are one', async t => {
-  for (const written of ['STRASSE', 'straße', 'Strasse', 'strässe'])
-    t.strictSame(await boolean(written), ['Die Straße ist lang'], written)
-  for (const written of ['coeur', 'CŒUR']) t.strictSame(await boolean(written), ['Un cœur de pierre'], written)
-  for (const written of ['co2', 'CO₂', 'm2', 'm²', 'film', 'ﬁlm'])
-    t.strictSame(await boolean(written), ['CO₂ per m² van een ﬁlm'], written)
-  t.strictSame(await boolean('eco\u00adnomie'), ["L'économie belge"], 'a soft hyphen is not there')
-  t.strictSame(await boolean('e\u0301conomie'), ["L'économie belge"], 'NFC')
-})
-
-t.test('decision 17: keyword finds any of the words, by their stem', async t => {
-  t.strictSame(await keyword('kat'), ['De katten worden duurder', 'Een kat te koop'])
-  t.strictSame(await keyword('katten virus', { search_in: 'title_body' }), [
-    'COVID-19 en de zorg',
-    'De katten worden duurder',
-    'Een kat te koop',
-  ])
-})
-
-t.test('decision 17: stop words do not count, unless there is nothing else', async t => {
-  t.strictSame(await keyword('de kat'), ['De katten worden duurder', 'Een kat te koop'])
-  t.ok((await keyword('to be')).includes('To be or not to be'))
-})
-
 t.test('decision 40: a frequent word on which other lists agree does not count either', async t => {
   await api.index([
     { title: 'Les bourgmestres de Plonsville se réunissent', language: 'fr', country: 'BE' },
@@ -133,27 +91,9 @@ t.test('decision 17: of articles published at the same moment, the closer match 
   }
 })
 
-const grammar: [q: string, titles: string[]][] = [
-  ['"to be or not to be"', ['To be or not to be']],
-  ['"be to"', []],
-  ['kat katten', []],
-  ['anti-corruptie', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
-  ['corruptie -wet', ['Corruptie anti alles']],
-  ['corruptie -"corruptie wet"', ['Corruptie anti alles']],
-  ['corruptie -anti-corruptie', ['Corruptie anti alles']],
-  ['corruptie OR kat', []],
-  ["belge -l'économie", []],
-  ['“corruptie anti”', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
-]
-for (const [q, expected] of grammar) {
-  t.test(`decision 18: ${q}`, async t => {
-    t.strictSame(await boolean(q), expected)
-  })
-}
-
 t.test('decision 19: without q, both list everything', async t => {
   const all = await titles({})
-  t.ok(all.length >= 16)
+  t.ok(all.length >= 12)
   t.strictSame(await titles({ search: 'boolean' }), all)
   t.strictSame(await titles({ search: 'boolean', q: ' ' }), all)
 })

@@ -39,10 +39,8 @@ if (browserPath === undefined) {
     const search = page.getByRole('searchbox', { name: 'Find an outlet' })
     await rows.first().waitFor()
     t.equal(await page.locator('.flow .step').count(), 7)
-    t.match(
-      await page.locator('.flow').innerText(),
-      /Crawler\s+not there\s+0[\s\S]*Pages\s+0\s+to fetch now[\s\S]*API\s+needs attention/,
-    )
+    const shown = await page.locator('.flow').innerText()
+    t.match(shown, /Crawler\s+not there\s+0[\s\S]*Pages\s+0\s+to fetch now[\s\S]*API\s+needs attention/)
     t.match(await page.locator('.problems').innerText(), /No crawler is connected[\s\S]*1 outlet cannot be read/)
     t.equal(await rows.first().locator('.outlet-name').innerText(), NAME, 'a name is text, whatever it holds')
     t.match(await rows.first().innerText(), '<b>503</b>')
@@ -109,10 +107,8 @@ if (browserPath === undefined) {
     const other = await startTestApi(t, { OPERATOR_KEY: KEY })
     const { page, close } = await open('/status', {}, other.base)
     await page.getByText('There are no outlets').waitFor()
-    t.match(
-      await page.locator('main').innerText(),
-      /No crawled article was embedded[\s\S]*Empty: nothing has failed for good/,
-    )
+    const shown = await page.locator('main').innerText()
+    t.match(shown, /No crawled article was embedded[\s\S]*Empty: nothing has failed for good/)
     t.strictSame(await axe(page), [], 'nothing yet')
     await other.pool.query('alter table outlets rename to outlets_away')
     await page.getByText('Could not be read in time: outlets').waitFor()

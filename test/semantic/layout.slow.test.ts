@@ -11,10 +11,8 @@ t.test('a collection is made with the shards of the settings, and keeps them', a
   await world.embedded(2)
   const first = await served(world)
   t.equal(await openVectorStore(asMade, 5_000).layoutWarning(first), null)
-  t.match(
-    await openVectorStore(wanted, 5_000).layoutWarning(first),
-    /made with \(2, 1 and 1\); .* say 3, 1 and 1\. .*reembed -- --all/,
-  )
+  const shown = await openVectorStore(wanted, 5_000).layoutWarning(first)
+  t.match(shown, /made with \(2, 1 and 1\); .* say 3, 1 and 1\. .*reembed -- --all/)
   t.equal(await openVectorStore(wanted, 5_000).layoutWarning('not-there'), null)
 
   const other = await world.fleet.start('embedder', { QDRANT_SHARDS: '3' })

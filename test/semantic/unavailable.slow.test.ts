@@ -12,11 +12,8 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   hole.silence()
   t.teardown(() => hole.close())
 
-  t.same(
-    (await (await world.openSearch()).search(query('brood'), null)).total,
-    0,
-    'nothing embedded yet is an empty page (28)',
-  )
+  const { total } = await (await world.openSearch()).search(query('brood'), null)
+  t.same(total, 0, 'nothing embedded yet is an empty page (28)')
   await world.fleet.start('embedder')
   await world.index([{ title: 'brood' }, { title: 'kaas' }])
   await world.embedded(2)
