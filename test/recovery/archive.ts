@@ -12,22 +12,7 @@ const BACKUP_MS = 120_000
 export type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 
 /** The archived log and the base backups of a server, made with what operators copy. */
-export interface Archive {
-  /** Below it lie `wal` and `base`. */
-  folder: string
-  /** `archive-wal`, where the account of Postgres can read it. */
-  program: string
-  /** Takes a base backup of the server at an address. */
-  backUp(url: string): Promise<void>
-  /** Names of the base backups, oldest first. */
-  backups(): Promise<string[]>
-  /** Names of the archived files. */
-  files(): Promise<string[]>
-  /** Copies the newest base backup to a new data folder. */
-  restore(data: string): Promise<void>
-  /** Waits until all up to now is archived; returns the name of the last segment. */
-  untilArchived(ask: Ask): Promise<string>
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>
 
 /**
  * Makes the folders as docs/backup.md says: both belong to the account of Postgres.
@@ -35,7 +20,7 @@ export interface Archive {
  * @param root a folder that all accounts can enter
  * @param env of `base-backup`
  */
-export async function openArchive(root: string, owner: Owner | null, env: NodeJS.ProcessEnv): Promise<Archive> {
+export async function openArchive(root: string, owner: Owner | null, env: NodeJS.ProcessEnv) {
   const folder = join(root, 'archive')
   const [wal, bases] = [join(folder, 'wal'), join(folder, 'base')]
   for (const each of [folder, wal]) {
@@ -47,9 +32,12 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
   for (const copy of [program, baseBackup]) await copyFile(operatorsFile(`postgres/${basename(copy)}`), copy)
   const backups = async () => (await readdir(bases)).filter(name => name.endsWith('Z')).sort()
   return {
+    /** Below it lie `wal` and `base`. */
     folder,
+    /** `archive-wal`, where the account of Postgres can read it. */
     program,
-    async backUp(url) {
+    /** Takes a base backup of the server at an address. */
+    async backUp(url: string): Promise<void> {
       const { hostname, port, username, password } = new URL(url)
       const server = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password }
       await run(baseBackup, [folder], {
@@ -57,14 +45,18 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
         ...(owner && { uid: owner.uid, gid: owner.gid }),
       })
     },
+    /** Names of the base backups, oldest first. */
     backups,
+    /** Names of the archived files. */
     files: () => readdir(wal),
-    async restore(data) {
+    /** Copies the newest base backup to a new data folder. */
+    async restore(data: string): Promise<void> {
       await cp(join(bases, (await backups()).at(-1) ?? ''), data, { recursive: true })
       await chmod(data, 0o700)
       await giveTo(owner, data)
     },
-    async untilArchived(ask) {
+    /** Waits until all up to now is archived; returns the name of the last segment. */
+    async untilArchived(ask: Ask): Promise<string> {
       const [row] = await ask('select pg_walfile_name(pg_switch_wal()) as name')
       const last = String(row?.name)
       await until(async () => (await readdir(wal)).includes(last), LIMIT_MS, `${last} is not archived.`)

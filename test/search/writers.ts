@@ -2,19 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 const SCRIPT = new URL('./writer.ts', import.meta.url).pathname
 
-export interface Writers {
-  /** Resolves when all have ended by themselves or were killed. */
-  done: Promise<void>
-  /** Kills one in the middle of what it does, and starts another in its place. */
-  killOne(): void
-}
+export type Writers = ReturnType<typeof startWriters>
 
 /**
  * Starts processes that index for some ms.
  *
  * @param importing every so manyth is an import
  */
-export function startWriters(url: string, count: number, duration: number, importing = Infinity): Writers {
+export function startWriters(url: string, count: number, duration: number, importing = Infinity) {
   let seed = 0
   let open = 0
   let finish = () => {}
@@ -42,8 +37,10 @@ export function startWriters(url: string, count: number, duration: number, impor
   }
   for (let number = 0; number < count; number++) start()
   return {
+    /** Resolves when all have ended by themselves or were killed. */
     done,
-    killOne() {
+    /** Kills one in the middle of what it does, and starts another in its place. */
+    killOne(): void {
       const victim = running[0]
       if (victim === undefined) return
       start()

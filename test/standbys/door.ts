@@ -12,16 +12,7 @@ import { listen } from '../fleet.ts'
  */
 export type Passage = 'pass' | 'cut' | 'lose'
 
-export interface Door {
-  /** The address of a database behind the door. */
-  to(databaseUrl: string): string
-  /** Statements that came so far. */
-  statements(): number
-  /** Ends all connections, and lets nobody in until it is opened again. */
-  shut(): void
-  open(): void
-  close(): Promise<void>
-}
+export type Door = Awaited<ReturnType<typeof openDoor>>
 
 /**
  * @param server host and port of the server at present; a failover changes it
@@ -31,7 +22,7 @@ export interface Door {
 export async function openDoor(
   server: () => URL,
   meet: (statement: number, name: string) => Passage | Promise<Passage> = () => 'pass',
-): Promise<Door> {
+) {
   const connections = new Set<() => void>()
   let [count, isShut] = [0, false]
   const listener = createServer(client => {
@@ -72,17 +63,20 @@ export async function openDoor(
     for (const end of connections) end()
   }
   return {
-    to(databaseUrl) {
+    /** The address of a database behind the door. */
+    to(databaseUrl: string): string {
       const url = new URL(databaseUrl)
       url.host = `127.0.0.1:${port}`
       return url.href
     },
+    /** Statements that came so far. */
     statements: () => count,
     shut,
-    open() {
+    open(): void {
       isShut = false
     },
-    async close() {
+    async close(): Promise<void> {
+      /** Ends all connections, and lets nobody in until it is opened again. */
       shut()
       await new Promise(resolve => listener.close(resolve))
     },

@@ -3,12 +3,7 @@ import { startSite } from '../../crawler/site.ts'
 import { articlePage } from '../../normaliser/stored.ts'
 
 /** Outlets that name thousands of articles at once. */
-export interface FloodSite {
-  catalogue: { outlets: object[] }
-  /** Articles that were asked for. */
-  fetched(): number
-  close(): Promise<unknown>
-}
+export type FloodSite = Awaited<ReturnType<typeof startFloodSite>>
 
 /** Settings of a crawler that polls the site once and fetches its pages without a pause. */
 export const FLOODED = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '1ms' }
@@ -20,7 +15,7 @@ const FEED_LENGTH = 1_000
  * @param hosts on loopback addresses of their own, because politeness goes by host; each with two
  * feeds of a thousand
  */
-export async function startFloodSite(hosts: number): Promise<FloodSite> {
+export async function startFloodSite(hosts: number) {
   const sites = await Promise.all(Array.from({ length: hosts }, (_, host) => startSite(`127.3.0.${host + 1}`)))
   for (const [host, site] of sites.entries()) {
     const titleOf = (number: number) => `Raad ${host} spreekt over plan ${number}`
@@ -38,6 +33,7 @@ export async function startFloodSite(hosts: number): Promise<FloodSite> {
         outletOf(`g${host}.example`, [`${origin}/feed-0.xml`, `${origin}/feed-1.xml`]),
       ),
     },
+    /** Articles that were asked for. */
     fetched: () =>
       sites.reduce((sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length, 0),
     close: () => Promise.all(sites.map(site => site.close())),

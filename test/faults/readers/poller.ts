@@ -4,13 +4,7 @@ import type { Random } from '../random.ts'
 import type { Client, Page } from './client.ts'
 
 /** A client that follows the polling contract to the letter, and remembers what it was given. */
-export interface Poller {
-  name: string
-  seen: ReadonlyMap<string, Page['articles'][number]>
-  /** Polls until it is told to stop. */
-  run(): Promise<void>
-  stop(): void
-}
+export type Poller = ReturnType<typeof createPoller>
 
 export interface PollerOptions {
   name: string
@@ -25,7 +19,7 @@ export interface PollerOptions {
 
 const PAUSE_MS = 1_000
 
-export function createPoller(options: PollerOptions): Poller {
+export function createPoller(options: PollerOptions) {
   const { name, client, random, findings } = options
   const seen = new Map<string, Page['articles'][number]>()
   let stopping = false
@@ -78,13 +72,14 @@ export function createPoller(options: PollerOptions): Poller {
   return {
     name,
     seen,
-    async run() {
+    /** Polls until it is told to stop. */
+    async run(): Promise<void> {
       while (!stopping) {
         await poll()
         await sleep(PAUSE_MS)
       }
     },
-    stop() {
+    stop(): void {
       stopping = true
     },
   }

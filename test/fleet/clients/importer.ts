@@ -4,20 +4,13 @@ import { writeArchive } from '../../faults/site/article.ts'
 import { runScript } from '../../fleet.ts'
 
 /** Imports an archive in parts, each until the command says that it has all of it. */
-export interface Importer {
-  /** Articles of the parts that were begun. */
-  count(): number
-  /** Runs of the command, and those of them that failed. */
-  runs: { all: number; failed: number }
-  /** Ends with the part in hand. */
-  stop(): Promise<void>
-}
+export type Importer = ReturnType<typeof startImporter>
 
 const PART = 100
 const PARTS = 40
 
 /** @param env of the command; articles are promised an embedding for a later day */
-export function startImporter(seed: number, folder: string, env: NodeJS.ProcessEnv): Importer {
+export function startImporter(seed: number, folder: string, env: NodeJS.ProcessEnv) {
   const lines = writeArchive(seed, PART * PARTS)
     .trimEnd()
     .split('\n')
@@ -43,9 +36,12 @@ export function startImporter(seed: number, folder: string, env: NodeJS.ProcessE
   }
 
   return {
+    /** Runs of the command, and those of them that failed. */
     runs,
+    /** Articles of the parts that were begun. */
     count: () => part * PART,
-    async stop() {
+    /** Ends with the part in hand. */
+    async stop(): Promise<void> {
       stopping = true
       await importing
     },

@@ -4,12 +4,7 @@ import type { Findings } from '../../faults/findings.ts'
 import { makeKey } from '../../fleet.ts'
 
 /** Makes keys, and uses up the quota of one of them; both must be kept. */
-export interface KeyHolder {
-  /** Keys that `keys create` has printed. */
-  keys: readonly string[]
-  check(pool: Pool, findings: Findings): Promise<void>
-  stop(): Promise<void>
-}
+export type KeyHolder = Awaited<ReturnType<typeof startKeyHolder>>
 
 const CREATE_PAUSE_MS = 3_000
 const CHARGE_PAUSE_MS = 250
@@ -17,7 +12,7 @@ const PATIENCE_MS = 5_000
 const QUOTA = 100_000
 
 /** @param apis addresses of the APIs, which are asked in turn */
-export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly string[]): Promise<KeyHolder> {
+export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly string[]) {
   const keys: string[] = []
   const charged = await makeKey(env, 'charged', '--quota', String(QUOTA))
   const requests = { answered: 0, sent: 0 }
@@ -49,8 +44,9 @@ export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly stri
   const working = Promise.all([create(), charge()])
 
   return {
+    /** Keys that `keys create` has printed. */
     keys,
-    async check(pool, findings) {
+    async check(pool: Pool, findings: Findings): Promise<void> {
       for (const [turn, key] of keys.entries()) {
         const status = await ask(turn, key).catch(() => 0)
         if (status !== 200) findings.add(`Key ${turn + 1} of ${keys.length} was made, and is answered with ${status}.`)
@@ -63,7 +59,7 @@ export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly stri
       if (used < answered || used > sent)
         findings.add(`Of a quota ${used} requests are used, where ${answered} of ${sent} were answered.`)
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping = true
       await working
     },

@@ -6,17 +6,9 @@ const PAUSE_MS = 200
 const PATIENCE_MS = 3_000
 
 /** Writes a row again and again, and remembers which ones were answered. */
-export interface Marker {
-  /** When (ms since 1970) the latest row was answered. */
-  latest(): number
-  /** Every answered row must be there. */
-  check(pool: Pool, findings: Findings): Promise<void>
-  /** The rows that were answered. */
-  count(): number
-  stop(): Promise<void>
-}
+export type Marker = Awaited<ReturnType<typeof startMarker>>
 
-export async function startMarker(url: string): Promise<Marker> {
+export async function startMarker(url: string) {
   const pool = createPool(url, 'marker', () => {}, {
     max: 1,
     connectTimeout: PATIENCE_MS,
@@ -44,16 +36,19 @@ export async function startMarker(url: string): Promise<Marker> {
   }
 
   return {
+    /** When (ms since 1970) the latest row was answered. */
     latest: () => latest,
+    /** The rows that were answered. */
     count: () => answered.length,
-    async check(pool, findings) {
+    /** Every answered row must be there. */
+    async check(pool: Pool, findings: Findings): Promise<void> {
       const { rows } = await pool.query<{ mark: number }>('select mark from fleet_marks')
       const there = new Set(rows.map(({ mark }) => mark))
       const lost = answered.filter(mark => !there.has(mark))
       if (lost.length > 0)
         findings.add(`${lost.length} rows were answered and are lost, as the row ${lost[0]} of ${answered.length}.`)
     },
-    async stop() {
+    async stop(): Promise<void> {
       if (stopping) return
       stopping = true
       await writing

@@ -9,13 +9,7 @@ const START_MS = 60_000
 const ANSWER_MS = 2_000
 
 /** One member of a cluster of etcd. */
-export interface EtcdMember {
-  host: Host
-  url: string
-  put(key: string, value: string): Promise<void>
-  get(key: string): Promise<string | null>
-  isLeader(): Promise<boolean>
-}
+export type EtcdMember = ReturnType<typeof memberAt>
 
 /** Starts a member of one cluster on each host (`infra/ha/postgres/etcd.env`). */
 export async function startEtcd(box: Box, hosts: readonly Host[]): Promise<EtcdMember[]> {
@@ -51,7 +45,7 @@ export async function startEtcd(box: Box, hosts: readonly Host[]): Promise<EtcdM
   return members
 }
 
-function memberAt(host: Host, url: string): EtcdMember {
+function memberAt(host: Host, url: string) {
   /** The JSON form of etcd's API (gRPC gateway); keys and values are in base64. */
   async function call(path: string, body: unknown): Promise<unknown> {
     const answer = await fetch(`${url}/v3/${path}`, {
@@ -66,14 +60,14 @@ function memberAt(host: Host, url: string): EtcdMember {
   return {
     host,
     url,
-    async put(key, value) {
+    async put(key: string, value: string): Promise<void> {
       await call('kv/put', { key: base64(key), value: base64(value) })
     },
-    async get(key) {
+    async get(key: string): Promise<string | null> {
       const value = fieldOf(await call('kv/range', { key: base64(key) }), 'kvs', 0, 'value')
       return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : null
     },
-    async isLeader() {
+    async isLeader(): Promise<boolean> {
       const status = await call('maintenance/status', {})
       return fieldOf(status, 'leader') === fieldOf(status, 'header', 'member_id')
     },

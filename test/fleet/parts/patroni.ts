@@ -18,19 +18,7 @@ export const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWI
 export const PASSWORD = 'of-the-run'
 
 /** One Postgres that Patroni runs. */
-export interface PatroniMember {
-  host: Host
-  /** Where Postgres listens. */
-  port: number
-  rest: string
-  /** Its data folder. */
-  data: string
-  /** Starts Patroni again, after `host.stop('patroni')`. */
-  start(): Promise<void>
-  /** Runs `patronictl`, as an operator does. */
-  control(words: readonly string[], answers?: string): Promise<string>
-  role(): Promise<'primary' | 'standby' | null>
-}
+export type PatroniMember = Awaited<ReturnType<typeof startMember>>
 
 /** `patronictl` writes its reasons to both outputs. */
 function withOutput(error: Error & { stdout?: string; stderr?: string }): never {
@@ -91,7 +79,7 @@ async function startMember(
   etcd: readonly EtcdMember[],
   archive: Archive,
   advertised: string,
-): Promise<PatroniMember> {
+) {
   const { owner } = programs
   const home = join(host.folder, 'postgres')
   await mkdir(home, { mode: 0o700 })
@@ -133,11 +121,15 @@ async function startMember(
   await start()
   return {
     host,
+    /** Where Postgres listens. */
     port,
     rest: `http://${rest}`,
+    /** Its data folder. */
     data,
+    /** Starts Patroni again, after `host.stop('patroni')`. */
     start,
-    async control(words, answers = '') {
+    /** Runs `patronictl`, as an operator does. */
+    async control(words: readonly string[], answers?: string): Promise<string> {
       const script = 'from patroni.ctl import ctl; ctl(obj=None)'
       const running = run(programs.command, ['-c', script, ...words], {
         env: { PATH: process.env.PATH, ...program.env },
@@ -145,7 +137,7 @@ async function startMember(
       running.child.stdin?.end(answers)
       return (await running.catch(withOutput)).stdout
     },
-    async role() {
+    async role(): Promise<'primary' | 'standby' | null> {
       const is = async (path: string) =>
         (await fetch(`http://${rest}/${path}`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
       try {

@@ -9,17 +9,7 @@ import { askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
 import { startService } from './services.ts'
 
 /** Perscope on hosts of its own, before a Postgres of several members. */
-export interface Perscope {
-  hosts: readonly Host[]
-  /** Addresses of the APIs, one a host. */
-  apis: readonly string[]
-  /** The environment of commands that the runner runs; they use the first host's HAProxy. */
-  env: NodeJS.ProcessEnv
-  databaseUrl: string
-  /** The same through the HAProxy of that host. */
-  databaseUrlOn(host: Host): string
-  stop(): Promise<void>
-}
+export type Perscope = Awaited<ReturnType<typeof startPerscope>>
 
 export const DATABASE = 'perscope'
 
@@ -36,7 +26,7 @@ export async function readsOfStandbys(box: Box, { hosts }: Perscope): Promise<nu
 }
 
 /** Makes the database and its schema, and starts the services: an API and workers on each host. */
-export async function startPerscope(box: Box, members: readonly PatroniMember[]): Promise<Perscope> {
+export async function startPerscope(box: Box, members: readonly PatroniMember[]) {
   const stops: (() => Promise<unknown>)[] = []
   const servers = await startVectors(box, stops)
   const hosts = await Promise.all(['app1', 'app2'].map(name => box.addHost(name)))
@@ -57,11 +47,14 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
   }
   return {
     hosts,
+    /** Addresses of the APIs, one a host. */
     apis,
+    /** The environment of commands that the runner runs; they use the first host's HAProxy. */
     env: { ...env, DATABASE_URL: databaseUrl },
     databaseUrl,
-    databaseUrlOn: host => url(proxies[hosts.indexOf(host)]?.primary ?? ''),
-    async stop() {
+    /** The same through the HAProxy of that host. */
+    databaseUrlOn: (host: Host) => url(proxies[hosts.indexOf(host)]?.primary ?? ''),
+    async stop(): Promise<void> {
       for (const stop of stops) await stop()
     },
   }

@@ -20,15 +20,7 @@ export interface Copy {
 }
 
 /** One node of a cluster of Qdrant. */
-export interface QdrantNode {
-  host: Host
-  url: string
-  isReady(): Promise<boolean>
-  /** The copies of a collection that lie on this node. */
-  copies(collection: string): Promise<Copy[]>
-  /** The states of all copies on all nodes, as this node knows them. */
-  states(collection: string): Promise<string[]>
-}
+export type QdrantNode = ReturnType<typeof nodeAt>
 
 /** Starts a node of one cluster on each host, as its unit does (`infra/ha/qdrant`). */
 export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<QdrantNode[]> {
@@ -77,7 +69,7 @@ export async function startQdrantProxy(box: Box, host: Host, nodes: readonly Qdr
   return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY }
 }
 
-function nodeAt(host: Host, url: string): QdrantNode {
+function nodeAt(host: Host, url: string) {
   async function shardsOf(collection: string, place: 'local_shards' | 'remote_shards') {
     const answer = await fetch(`${url}/collections/${collection}/cluster`, {
       headers: { 'api-key': QDRANT_API_KEY },
@@ -96,8 +88,10 @@ function nodeAt(host: Host, url: string): QdrantNode {
     host,
     url,
     isReady: async () => (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
-    copies: collection => shardsOf(collection, 'local_shards'),
-    async states(collection) {
+    /** The copies of a collection that lie on this node. */
+    copies: (collection: string) => shardsOf(collection, 'local_shards'),
+    /** The states of all copies on all nodes, as this node knows them. */
+    async states(collection: string): Promise<string[]> {
       const all = [...(await shardsOf(collection, 'local_shards')), ...(await shardsOf(collection, 'remote_shards'))]
       return all.map(({ state }) => state)
     },

@@ -16,21 +16,7 @@ const PASSWORD = 'of-the-run'
 const SENTINEL_PASSWORD = 'of-the-sentinels'
 
 /** A host with Redis and a Sentinel. */
-export interface RedisMember {
-  host: Host
-  /** What Redis says of its role; null: it does not answer. */
-  role(): Promise<'master' | 'replica' | null>
-  /** Whether Redis takes a write. */
-  takesWrites(): Promise<boolean>
-  /** Whom this host's Sentinel takes for the master, as HOST:PORT; null: it does not answer. */
-  master(): Promise<string | null>
-  /**
-   * Whether the Sentinel takes part. One that was paused looks on for 30 s first (its "tilt mode").
-   */
-  takesPart(): Promise<boolean>
-  /** The Redis of this host, as HOST:PORT. */
-  address: string
-}
+export type RedisMember = ReturnType<typeof memberAt>
 
 /** How the members are reached. */
 interface Access {
@@ -152,24 +138,31 @@ function portLines({ folder }: Host, port: number, { authority }: Access): strin
 
 const lines = (...all: string[]) => `${all.join('\n')}\n`
 
-function memberAt(host: Host, access: Access): RedisMember {
+function memberAt(host: Host, access: Access) {
   const { port, sentinelPort } = access
   const toRedis = { host: host.address, port, password: PASSWORD, authority: access.authority }
   const toSentinel = { ...toRedis, port: sentinelPort, password: SENTINEL_PASSWORD }
   return {
     host,
+    /** The Redis of this host, as HOST:PORT. */
     address: `${host.address}:${port}`,
-    async role() {
+    /** What Redis says of its role; null: it does not answer. */
+    async role(): Promise<'master' | 'replica' | null> {
       const text = await say(toRedis, 'info', 'replication')
       if (typeof text !== 'string') return null
       return text.includes('role:master') ? 'master' : 'replica'
     },
+    /** Whether Redis takes a write. */
     takesWrites: async () => (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
-    async takesPart() {
+    /**
+     * Whether the Sentinel takes part. One that was paused looks on for 30 s first (its "tilt mode").
+     */
+    async takesPart(): Promise<boolean> {
       const text = await say(toSentinel, 'info', 'sentinel')
       return typeof text === 'string' && text.includes('sentinel_tilt:0')
     },
-    async master() {
+    /** Whom this host's Sentinel takes for the master, as HOST:PORT; null: it does not answer. */
+    async master(): Promise<string | null> {
       const answer = await say(toSentinel, 'sentinel', 'get-master-addr-by-name', NAME)
       return Array.isArray(answer) ? answer.join(':') : null
     },
