@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import t from 'tap'
 import { SETTINGS } from '../../shared/config/settings.ts'
-import { comments, documents, filesOf, programs, read, withoutComments } from './checkout.ts'
+import { commentLines, comments, documents, filesOf, programs, read, withoutComments } from './checkout.ts'
 
 /*
  * Documents and comments name only files, folders, npm scripts, settings and columns that exist.
@@ -33,6 +33,8 @@ const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
 /** Settings of Node and tap, and a file beside the test data. */
 const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'OPENSEARCH_JAVA_OPTS', 'TAP_GREP', 'TAP_TIMEOUT', 'INDEX.md'])
 const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
 t.test('paths from the root of the checkout', async t => {
   // Not inside of an address or a longer path; not where a placeholder follows.
@@ -93,7 +95,6 @@ t.test('links to a heading', async t => {
 })
 
 t.test('npm scripts, in messages too', async t => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const file of [...guides, ...programs()])
     for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s |--silent )?([a-z][a-z:-]*)/g))
       if (!(name in scripts)) t.fail(`${file} names npm run ${name}`)
@@ -156,4 +157,45 @@ t.test('docs/schema.md has every table and index', async t => {
           /^(bullmq|pgboss)$/.test(name),
         name,
       )
+})
+
+/* The commands of package.json stand in a table of the pages where people look for them. */
+
+const rows = ['README.md', 'docs/commands.md', 'CONTRIBUTING.md'].flatMap(file =>
+  read(file)
+    .split('\n')
+    .filter(line => line.startsWith('|')),
+)
+/** The first cells name commands: `npm start`, `npm run -s export > FILE`. */
+const listed = new Set(
+  rows
+    .flatMap(row => [...(row.split(' | ')[0] ?? '').matchAll(/\bnpm (?:run )?(?:-s )?([a-z][a-z:-]*)/g)])
+    .map(([, name]) => name),
+)
+
+t.test('every command of package.json is in a table of README.md, docs/commands.md or CONTRIBUTING.md', async t => {
+  const unlisted = Object.keys(scripts).filter(name => !listed.has(name))
+  t.strictSame(unlisted, [])
+})
+
+t.test('every program in scripts/ is a command of package.json, or part of one', async t => {
+  const programs = filesOf().filter(file => /^scripts\/[\w-]+\.(ts|mjs)$/.test(file))
+  const run = new Set(Object.values(scripts).flatMap(command => command.replaceAll(' ./', ' ').split(' ')))
+  // `bootstrap.mjs` is imported by `npm start` and `npm test`.
+  const unknown = programs.filter(file => !run.has(file) && file !== 'scripts/bootstrap.mjs')
+  t.ok(programs.length > 20)
+  t.strictSame(unknown, [])
+})
+
+const COLUMNS = 100
+
+t.test(`comments wrap at ${COLUMNS} columns`, async t => {
+  t.ok(programs().length > 500)
+  for (const file of programs().filter(name => /^(bench|scripts|search|services|shared|test|web)\//.test(name))) {
+    for (const { number, text } of commentLines(file)) {
+      // A line with an address may be longer.
+      if (text.length > COLUMNS && !/:\/\/|\S{60}/.test(text))
+        t.fail(`${file}:${number} is ${text.length} columns wide`)
+    }
+  }
 })

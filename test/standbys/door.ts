@@ -71,12 +71,12 @@ export async function openDoor(
     },
     /** Statements that came so far. */
     statements: () => count,
+    /** Ends all connections, and lets nobody in until it is opened again. */
     shut,
     open(): void {
       isShut = false
     },
     async close(): Promise<void> {
-      /** Ends all connections, and lets nobody in until it is opened again. */
       shut()
       await new Promise(resolve => listener.close(resolve))
     },

@@ -4,7 +4,6 @@ import { startTestCluster } from './servers.ts'
 
 /** The tests of pages, polls, totals, matching and visibility, as they stand. */
 const CONTRACT = [
-  'articles',
   'pages',
   'poll',
   'totals',

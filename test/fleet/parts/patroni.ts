@@ -129,7 +129,7 @@ async function startMember(
     /** Starts Patroni again, after `host.stop('patroni')`. */
     start,
     /** Runs `patronictl`, as an operator does. */
-    async control(words: readonly string[], answers?: string): Promise<string> {
+    async control(words: readonly string[], answers = ''): Promise<string> {
       const script = 'from patroni.ctl import ctl; ctl(obj=None)'
       const running = run(programs.command, ['-c', script, ...words], {
         env: { PATH: process.env.PATH, ...program.env },

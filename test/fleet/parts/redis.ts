@@ -155,7 +155,7 @@ function memberAt(host: Host, access: Access) {
     /** Whether Redis takes a write. */
     takesWrites: async () => (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
     /**
-     * Whether the Sentinel takes part. One that was paused looks on for 30 s first (its "tilt mode").
+     * Whether the Sentinel takes part. One that was paused looks on for 30 s first ("tilt mode").
      */
     async takesPart(): Promise<boolean> {
       const text = await say(toSentinel, 'info', 'sentinel')
