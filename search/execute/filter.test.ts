@@ -4,8 +4,9 @@ import t from 'tap'
 import type { TimeBounds } from '../query/filters.ts'
 import { and, or, type QueryNode, term } from '../query/parse.ts'
 import { columnsOf, decodeColumns, documentOrder, encodeColumns, type SegmentArticle } from '../segment/columns.ts'
-import { arraySet, docsOf, rangeSet } from '../segment/doc-id-set.ts'
+import { arraySet, docsOf, rangeSet, union } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
+import { createTopCollector } from './order.ts'
 import { applyFilter } from './plan.ts'
 import { compile } from './two-phase.ts'
 
@@ -114,4 +115,48 @@ t.test('columns tell the rule of their segment; those of a former version tell n
   const now = encodeColumns(columnsOf([], 1n, new Uint8Array(3), 1))
   t.equal(decodeColumns(now).rule, 1)
   t.equal(decodeColumns(now.subarray(0, -1)).rule, 0)
+})
+
+t.test('the first of some documents that stand in another order are found, and no others but equal ones', async () => {
+  const size = 1_500
+  const segment = segmentOf([{ seq: 1n, id: 'x', published: 0, ingested: 0, publisherNo: 1, authorNos: [] }])
+  const value = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 9_999 }), fc.constant(Number.NaN))
+  const asked = fc.record({
+    // Most values grow with the documents, as times of ingestion do.
+    ingested: fc.array(value, { minLength: size, maxLength: size }).map(all => all.map((one, doc) => one + doc * 7)),
+    docs: fc.uniqueArray(fc.integer({ min: 0, max: size - 1 }), { maxLength: size }),
+    dense: fc.boolean(),
+    grain: fc.constantFrom(1, 1_000),
+    dated: fc.constantFrom(null, size),
+    order: fc.constantFrom('asc' as const, 'desc' as const),
+    after: fc.option(fc.option(fc.integer({ min: 0, max: 9_000 }), { nil: null }), { nil: undefined }),
+    wanted: fc.integer({ min: 1, max: 30 }),
+  })
+  fc.assert(
+    fc.property(asked, ({ ingested, docs, dense, grain, dated, order, after, wanted }) => {
+      const some = arraySet(Uint16Array.from(docs).sort(), size)
+      const matches = dense ? union([some, rangeSet(0, size / 2, size)], size) : some
+      const position =
+        after === undefined
+          ? null
+          : { watermark: 0n, total: 0, estimate: false, last: { value: after, score: 0, id: 'x' } }
+      const top = createTopCollector({ sort: 'ingested_at', order, position, wanted, scored: false })
+      const values = Float64Array.from(ingested, one => Math.floor(one / grain) * grain)
+      const address = (doc: number) => ({ kind: 'stored' as const, segment, doc })
+      if (matches.count > 0)
+        top.collect(matches, {
+          ...{ published: values, ingested: values, dated, startsAt: null, offsets: null, idOf: () => null },
+          ...{ values: { publisherNo: doc => doc, eachAuthor() {} }, list: () => matches },
+          ...{ seqOf: BigInt, addressOf: address },
+        })
+      const keyOf = (one: number | null) =>
+        one === null || Number.isNaN(one) ? Infinity : order === 'asc' ? one : -one
+      const from = after === undefined ? -Infinity : keyOf(after)
+      const keys = Array.from(docsOf(matches), doc => keyOf(values[doc]!)).filter(key => key >= from)
+      const limit = keys.filter(key => key > from).sort((a, b) => a - b)[wanted - 1] ?? Infinity
+      const found = top.hits().map(hit => keyOf(hit.value))
+      assert.deepEqual(found.sort(), keys.filter(key => key <= limit).sort())
+    }),
+    { numRuns: 200 },
+  )
 })

@@ -2,6 +2,7 @@ import type { SegmentCache } from '../cache/segment-cache.ts'
 import { scoreInMemory } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { ScoringTerm } from '../query/match.ts'
+import { eachBit } from '../segment/arrays.ts'
 import { firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, docsOf, has, walk } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
@@ -186,7 +187,7 @@ function addFirst(hits: Hit[], matches: DocIdSet, segment: SegmentReader, page: 
   const docs =
     dated !== null && sort === 'published_at'
       ? docsInOrder(matches, values, dated, page)
-      : docsByValue(matches, values, page)
+      : docsByValue(matches, values, page, dated !== null)
   for (const doc of docs) {
     const value = values[doc]!
     hits.push({
@@ -243,34 +244,93 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
   })
 }
 
-/**
- * The sort values that a selection works on; the content does not matter between two selections.
- */
+/** The keys that a selection works on; the content does not matter between two selections. */
 const work = new Float64Array(65_536)
 
 /**
- * Documents stand in another order: the value of the last one wanted is found first, then all up to
- * it are taken.
+ * Documents stand in another order. Of a stored segment, blocks are looked at in the order of their
+ * first keys, until no block can hold a document of the page.
  */
-function docsByValue(matches: DocIdSet, values: Float64Array, { order, position, wanted }: PageOrder): number[] {
+function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, isStored: boolean): number[] {
+  const { order, position, wanted } = page
   const sign = order === 'asc' ? 1 : -1
-  // Ascending keys are the order of the page; what has no value comes last in either direction.
-  const keyOf = (value: number) => (Number.isNaN(value) ? Infinity : sign * value)
-  const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN)
-  const docs = docsOf(matches)
-  // Loops without callbacks: a list of everything has all documents of a segment here.
-  let beyond = 0
-  for (let at = 0; at < docs.length; at++) {
-    const key = keyOf(values[docs[at]!]!)
-    if (key > after) work[beyond++] = key
-  }
-  const limit = beyond <= wanted ? Infinity : smallest(work.subarray(0, beyond), wanted)
+  const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN, sign)
   const kept: number[] = []
-  for (let at = 0; at < docs.length; at++) {
-    const key = keyOf(values[docs[at]!]!)
-    if (key >= after && key <= limit) kept.push(docs[at]!)
+  let beyond = 0
+  /** The key of the last document that is wanted, as far as is known. */
+  let limit = Infinity
+  const take = (docs: Uint16Array) => {
+    for (let at = 0; at < docs.length; at++) {
+      const key = keyOf(values[docs[at]!]!, sign)
+      if (key < after || key > limit) continue
+      kept.push(docs[at]!)
+      if (key > after) work[beyond++] = key
+    }
+    if (beyond <= wanted) return
+    limit = smallest(work.subarray(0, beyond), wanted)
+    beyond = wanted
   }
-  return kept
+  if (isStored && matches.kind === 'bitmap') {
+    const { first, last, blocks } = zonesOf(values, sign)
+    for (const block of blocks) {
+      if (first[block]! > limit) break
+      if (last[block]! >= after) take(docsOfBlock(matches.bits, block))
+    }
+  } else {
+    const docs = docsOf(matches)
+    for (let to = docs.length; to > 0; to -= BLOCK) take(docs.subarray(Math.max(0, to - BLOCK), to))
+  }
+  return kept.filter(doc => keyOf(values[doc]!, sign) <= limit)
+}
+
+/** Ascending keys are the order of the page; what has no value comes last in either direction. */
+const keyOf = (value: number, sign: number) => (Number.isNaN(value) ? Infinity : sign * value)
+
+/** Documents of a block; so many bits are eight words. */
+const BLOCK = 256
+
+/** The documents of a block; they hold until the next call. */
+function docsOfBlock(bits: Uint32Array, block: number): Uint16Array {
+  const words = bits.subarray((block * BLOCK) >>> 5, ((block + 1) * BLOCK) >>> 5)
+  let end = 0
+  eachBit(words, bit => {
+    blockDocs[end++] = block * BLOCK + bit
+  })
+  return blockDocs.subarray(0, end)
+}
+
+const blockDocs = new Uint16Array(BLOCK)
+
+/** Which keys the blocks of a segment have (Lucene: DocValuesSkipper). */
+interface Zones {
+  /** By block. */
+  first: Float64Array
+  last: Float64Array
+  /** The blocks by their first keys. */
+  blocks: number[]
+}
+
+/** By the values, which never change, and the sign. */
+const knownZones = new WeakMap<Float64Array, Map<number, Zones>>()
+
+function zonesOf(values: Float64Array, sign: number): Zones {
+  const known = knownZones.get(values) ?? new Map<number, Zones>()
+  knownZones.set(values, known)
+  let zones = known.get(sign)
+  if (zones === undefined) {
+    const count = Math.ceil(values.length / BLOCK)
+    const [first, last] = [new Float64Array(count).fill(Infinity), new Float64Array(count).fill(-Infinity)]
+    for (let doc = 0; doc < values.length; doc++) {
+      const block = Math.floor(doc / BLOCK)
+      const key = keyOf(values[doc]!, sign)
+      if (key < first[block]!) first[block] = key
+      if (key > last[block]!) last[block] = key
+    }
+    const blocks = Array.from(first.keys()).sort((a, b) => (first[a] === first[b] ? 0 : first[a]! - first[b]!))
+    zones = { first, last, blocks }
+    known.set(sign, zones)
+  }
+  return zones
 }
 
 /** The n-th smallest of some numbers (Hoare's quickselect). Reorders them. */
