@@ -20,7 +20,7 @@ import type { WordIds } from './word-ids.ts'
  * Segments of former versions stay, so their rule does. Columns tell by which a segment was made.
  */
 const FORMER = { part: 1 / 2_048, met: Infinity, triples: 'frequent' } as const
-const CURRENT = { part: 1 / 8_192, met: 256, triples: 'listed' } as const
+const CURRENT = { part: 1 / 8_192, met: 512, triples: 'listed' } as const
 
 /** The rule of new segments; 0: that of former versions. */
 export const SHINGLE_RULE = 1
@@ -259,16 +259,19 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
+  /** By group: 1 where it is listed however few documents have it. */
+  const listed = createNumbers()
   each((at, doc, place) => {
     if (groups[place]! < 0) return
     const group = table.number(parts.first(at), parts.second(at))
+    if (group === listed.length) listed.push(parts.isListed(place) ? 1 : 0)
     groups[place] = group
     count.add(group, doc)
   })
   for (let place = 0; place < groups.length; place++) {
     const group = groups[place]!
-    if (group >= 0 && documents.at(group) < enough && !parts.isListed(place))
-      groups[place] = notListed(parts.hash(place))
+    if (group < 0 || documents.at(group) >= enough || listed.at(group) === 1) continue
+    groups[place] = notListed(parts.hash(place))
   }
   return { at: groups, documents }
 }
