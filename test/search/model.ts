@@ -7,6 +7,7 @@ import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { ArticleWriter, Indexer } from '../../search/types.ts'
 import type { Finished } from '../../services/normaliser/normalise.ts'
 import { indexBatch } from '../../services/normaliser/start.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -273,69 +274,63 @@ const BOUNDED = { pageNo: null, snippet: '', isBounded: true, hasVector: false }
 /** @param between waited for between the batches of a crawler, and before an import's segments */
 type Act = (pool: Pool, actor: Actor, ended: Ended, between: () => Promise<void>) => Promise<void>
 
-const ACTS: Record<Actor['kind'], Act> = {
-  async import(pool, { keys, most, least, piece, rest, ahead, stays, meetings }, ended, between) {
-    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
-    const build: typeof indexer.imported.build = articles => between().then(() => indexer.imported.build(articles))
+type Writer = { pool: Pool; indexer: Indexer; writer: ArticleWriter; patiently: typeof patiently }
+
+/** A writer with an indexer of its own. */
+const writing =
+  (work: (by: Writer, actor: Actor, ended: Ended) => Promise<void>): Act =>
+  async (pool, actor, ended, between) => {
+    const own = openIndexer(pool, SMALL_SEGMENTS_THREAD)
+    const build: Indexer['imported']['build'] = articles => between().then(() => own.imported.build(articles))
+    const notify = (last: bigint) => between().then(() => own.notify(last))
+    const indexer = { ...own, notify, imported: { ...own.imported, build } }
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+    try {
+      await work({ pool, indexer, writer, patiently: patienceOf(actor.meetings) }, actor, ended)
+      await pause(actor.stays)
+    } finally {
+      await own.close()
+    }
+  }
+
+/** Works at so many at a time, and rests after each. */
+async function piecemeal<T>(all: T[], size: number, rest: number, work: (part: T[]) => Promise<unknown>) {
+  for (let from = 0; from < all.length; from += size) {
+    await work(all.slice(from, from + size))
+    await pause(rest)
+  }
+}
+
+const ACTS: Record<Actor['kind'], Act> = {
+  import: writing(async (by, { keys, most, least, piece, rest, ahead }, ended) => {
     const told = { indexed: 0, known: 0 }
     const importer = openImporter({
-      ...{ pool, writer, embedDelay: 0, sizes: { most, least, text: 1_000_000 } },
-      ...{ indexer: { imported: { ...indexer.imported, build } }, ahead, patiently: patienceOf(meetings) },
+      ...{ ...by, embedDelay: 0, ahead, sizes: { most, least, text: 1_000_000 } },
       written({ indexed, known }) {
         told.indexed += indexed
         told.known += known
       },
     })
-    try {
-      for (const part of parts(keys, piece)) {
-        await importer.add(part.map(articleOf))
-        await pause(rest)
-      }
-      await importer.flush()
-      ended.told = told
-      await pause(stays)
-    } finally {
-      await indexer.close()
-    }
-  },
-  async crawler(pool, { keys, piece, rest, stays, meetings }, _, between) {
-    const patiently = patienceOf(meetings)
-    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
-    const notify = (last: bigint) => between().then(() => indexer.notify(last))
-    const writer = openArticleWriter({ pool, indexer: { ...indexer, notify }, embedDelay: 0 })
-    try {
-      for (const part of parts(keys, piece)) {
-        await patiently(() => writer.write(part.map(articleOf)))
-        await pause(rest)
-      }
-      await pause(stays)
-    } finally {
-      await indexer.close()
-    }
-  },
-  async normaliser(pool, { keys, piece, rest, stays, meetings }) {
-    const patiently = patienceOf(meetings)
-    const indexer = openIndexer(pool, SMALL_SEGMENTS_THREAD)
-    const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+    await piecemeal(keys, piece, rest, part => importer.add(part.map(articleOf)))
+    await importer.flush()
+    ended.told = told
+  }),
+  crawler: writing(({ writer, patiently }, { keys, piece, rest }) =>
+    piecemeal(keys, piece, rest, part => patiently(() => writer.write(part.map(articleOf)))),
+  ),
+  normaliser: writing(({ pool, writer, patiently }, { keys, piece, rest }) => {
     // The crawler finds an article under so many addresses. Another normaliser may have its pages.
-    const pages = keys.map((key, at) => `${key}/${keys.slice(0, at).filter(one => one === key).length}/${piece}`)
-    const urls = keys.map(key => articleOf(key).url)
-    try {
-      for (const part of parts([...keys.keys()], Math.min(piece, BATCH))) {
-        const values = [urls, pages].map(all => part.map(at => all[at]))
-        await patiently(() => pool.query(STORE_PAGES, values))
-        await patiently(async () => {
-          const { rows } = await pool.query<StoredRow>(READ_PAGES, [values[1]])
-          if (rows.length > 0) await indexBatch(writer, LOG, rows.map(finishedOf))
-        })
-        await pause(rest)
-      }
-      await pause(stays)
-    } finally {
-      await indexer.close()
-    }
-  },
+    const nth = (key: number, at: number) => keys.slice(0, at).filter(one => one === key).length
+    const pages = keys.map((key, at) => ({ url: articleOf(key).url, page: `${key}/${nth(key, at)}/${piece}` }))
+    return piecemeal(pages, Math.min(piece, BATCH), rest, async part => {
+      const names = part.map(({ page }) => page)
+      await patiently(() => pool.query(STORE_PAGES, [part.map(({ url }) => url), names]))
+      await patiently(async () => {
+        const { rows } = await pool.query<StoredRow>(READ_PAGES, [names])
+        if (rows.length > 0) await indexBatch(writer, LOG, rows.map(finishedOf))
+      })
+    })
+  }),
   async segments(pool, { keys, rest, ahead }) {
     for (const _ of keys.slice(0, 8)) {
       await makeSegments(pool, SEGMENT_SIZES, { ahead })
@@ -392,9 +387,6 @@ function finishedOf({ pageNo, outletNo, url }: StoredRow): Finished {
   const page = { pageNo, outletNo, interstitial: null, fingerprint, origins, lesson: [url], rights: NO_RIGHTS_STATED }
   return { article: { ...articleOf(keyOf({ url })), pageNo }, page }
 }
-
-const parts = (keys: number[], size: number) =>
-  Array.from({ length: Math.ceil(keys.length / size) }, (_, at) => keys.slice(at * size, (at + 1) * size))
 
 /** An actor whose keys stand for so many articles each, for segments of real sizes. */
 function enlarged(actor: Actor, scale: number): Actor {
