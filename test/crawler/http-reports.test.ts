@@ -29,25 +29,16 @@ type Report = [source: string, situation: string, stored: string | null, answer:
 const to = (location: (host: string) => string) => (host: string) =>
   `HTTP/1.1 302 Found\r\nLocation: ${location(host)}\r\nContent-Length: 0\r\n\r\n`
 
+const HALVES = [PAGE.slice(0, 20), PAGE.slice(20)]
+/** Texts as members of a gzip stream; bytes as they are. */
+const gzipped = (...parts: (string | Buffer)[]) =>
+  packed('gzip', Buffer.concat(parts.map(part => (typeof part === 'string' ? zlib.gzipSync(part) : part))))
+const deflated = (bytes: Buffer) => packed('deflate', bytes)
+
 const REPORTS: Report[] = [
-  [
-    'nodejs/node#7502, curl/curl#3796',
-    'bytes behind a gzip stream',
-    PAGE,
-    packed('gzip', Buffer.concat([zlib.gzipSync(PAGE), JUNK])),
-  ],
-  [
-    'urllib3/urllib3#1289, oven-sh/bun#33708',
-    'a gzip body of two members',
-    PAGE,
-    packed('gzip', Buffer.concat([zlib.gzipSync(PAGE.slice(0, 20)), zlib.gzipSync(PAGE.slice(20))])),
-  ],
-  [
-    'urllib3/urllib3#5271',
-    'bytes behind the second of two members',
-    PAGE,
-    packed('gzip', Buffer.concat([zlib.gzipSync(PAGE.slice(0, 20)), zlib.gzipSync(PAGE.slice(20)), JUNK])),
-  ],
+  ['nodejs/node#7502, curl/curl#3796', 'bytes behind a gzip stream', PAGE, gzipped(PAGE, JUNK)],
+  ['urllib3/urllib3#1289, oven-sh/bun#33708', 'a gzip body of two members', PAGE, gzipped(...HALVES)],
+  ['urllib3/urllib3#5271', 'bytes behind the second of two members', PAGE, gzipped(...HALVES, JUNK)],
   [
     'curl/curl#2368, curl/curl#8928, danmactough/node-feedparser#277',
     'labelled gzip, never compressed',
@@ -60,14 +51,9 @@ const REPORTS: Report[] = [
     'sindresorhus/decompress-response#34, request/request#2197',
     'deflate without the header of zlib',
     PAGE,
-    packed('deflate', zlib.deflateRawSync(PAGE)),
+    deflated(zlib.deflateRawSync(PAGE)),
   ],
-  [
-    'oven-sh/bun#31520',
-    'deflate with a small window',
-    PAGE,
-    packed('deflate', zlib.deflateSync(PAGE, { windowBits: 9 })),
-  ],
+  ['oven-sh/bun#31520', 'deflate with a small window', PAGE, deflated(zlib.deflateSync(PAGE, { windowBits: 9 }))],
   ['dondai44423/donsetch#290', 'a coding that is none', PAGE, plain('UTF-8')],
   [
     'nodejs/node#7136, curl/curl#7649',
