@@ -118,7 +118,7 @@ export interface Machines {
 }
 
 /** Processes of one host. `host`: the address from which they reach the database. */
-export type HostProcesses = { host: string } & Record<Services, number>
+export type HostProcesses = { host: string } & OfServices
 
 /** The database server, and the servers that follow it. */
 export interface PostgresServers {

@@ -36,7 +36,7 @@ t.test('every figure in rules and dashboard is one that the running services sho
   const servers = { DATABASE_URL: database.url, DATABASE_READ_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }
   const fleet = createFleet({ ...servers, LOG_LEVEL: 'warn' }, t)
   const shown = new Set<string>()
-  for (const service of ['api', 'crawler', 'normaliser', 'embedder'] as const satisfies ServiceName[]) {
+  for (const service of ['api', 'crawler', 'normaliser', 'embedder', 'notifier'] as const satisfies ServiceName[]) {
     const base = await startReady(fleet, service)
     const ready = await fetch(`${base}/readyz`)
     const { missing } = (await ready.json()) as { missing: Record<string, string> }

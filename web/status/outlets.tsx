@@ -136,7 +136,7 @@ function When({ at, now, isLoud }: { at: string | null; now: number; isLoud: boo
   )
 }
 
-const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
+const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
 
 const TONES = { bad: 'loud warn', none: 'zero', hint: 'hint', plain: '' }
 
@@ -176,6 +176,6 @@ function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
 function Hosts({ hosts }: Pick<Machines, 'hosts'>) {
   if (hosts === null) return <p class="hint">The hosts could not be read.</p>
   const columns = SERVICES.map(name => (name === 'api' ? 'API' : name))
-  const rows = hosts.map(one => ({ key: one.host, cells: SERVICES.map(name => one[name]) }))
+  const rows = hosts.map(one => ({ key: one.host, cells: SERVICES.map(name => one[name] ?? 0) }))
   return <Table columns={['Host', ...columns]} rows={rows} />
 }

@@ -43,6 +43,7 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
     apis.push(await startService(box, host, 'api', 'api', { ...own, ...read, METRICS_PORT: metricsPort(box) }))
     await startService(box, host, 'crawler', 'crawler', own)
     await startService(box, host, 'normaliser', 'normaliser', own)
+    await startService(box, host, 'notifier', 'notifier', own)
     if (index === 0) await startService(box, host, 'embedder', 'embedder', own)
   }
   return {
