@@ -49,10 +49,7 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
  *
  * @param seen newest `ingested_at` that a client may have; null: the time of the server
  */
-export async function goOn(
-  pool: Pool,
-  seen: Date | null,
-): Promise<{ articles: number; last: string | null; clock: string }> {
+export async function goOn(pool: Pool, seen: Date | null) {
   return transaction(pool, async client => {
     const before = await client.query<{ articles: number; last: Date | null }>(
       // Not `last_at`: an earlier run has moved it. An import may keep old times.

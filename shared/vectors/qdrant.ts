@@ -66,11 +66,7 @@ function openServer(config: QdrantSettings, timeout: number): Server {
   }
 }
 
-const createClient = (
-  { QDRANT_API_KEY }: QdrantSettings,
-  { origin, port, prefix }: QdrantAddress,
-  timeout: number,
-): QdrantClient =>
+const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix }: QdrantAddress, timeout: number) =>
   new QdrantClient({
     url: origin,
     port,

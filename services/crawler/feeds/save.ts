@@ -112,12 +112,7 @@ const MOST_TRIES = 5
  *
  * @returns null when the feed has left the catalogue meanwhile, or has no open gap
  */
-export const saveOlderPage = async (
-  pool: Pool,
-  feed: DueFeed,
-  named: Named[],
-  budget: Budget,
-): Promise<{ discovered: number; closed: boolean } | null> =>
+export const saveOlderPage = async (pool: Pool, feed: DueFeed, named: Named[], budget: Budget) =>
   transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null

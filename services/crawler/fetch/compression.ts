@@ -43,11 +43,8 @@ export function codingsOf(contentEncoding: string): string[] {
  *
  * @param maxBytes of the text. A compressed form that is twice as long is refused.
  */
-export const decompressing = (
-  body: AsyncIterable<Buffer>,
-  codings: string[],
-  maxBytes: number,
-): AsyncIterable<Buffer> => codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
+export const decompressing = (body: AsyncIterable<Buffer>, codings: string[], maxBytes: number) =>
+  codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
 

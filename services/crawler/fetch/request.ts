@@ -130,11 +130,7 @@ const USUAL_PIECE = 64
  *
  * @param read counts the bytes
  */
-async function* inFewPieces(
-  body: AsyncIterable<Buffer>,
-  read: { bytes: number },
-  { maxBytes, cut }: RequestLimits,
-): AsyncIterable<Buffer> {
+async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }, { maxBytes, cut }: RequestLimits) {
   let pieces = 0
   for await (const piece of body) {
     pieces += 1

@@ -21,11 +21,7 @@ function isProse(block: Block): boolean {
  * @param isHeadline whether a block repeats the page's title
  * @returns one truth value per block
  */
-export function chooseBlocks(
-  blocks: Block[],
-  region: ReadonlySet<number>,
-  isHeadline: (block: Block) => boolean,
-): boolean[] {
+export function chooseBlocks(blocks: Block[], region: ReadonlySet<number>, isHeadline: (block: Block) => boolean) {
   const chosen = blocks.map(
     block =>
       block.holders.some(holder => region.has(holder)) &&
