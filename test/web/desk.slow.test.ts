@@ -188,7 +188,7 @@ if (browserPath === undefined) {
     await names.nth(1).waitFor()
     t.strictSame(await names.allInnerTexts(), ['Brussels', 'Second'])
     await button(page, 'Move up: Second').click()
-    await page.locator('.feed-list li').first().getByText('Second').waitFor()
+    await page.locator('.feed-list li').first().getByText('Second', { exact: true }).waitFor()
     await page.getByLabel('Rename: Second').fill('Renamed')
     await page.keyboard.press('Tab')
     await names.getByText('Renamed').waitFor()
