@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { MAX_CITATIONS } from '../../shared/plans/citations.ts'
+import { revokeKey } from '../../shared/plans/keys.ts'
 import { read } from '../docs/checkout.ts'
 import { type Answered, ask, startTestApi } from './api.ts'
 
@@ -115,7 +116,7 @@ t.test('the Python of the document recomputes the digest from the CSV, whatever 
   t.same([part.code, / differs; 9 articles are not in the file/.test(part.out)], [1, true])
 })
 
-t.test('files have the articles of the citation that the plan covers, and count the others', async t => {
+t.test('files have the articles of the citation that the plan covers, and count the others (decision 46)', async t => {
   const { address, count } = (await cite(secret, 'q=brug')).json
   const { json } = await file(address, 'json')
   const shown = (await api.ask(secret, '/v1/articles?q=brug&per_page=100')).json.articles
@@ -162,6 +163,16 @@ t.test('the page is open: search, date, count, digest, and how to cite', async t
   t.same([none.status, none.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
   t.equal((await api.ask(null, `${address}?a=1`)).status, 422)
   t.equal((await api.ask(secret, address, { method: 'DELETE' })).status, 405)
+})
+
+t.test('a citation outlives its key (decision 47)', async t => {
+  const { secret: leaves, key } = await api.issue()
+  const { address } = (await cite(leaves, 'q=brug&outlet=dagkoerier')).json
+  const before = (await file(address, 'json')).json
+  t.ok(before.count > 0)
+  await revokeKey(api.pool, key.id)
+  t.equal((await file(address, 'json', leaves)).status, 401)
+  t.strictSame((await file(address, 'json')).json, before)
 })
 
 t.test('what is refused', async t => {
