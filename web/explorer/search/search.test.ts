@@ -79,5 +79,5 @@ t.test('what looks like an operator and is none is named', async t => {
   t.strictSame(hintsOf('or', 'boolean'), [])
   t.strictSame(hintsOf('metro*', 'keyword'), ['wildcard'])
   t.strictSame(hintsOf('“de metro”', 'boolean'), ['quotes'])
-  t.strictSame(hintsOf('"de metro" -staking', 'keyword'), ['ignoredQuotes', 'ignoredMinus'])
+  t.strictSame(hintsOf('"de metro" -staking', 'keyword'), ['ignored'])
 })
