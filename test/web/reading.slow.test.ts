@@ -145,6 +145,7 @@ if (browserPath === undefined) {
     const { page } = await open(t, `/?q=brussel&language=nl#key=${secret}`, wide)
     await cards(page).first().waitFor()
     await page.emulateMedia({ media: 'print' })
+    t.ok(await page.locator('.printed').isVisible())
     t.match(await page.locator('.printed').innerText(), /^brussel · Words · .* · http:\S+q=brussel\S+language=nl$/)
     for (const part of ['form', 'button:visible:not(.chip)', '.filters', '.insights', 'header'])
       t.equal(await page.locator(part).locator('visible=true').count(), 0, part)
