@@ -63,7 +63,7 @@ export const de: Words = {
       long: 'Schreiben Sie höchstens 191 Zeichen.',
     },
     hint: {
-      operator: word => `„${word}“ wird als Wort gelesen: Solche Operatoren gibt es nicht.`,
+      operator: word => `„${word}“ wird als Wort gelesen. „Ausdruck“ kennt AND, OR und NOT.`,
       wildcard: '* zählt nicht: Es gibt keine Platzhalter. Die Suche nach Wörtern findet alle Formen.',
       quotes: 'Nur gerade Anführungszeichen (") bilden eine Wendung.',
       ignored: 'Anführungszeichen und Minus zählen nur bei boolescher Suche.',
@@ -131,7 +131,7 @@ export const de: Words = {
     relevance: percent => `Nähe ${percent}`,
     near: (n, one) =>
       `${one ? '1 Artikel liegt' : `${n} Artikel liegen`} in der Bedeutung nah. Was folgt, kann von anderem handeln.`,
-    far: 'Nichts liegt in der Bedeutung nah. Diese Artikel kommen ihr am nächsten.',
+    far: 'Vielleicht liegt nichts in der Bedeutung nah. Diese Artikel kommen ihr am nächsten.',
     noDate: 'Ohne Datum',
     noTitle: 'Ohne Titel',
     places: (n, one, late) =>
@@ -166,7 +166,7 @@ export const de: Words = {
     timeline: 'Artikel im Lauf der Zeit',
     unit: 'Zeiteinheit',
     units: {
-      fitting: unit => `Passend (${unit})`,
+      fitting: unit => `Passend (${unit.replace('Pro', 'pro')})`,
       hour: 'Pro Stunde',
       day: 'Pro Tag',
       week: 'Pro Woche',
@@ -178,7 +178,8 @@ export const de: Words = {
     articles: 'Artikel',
     brush: 'Klicken Sie auf einen Balken oder ziehen Sie über mehrere, um die Suche einzugrenzen.',
     asTable: 'Diese Zahlen als Tabelle',
-    summary: (bars, unit, when, most) => `Balkendiagramm, ${unit}, ${bars} Balken. Am meisten: ${most}, ${when}.`,
+    summary: (bars, unit, when, most) =>
+      `Balkendiagramm, ${unit.replace('Pro', 'pro')}, ${bars} Balken. Am meisten: ${most}, ${when}.`,
     undated: n => `Ohne Datum: ${n}`,
     meaning: (found, of) => `${found} von ${of} Artikeln sind bisher nach Bedeutung zu finden.`,
     waiting: 'Blasse Balken: Ein Teil dieser Artikel ist noch nicht nach Bedeutung zu finden.',

@@ -62,7 +62,7 @@ export const en = {
       long: 'Write at most 191 characters.',
     },
     hint: {
-      operator: (word: string) => `“${word}” is read as a word: there are no such operators.`,
+      operator: (word: string) => `“${word}” is read as a word. “Expression” has AND, OR and NOT.`,
       wildcard: '* is ignored: there are no wildcards. Search by words finds all forms.',
       quotes: 'Only straight quotation marks (") make a phrase.',
       ignored: 'Quotation marks and a minus count only in a boolean search.',
@@ -130,7 +130,7 @@ export const en = {
     relevance: (percent: string) => `Closeness ${percent}`,
     near: (n: string, one: boolean) =>
       `${one ? '1 article is' : `${n} articles are`} close in meaning. What follows may be about something else.`,
-    far: 'Nothing is close to this in meaning. These articles come nearest.',
+    far: 'Perhaps nothing is close to this in meaning. These articles come nearest.',
     noDate: 'No date',
     noTitle: 'Without a title',
     places: (n: string, one: boolean, late: boolean) =>

@@ -63,7 +63,7 @@ export const fr: Words = {
       long: 'Écrivez au plus 191 caractères.',
     },
     hint: {
-      operator: word => `«\u00A0${word}\u00A0» est lu comme un mot\u00A0: il n’y a pas de tels opérateurs.`,
+      operator: word => `«\u00A0${word}\u00A0» est lu comme un mot. «\u00A0Expression\u00A0» a AND, OR et NOT.`,
       wildcard: '* est ignoré\u00A0: il n’y a pas de jokers. La recherche par mots trouve toutes les formes.',
       quotes: 'Seuls les guillemets droits (") forment une expression.',
       ignored: 'Les guillemets et le moins ne comptent que dans une recherche booléenne.',
@@ -131,7 +131,7 @@ export const fr: Words = {
     relevance: percent => `Proximité ${percent}`,
     near: (n, one) =>
       `${one ? '1 article a' : `${n} articles ont`} un sens proche. La suite peut parler d’autre chose.`,
-    far: 'Rien n’a un sens proche. Ces articles s’en approchent le plus.',
+    far: 'Peut-être que rien n’a un sens proche. Ces articles s’en approchent le plus.',
     noDate: 'Sans date',
     noTitle: 'Sans titre',
     places: (n, one, late) =>

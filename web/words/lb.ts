@@ -63,7 +63,7 @@ export const lb: Words = {
       long: 'Schreift héchstens 191 Zeechen.',
     },
     hint: {
-      operator: word => `„${word}“ gëtt als Wuert gelies: sou Operateure ginn et net.`,
+      operator: word => `„${word}“ gëtt als Wuert gelies. „Ausdrock“ kennt AND, OR an NOT.`,
       wildcard: '* zielt net: et gi keng Platzhalter. D’Sich no Wierder fënnt all d’Formen.',
       quotes: 'Nëmme riicht Undréckszeechen (") maachen e Saztdeel.',
       ignored: 'Undréckszeechen a Minus zielen nëmmen an enger boolescher Sich.',
@@ -131,7 +131,7 @@ export const lb: Words = {
     relevance: percent => `Noperschaft ${percent}`,
     near: (n, one) =>
       `${one ? '1 Artikel läit' : `${n} Artikele leien`} an der Bedeitung no. Wat duerno kënnt, kann vun eppes anerem handelen.`,
-    far: 'Näischt läit an der Bedeitung no. Dës Artikele kommen deem am nootsten.',
+    far: 'Vläicht läit näischt an der Bedeitung no. Dës Artikele kommen deem am nootsten.',
     noDate: 'Ouni Datum',
     noTitle: 'Ouni Titel',
     places: (n, one, late) =>
@@ -166,7 +166,7 @@ export const lb: Words = {
     timeline: 'Artikelen am Laf vun der Zäit',
     unit: 'Zäiteenheet',
     units: {
-      fitting: unit => `Passend (${unit.toLowerCase()})`,
+      fitting: unit => `Passend (${unit.replace('Pro', 'pro')})`,
       hour: 'Pro Stonn',
       day: 'Pro Dag',
       week: 'Pro Woch',
@@ -179,7 +179,7 @@ export const lb: Words = {
     brush: 'Klickt op e Balken oder zitt iwwer méi, fir d’Sich anzegrenzen.',
     asTable: 'Dës Zuelen als Tabell',
     summary: (bars, unit, when, most) =>
-      `Balkendiagramm, ${unit.toLowerCase()}, ${bars} Balken. Am meeschten: ${most}, ${when}.`,
+      `Balkendiagramm, ${unit.replace('Pro', 'pro')}, ${bars} Balken. Am meeschten: ${most}, ${when}.`,
     undated: n => `Ouni Datum: ${n}`,
     meaning: (found, of) => `${found} vun ${of} Artikele sinn bis elo no der Bedeitung ze fannen.`,
     waiting: 'Blatz Balken: En Deel vun dësen Artikelen ass nach net no der Bedeitung ze fannen.',

@@ -63,7 +63,7 @@ export const nl: Words = {
       long: 'Schrijf hoogstens 191 tekens.',
     },
     hint: {
-      operator: word => `“${word}” is als woord gelezen: zulke operatoren zijn er niet.`,
+      operator: word => `“${word}” is als woord gelezen. “Expressie” kent AND, OR en NOT.`,
       wildcard: '* telt niet: er zijn geen jokertekens. Zoeken op woorden vindt alle vormen.',
       quotes: 'Alleen rechte aanhalingstekens (") maken een frase.',
       ignored: 'Aanhalingstekens en een minteken tellen alleen bij booleaans zoeken.',
@@ -131,7 +131,7 @@ export const nl: Words = {
     relevance: percent => `Nabijheid ${percent}`,
     near: (n, one) =>
       `${one ? '1 artikel ligt' : `${n} artikelen liggen`} qua betekenis dichtbij. Wat volgt, kan over iets anders gaan.`,
-    far: 'Niets ligt qua betekenis dichtbij. Deze artikelen komen er het dichtst bij.',
+    far: 'Misschien ligt niets qua betekenis dichtbij. Deze artikelen komen er het dichtst bij.',
     noDate: 'Geen datum',
     noTitle: 'Zonder kop',
     places: (n, one, late) =>
