@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { blocksOf } from '../clients/examples.ts'
@@ -11,6 +11,10 @@ import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/ru
 
 const tools = await installPython('honcho==2.0.0')
 const skip = typeof tools === 'string' ? tools : false
+
+t.test('foreman ends what it starts: a shell gives way to its command', async t =>
+  t.notMatch(readFileSync(join(CHECKOUT, 'Procfile'), 'utf8'), /^\w+: (?!exec ).*\$/m),
+)
 
 t.test('honcho runs the Procfile beside the embedded servers, its API on the port that is set', { skip }, async t => {
   if (typeof tools === 'string') return
