@@ -3,8 +3,10 @@ import type { Config } from '../shared/config/config.ts'
 import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand } from '../shared/process/command.ts'
-import { causesOf } from '../status/causes.ts'
+import { usesRedis } from '../shared/queues/redis.ts'
+import { causesOf, FIRST } from '../status/causes.ts'
 import { readSurroundings } from '../status/surroundings.ts'
+import { unsetOf } from '../status/watch.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -33,11 +35,11 @@ const CHECKS: Record<string, string> = {
   machines: 'standbys, nodes and archives are well',
 }
 
-const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL' }
+const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL', unknown: '–' }
 
 interface Row {
   check: string
-  level: Cause['level'] | 'ok'
+  level: Cause['level'] | 'ok' | 'unknown'
   text: string
 }
 
@@ -46,7 +48,8 @@ await runCommand(
     name: 'doctor',
     about: [
       'Runs every check once: servers, schema, disk, memory, clock, network, services, outlets. Each line says what is wrong and',
-      'why, and the first thing to do. Exit code: 1 when a check has failed, else 0; a warning is no failure.',
+      'why, and the first thing to do; – is what could not be looked at. Exit code: 1 when a check has failed, else 0; a',
+      'warning is no failure.',
     ].join('\n'),
     usage: ['', '[--json]'],
     options: { json: { type: 'boolean', about: 'prints {"ok", "checks": [{"check", "level", "text"}]}' } },
@@ -55,9 +58,11 @@ await runCommand(
   async context => {
     const { options, print } = context
     const causes = await causesOfAll(context)
+    const unknown = unknownIn(causes, context.config)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       const found = causes.filter(cause => cause.check === check)
-      return found.length > 0 ? found : [{ check, level: 'ok', text: fine }]
+      if (found.length > 0) return found
+      return [unknown(check) ? { check, level: 'unknown', text: 'not looked at' } : { check, level: 'ok', text: fine }]
     })
     const ok = rows.every(({ level }) => level !== 'bad')
     if (options.json === true) print(JSON.stringify({ ok, checks: rows }))
@@ -65,6 +70,17 @@ await runCommand(
     return ok ? 0 : 1
   },
 )
+
+/** What could not be looked at: a check that finds nothing there is not in order. */
+function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
+  const away = causes.some(
+    ({ check, level, text }) => check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
+  )
+  const asked = config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
+  const alone = ['memory', ...asked]
+  const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
+  return check => (check === 'model' && noModel) || (away && !alone.includes(check))
+}
 
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
   if (config.DATABASE_URL === '') return causesWithoutDatabase(config)
