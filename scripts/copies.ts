@@ -45,7 +45,8 @@ await runCommand(
     about: [
       'Prints for each two outlets with the same texts who published whose text first: a line for each pair, with the',
       'number of articles of the later outlet, and their share of all its articles of these days whose text was compared.',
-      'Times are those of publication. Where they are equal, missing or without a time of day, the order is unknown.',
+      'Texts of less than 60 words are not compared. Times are those of publication. Where they are equal, missing or',
+      'without a time of day, the order is unknown.',
     ].join('\n'),
     usage: ['[--days N] [--csv | --json]'],
     options: {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { access, constants, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import product from '../package.json' with { type: 'json' }
 import { openArchive } from '../search/archive/archive.ts'
 import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
@@ -64,6 +65,8 @@ await runCommand(
     const format = readFormat(options)
     const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
     const { manifest } = options
+    // Said before a long export, not after it.
+    if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
     const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
     const { total, parts, close } = await select(context, pool)
     const out = createOutput()
