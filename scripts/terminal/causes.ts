@@ -16,16 +16,18 @@ import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/w
 /** ms that Qdrant and the model may take to answer. */
 const PATIENCE = 2_000
 
-/** The servers that do not serve this machine. */
+/** The servers that do not serve this machine, asked twice: a busy machine answers late. */
 export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
   const unset = unsetOf(config)
   const vectors = openVectorStore(config, PATIENCE)
-  return missingAmong({
+  const questions = {
     postgres: () => pool.query('select 1'),
     ...(usesRedis(config) ? { redis: () => readRedis(config) } : {}),
     ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
-  })
+  }
+  const away = await missingAmong(questions)
+  return missingAmong(Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)))
 }
 
 async function askModel(config: Config): Promise<void> {
