@@ -27,6 +27,15 @@ else {
     await asked.stop()
     t.same(asked.failed(), [])
     t.ok(served(0) > 0 && served(1) > 0, `${served(0)} and ${served(1)} requests`)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'limits' } })
+    const headers = { authorization: `Bearer ${balanced.secret}`, 'content-type': 'application/json' }
+    for (let call = 0; call < 6; call++) {
+      const told = await fetch(`http://127.0.0.1:${balanced.port}/mcp`, { method: 'POST', body, headers })
+      t.match(await told.json(), { result: { structuredContent: { data: { plan: {} } } } })
+    }
+    const logs = () => balanced.apis.map(({ log }) => log().match(/"tool":"limits"/g)?.length ?? 0)
+    await until(() => logs()[0]! + logs()[1]! === 6, 10_000)
+    t.ok(logs().every(Boolean), 'agents are balanced, and their tools stand in the log')
   })
 
   t.test('APIs that are replaced one after the other cost no request', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { registry } from '../../shared/metrics.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
 import { type Answered, ask, startTestApi } from './api.ts'
 import { sendRaw } from './raw.ts'
@@ -223,4 +224,6 @@ t.test('fifty calls at once are answered, and any process answers any of them', 
   const body = JSON.stringify(called('search_news', { q: 'brug', per_page: 10, cursor: structured.next_cursor }))
   const next = await ask(`${base}/mcp`, owner.secret, { method: 'POST', body, headers: JSON_TYPE })
   t.equal(next.json.result.structuredContent.articles.length, 10)
+  const figures = await registry.metrics()
+  t.match(figures, /api_request_seconds_count\{operation="mcp",search="\w+",status="200"[^}]*\} \d{2}/)
 })

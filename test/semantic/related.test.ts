@@ -142,6 +142,16 @@ t.test('decision 43: related are the closest within three days, one of each text
   t.match(explained, reasons, 'explain tells why')
   t.equal(explained.length, reasons.length)
   t.match(await world.fleet.script('explain', 'a0'), /^ +\+3 days +1\.000 \(shown from 0\.\d+\) +fr +a81 +a81$/m)
+  const called = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'find_related', arguments: { id: 'a0' } },
+  }
+  const headers = { 'content-type': 'application/json' }
+  const told = await ask(`${base}/mcp`, keys.all ?? '', { method: 'POST', body: JSON.stringify(called), headers })
+  t.same(told.json.result.structuredContent, json, 'agents are told the same')
+  t.match(told.json.result.content[0].text, /a81/)
   const { article } = json.data[0]
   t.same(article, (await ask(`${base}/explore/articles/${article.id}`, keys.all ?? '')).json.data, 'as in /v1')
 })
