@@ -211,12 +211,21 @@ async function withImporter(
   const pool = context.openPool({ statementTimeout: 0 })
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const embedDelay = config.EMBED_DELAY
+  const groups = openCopyGroups(pool)
+  // Groups are found while the next segment is made. What fails here, the pass at the end does.
+  let grouping: Promise<void> | null = null
   const importer = openImporter({
     ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },
     patiently: work => whileAway(work, context),
     written({ indexed, known }) {
       counts.indexed += indexed
       counts.known += known
+      grouping ??= groups
+        .pass(context.signal)
+        .catch(() => {})
+        .finally(() => {
+          grouping = null
+        })
     },
   })
   try {
@@ -226,7 +235,7 @@ async function withImporter(
     // An interrupted import waits for the segment on its way and counts it, unless that takes long.
     await Promise.race([importer.stop(), pause(LAST_WRITES, undefined, { ref: false })])
   }
-  const groups = openCopyGroups(pool)
+  await grouping
   await whileAway(() => groups.pass(context.signal), context)
 }
 
