@@ -11,8 +11,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** What goes on beside every request: new articles and names are taken in, alerts are looked at. */
 const BESIDE =
   /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage))\.ts$/
-/** What only runs where a row or a list is not in memory. */
-const COLD = ['/arrays.ts', '/search/store/postgres-articles.ts']
+/** What only runs where a row or a list is not in memory, or while the index is read ahead. */
+const COLD = ['/arrays.ts', '/search/store/postgres-articles.ts', '/search/store/postgres-segments.ts', '/warm-up.ts']
 
 t.test('a warm request runs through the files that docs/architecture.md lists, and no others', async t => {
   const [, after = ''] = read('docs/architecture.md').split('## A request, file by file\n')
