@@ -71,7 +71,7 @@ await runCommand(
   },
 )
 
-/** What could not be looked at: a check that finds nothing there is not in order. */
+/** Tells the checks that could not look. They found nothing; that is not well. */
 function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
   const away = causes.some(
     ({ check, level, text }) => check === 'database' && level === 'bad' && !text.includes(FIRST.standby),

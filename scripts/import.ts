@@ -212,7 +212,7 @@ async function withImporter(
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const embedDelay = config.EMBED_DELAY
   const groups = openCopyGroups(pool)
-  // Groups are found while the next segment is made. What fails here, the pass at the end does.
+  // Finds groups while the thread makes the next segment. The pass at the end tries failures again.
   let grouping: Promise<void> | null = null
   const importer = openImporter({
     ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },

@@ -97,7 +97,7 @@ export function parseBoolean(q: string): ParsedQuery {
   return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
 }
 
-/** What begins or ends a word. */
+/** Signs that begin or end a word. */
 export const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
 
 /** A minus before a word or a quotation mark, with no word and no other minus before it. */

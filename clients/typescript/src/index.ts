@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
   return client
 }
 
-/** What the contract does not take is asked for beside it. */
+/** Asks beside the contract for expressions and exact outlets, which `/v1` refuses. */
 const articlesPath = ({ search, outlets }: ArticlesQuery): string =>
   search === 'expression' || (outlets ?? '').length > 0 ? '/explore/articles' : '/v1/articles'
 

@@ -73,7 +73,7 @@ export function plannedOf(request: ArticlesRequest, plan: Plan, start = startOf(
   return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
 }
 
-/** What a plan lets its reader see now. */
+/** The part of the articles that a plan covers now. */
 export const coveredBy = (plan: Plan): Coverage => ({ countries: plan.countries, since: startOf(plan) })
 
 const startOf = ({ history }: Plan) => historyStart(history, new Date())
