@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { type Backup, describeBackup, dump, toolsFor } from './backup/archive.ts'
 import { serverVersion } from './backup/database.ts'
+import { type Backup, describeBackup, dump, toolsFor } from './backup/dump.ts'
 import { confirm } from './terminal/terminal.ts'
 
 await runCommand(

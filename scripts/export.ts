@@ -11,7 +11,6 @@ import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { readInstant } from './archive/article.ts'
 import {
   countArchive,
   createFormat,
@@ -22,7 +21,8 @@ import {
   readFound,
   readSelection,
   SELECTION_OPTIONS,
-} from './archive/export.ts'
+} from './articles/export.ts'
+import { readInstant } from './articles/line.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(

@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Ajv, type JSONSchemaType } from 'ajv'
-import { prepareText } from '../search/indexing/article.ts'
+import { prepareText } from '../search/indexing/new-article.ts'
 import { openFeedParser } from '../services/crawler/feeds/parsing/parser.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
 import { isAllowed, readRobots, statedOf } from '../services/crawler/fetch/robots.ts'
 import { readTdmFile, ruleFor } from '../services/crawler/fetch/tdm.ts'
 import { judge } from '../services/crawler/verdict.ts'
-import type { Composition } from '../services/normaliser/article.ts'
+import type { Composition } from '../services/normaliser/compose.ts'
 import { composerOptions, openComposer } from '../services/normaliser/composer.ts'
 import { isOften } from '../services/normaliser/interstitials/served.ts'
 import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/normaliser/template.ts'
@@ -16,7 +16,7 @@ import type { Config } from '../shared/config/config.ts'
 import { type FeedEntry, NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
 import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { type Line, readLines } from './archive/groups.ts'
+import { type Line, readLines } from './articles/groups.ts'
 
 const ajv = new Ajv({ strict: true })
 const text = { type: 'string' } as const

@@ -11,10 +11,10 @@ import { openCopyGroups } from '../shared/copies/pass.ts'
 import { counted } from '../shared/log/printable.ts'
 import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
-import { dropRights } from '../shared/process/rights.ts'
-import { type Group, orSilence, readGroups } from './archive/groups.ts'
-import { openArchiveReader } from './archive/reader.ts'
-import { whileAway } from './archive/while-away.ts'
+import { dropPrivileges } from '../shared/process/privileges.ts'
+import { type Group, orSilence, readGroups } from './articles/groups.ts'
+import { openArchiveReader } from './articles/reader.ts'
+import { whileAway } from './articles/while-away.ts'
 import { createRateLimit, type RateLimit } from './reindex/run.ts'
 import { archiveBar, type ProgressBar } from './terminal/terminal.ts'
 
@@ -76,7 +76,7 @@ await runCommand(
     const source = file === '-' ? process.stdin : await openFile(file)
     // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
     lowerPriority()
-    const problem = dropRights()
+    const problem = dropPrivileges()
     if (problem !== null) context.say(problem)
     const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
     source.on('error', (error: Error) => stream.destroy(error))

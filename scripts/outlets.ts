@@ -6,7 +6,7 @@ import type { SharedFeed } from '../shared/outlets/catalogue.ts'
 import { dayAgo } from '../shared/outlets/days.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { dropRights } from '../shared/process/rights.ts'
+import { dropPrivileges } from '../shared/process/privileges.ts'
 import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../status/health.ts'
 import { ago, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '../status/words.ts'
 import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
@@ -118,7 +118,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
   const outlets = await readOutlets(context, file)
   // Opened while the process has all its rights. Nothing is written before the end.
   const to = typeof options.write === 'string' ? await open(options.write, 'a') : null
-  const problem = dropRights()
+  const problem = dropPrivileges()
   if (problem !== null) say(problem)
   const bar = outletsBar(options.json === true ? null : outlets.length)
   let done = 0

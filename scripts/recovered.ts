@@ -1,7 +1,7 @@
 import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
-import { readInstant } from './archive/article.ts'
+import { readInstant } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepBounds } from './backup/database.ts'
 
 /** Clocks of servers differ by seconds. A time far ahead is a typing error. */

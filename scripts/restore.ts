@@ -6,15 +6,6 @@ import { counted } from '../shared/log/printable.ts'
 import { createPool, FIRST_SCHEMA, type Pool, UNFINISHED } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
-  type Backup,
-  checkFormat,
-  checkWhole,
-  describeBackup,
-  load,
-  QUEUE_SCHEMAS,
-  toolsFor,
-} from './backup/archive.ts'
-import {
   begin,
   checkNobodyConnected,
   compareVectors,
@@ -23,6 +14,7 @@ import {
   keepBounds,
   serverVersion,
 } from './backup/database.ts'
+import { type Backup, checkFormat, checkWhole, describeBackup, load, QUEUE_SCHEMAS, toolsFor } from './backup/dump.ts'
 import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 

@@ -3,7 +3,7 @@ import { constants, existsSync } from 'node:fs'
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { KEYED_SERVERS, PORTS } from '../../shared/config/beside.ts'
+import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded.ts'
 import { diskProblem, errorCode, notAFolder, Problem, readIfThere, readRecord, writeWhole } from './files.ts'
 import { lockFile } from './lock.ts'
 

@@ -1,4 +1,4 @@
-import { BOT_PATH } from '../../services/api/pages/bot.ts'
+import { BOT_PATH } from '../../services/api/site/bot.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { productToken } from '../../shared/outlets/rights.ts'

@@ -14,7 +14,7 @@ import {
   signalInWords,
   withFiles,
 } from '../../shared/outlets/rights.ts'
-import { readStops, type Stop, type Stopped, stopsInWords, TDM_VALUES } from '../../shared/outlets/stops.ts'
+import { readStops, type Stop, type Stopped, stopsInWords, TDM_VALUES } from '../../shared/outlets/stopped-pages.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'

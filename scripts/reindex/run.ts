@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
-import { readInstant } from '../archive/article.ts'
+import { readInstant } from '../articles/line.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
 export interface Selection {

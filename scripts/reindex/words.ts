@@ -1,7 +1,7 @@
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
 import type { DocumentWords } from '../../search/types.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { openTextThreads } from '../archive/reader.ts'
+import { openTextThreads } from '../articles/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
 /** Articles without a segment that are done at a time. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PORTS, RUNNING, runningLines } from '../../shared/config/beside.ts'
+import { PORTS, RUNNING, runningLines } from '../../shared/config/embedded.ts'
 import { metricsOfStart } from '../start/services.ts'
 
 t.test('metrics are those of the npm start that runs on the same folder and database', async t => {

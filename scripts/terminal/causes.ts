@@ -9,9 +9,9 @@ import { type Missing, missingAmong } from '../../shared/process/health.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { readRedis, usesRedis } from '../../shared/queues/redis.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
+import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/cause-watch.ts'
 import { causesOf } from '../../status/causes.ts'
 import { readSurroundings } from '../../status/surroundings.ts'
-import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/watch.ts'
 
 /** ms that Qdrant and the model may take to answer. */
 const PATIENCE = 2_000

@@ -3,7 +3,7 @@ import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase } from '../../test/database.ts'
 import { type ArticleQuery, NO_FILTERS, openIndex, parseKeyword, SEARCH_SETTINGS } from '../index.ts'
 import { openIndexer } from '../indexer.ts'
-import type { NewArticle } from '../indexing/article.ts'
+import type { NewArticle } from '../indexing/new-article.ts'
 import { openArticleWriter } from '../indexing/writer.ts'
 
 /**

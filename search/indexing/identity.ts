@@ -3,7 +3,7 @@ import { foldName } from '../analysis/index.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
-import type { NewArticle } from './article.ts'
+import type { NewArticle } from './new-article.ts'
 
 /** The identity of an article by its addresses: new with this id, or known under that id. */
 export interface Claim {

@@ -16,8 +16,8 @@ import {
 } from '../store/postgres-segment-writer.ts'
 import { openReads } from '../store/segment-store.ts'
 import type { ArticleWriter, Importer, Indexer, WrittenRow } from '../types.ts'
-import type { NewArticle } from './article.ts'
 import { type Claim, claimIdentities, findKnown, registerNames } from './identity.ts'
+import type { NewArticle } from './new-article.ts'
 import { AHEAD } from './scheduler.ts'
 import { segmentOf } from './segments.ts'
 import {

@@ -7,7 +7,7 @@ import { until } from '../../test/fleet.ts'
 import { newArticle } from '../../test/search/short-articles.ts'
 import { openDoor } from '../../test/standbys/door.ts'
 import { openIndexer } from '../indexer.ts'
-import type { NewArticle } from './article.ts'
+import type { NewArticle } from './new-article.ts'
 import { openArticleWriter, takeNumbers } from './writer.ts'
 
 const { database, pool } = await createTestPool(t)

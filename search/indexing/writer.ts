@@ -2,6 +2,7 @@ import { createPace } from '../pace.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
 import type { ArticleWriter, Indexer, WriteOptions, WrittenOutcome, WrittenRow } from '../types.ts'
+import { claimIdentities, type NamesOf, registerNames } from './identity.ts'
 import {
   type ArticleRights,
   type Indexed,
@@ -9,8 +10,7 @@ import {
   type PreparedText,
   prepareText,
   storable,
-} from './article.ts'
-import { claimIdentities, type NamesOf, registerNames } from './identity.ts'
+} from './new-article.ts'
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50

@@ -24,12 +24,12 @@ import { listen, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
 import { createHttpServer } from './http/server.ts'
-import type { OperatorParts } from './pages/operators.ts'
-import { webBundle } from './pages/web.ts'
-import { openServers, type Servers } from './reading/servers.ts'
 import { startTelling } from './searches/telling.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
+import type { OperatorParts } from './site/operators.ts'
+import { webBundle } from './site/web.ts'
+import { openServers, type Servers } from './standbys/servers.ts'
 import { obeyPrimary } from './worker.ts'
 
 /**
@@ -152,7 +152,7 @@ function connectionLimits(processes: number, isBehindProxy: boolean): Partial<Ht
 
 /** They alone need the library of the queues, a tenth of all modules. */
 async function operatorPages(parts: OperatorParts) {
-  const { openOperatorPages } = await import('./pages/operators.ts')
+  const { openOperatorPages } = await import('./site/operators.ts')
   return openOperatorPages(parts)
 }
 

@@ -1,9 +1,9 @@
-import { prepareText } from '../../search/indexing/article.ts'
+import { prepareText } from '../../search/indexing/new-article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { RightsRules } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
-import { type Composition, composeArticle } from './article.ts'
+import { type Composition, composeArticle } from './compose.ts'
 import { loadModels } from './languages/detection.ts'
 import type { Template } from './template.ts'
 

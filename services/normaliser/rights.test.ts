@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
-import { type Composition, composeArticle } from './article.ts'
+import { type Composition, composeArticle } from './compose.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 const TITLE = 'Brug over de Schelde blijft dicht'

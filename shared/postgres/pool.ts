@@ -214,7 +214,7 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
  * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
  * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
  * `alerts` those of alerts. The secret of a history tells servers that hold the history from others
- * (services/api/reading).
+ * (services/api/standbys).
  */
 export async function loadSharedSecret(
   db: Queryable,

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { RUNNING, withEmbeddedKeys } from '../config/beside.ts'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
+import { RUNNING, withEmbeddedKeys } from '../config/embedded.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { describe, printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../metrics.ts'
@@ -11,7 +11,7 @@ import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { keepCompiled, makeCompiledFolder, processNumber } from './node.ts'
-import { ACCOUNTS, dropRights, firstOpenPort } from './rights.ts'
+import { ACCOUNTS, dropPrivileges, firstOpenPort } from './privileges.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
 
 /** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
@@ -166,7 +166,7 @@ function endOnUnhandledError(log: Logger, databaseUrl: string): void {
 
 function giveUpRights(log: Logger): void {
   if (process.geteuid?.() === 0) makeCompiledFolder(ACCOUNTS.services)
-  const problem = dropRights()
+  const problem = dropPrivileges()
   if (problem !== null) log.warn(problem)
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Composition } from '../../services/normaliser/article.ts'
+import type { Composition } from '../../services/normaliser/compose.ts'
 import type { ComposeTask } from '../../services/normaliser/composer-worker.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { composeArticle } from '../../services/normaliser/article.ts'
+import { composeArticle } from '../../services/normaliser/compose.ts'
 import { jsonLd, storedPage } from './pages.ts'
 
 /**

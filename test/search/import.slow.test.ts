@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { whileAway } from '../../scripts/archive/while-away.ts'
+import { whileAway } from '../../scripts/articles/while-away.ts'
 import { openIndex } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'

@@ -1,5 +1,5 @@
 import type { SearchIndex } from '../../search/index.ts'
-import { prepareText } from '../../search/indexing/article.ts'
+import { prepareText } from '../../search/indexing/new-article.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

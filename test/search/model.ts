@@ -251,7 +251,7 @@ function useCurrent(cluster: Cluster): string {
 /** ms that a writer waits for Postgres. */
 const PATIENCE = 60_000
 
-/** As `scripts/archive/while-away.ts` does, in shorter steps. */
+/** As `scripts/articles/while-away.ts` does, in shorter steps. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE
   for (;;) {

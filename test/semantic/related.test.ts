@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { createClient } from '../../clients/typescript/src/index.ts'
-import { RELATED_SCHEMA } from '../../services/api/explore/article.ts'
+import { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import { createKey, type Plan } from '../../shared/plans/keys.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'

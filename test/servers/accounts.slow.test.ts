@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isFree } from '../../infra/embedded/data-directory.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
-import { ACCOUNTS } from '../../shared/process/rights.ts'
+import { ACCOUNTS } from '../../shared/process/privileges.ts'
 import { createFleet, heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, rootOnly, runServers, temporaryFolder } from './running.ts'
 

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { followHistory } from '../../services/api/reading/history.ts'
-import { openStandbys } from '../../services/api/reading/servers.ts'
+import { followHistory } from '../../services/api/standbys/history.ts'
+import { openStandbys } from '../../services/api/standbys/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { PATIENT } from '../database.ts'

@@ -44,7 +44,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/archive/writer.ts',
     'search/index.ts',
     'search/indexer.ts',
-    'search/indexing/article.ts',
+    'search/indexing/new-article.ts',
     'search/indexing/import.ts',
     'search/indexing/writer.ts',
     'search/analysis/index.ts',

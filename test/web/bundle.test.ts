@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { bundlePages } from '../../services/api/pages/web.ts'
+import { bundlePages } from '../../services/api/site/web.ts'
 import { startTestApi } from '../contract/api.ts'
 
 const api = await startTestApi(t)

@@ -10,7 +10,7 @@ import { createProblems, createValuesReader, readQueryString } from '../contract
 import { readSearch } from '../contract/request.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
-import { type Asked, findOne } from './article.ts'
+import { type Asked, findOne } from './article-by-id.ts'
 
 const ID = {
   id: {

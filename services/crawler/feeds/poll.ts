@@ -9,9 +9,9 @@ import { HELD_FOR } from '../verdict.ts'
 import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
 import type { Named } from './parsing/parse.ts'
-import { type PartsRead, readParts } from './parts.ts'
 import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } from './save.ts'
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
+import { type PartsRead, readParts } from './sitemap-parts.ts'
 
 /**
  * Polls one feed or sitemap.

@@ -6,7 +6,7 @@ import {
   interstitialOf,
 } from '../../../test/normaliser/interstitials.ts'
 import { feedEntry, jsonLd, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
-import { composeArticle } from '../article.ts'
+import { composeArticle } from '../compose.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readPageText } from '../text/page-text.ts'
 import { openingOf } from './paywall.ts'

@@ -2,7 +2,7 @@ import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlet
 import { type NewSignal, noteSignals, type Rights } from '../../../shared/outlets/rights.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import { noteBlock } from '../../../status/health.ts'
-import type { Refusal } from '../article.ts'
+import type { Refusal } from '../compose.ts'
 import type { Failure } from '../composer.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import { teach } from '../template.ts'

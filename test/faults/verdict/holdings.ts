@@ -1,7 +1,7 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import { install } from 'undici'
-import { withEmbeddedKeys } from '../../../shared/config/beside.ts'
 import { type Config, readConfig } from '../../../shared/config/config.ts'
+import { withEmbeddedKeys } from '../../../shared/config/embedded.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../../fleet.ts'
 import { jsonLines } from '../../script.ts'

@@ -5,7 +5,7 @@ import { LANGUAGES } from '../../shared/articles/article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
 import { feedEntry, jsonLd, storedPage } from '../../test/normaliser/pages.ts'
-import { type Composition, composeArticle } from './article.ts'
+import { type Composition, composeArticle } from './compose.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LEAD = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens van meer dan 3,5 ton.'

@@ -1,5 +1,5 @@
 import { snippetOf } from '../../search/analysis/text.ts'
-import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/article.ts'
+import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/new-article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'

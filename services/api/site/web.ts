@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
-import { ARTICLE_PAGE } from '../explore/article.ts'
+import { ARTICLE_PAGE } from '../explore/article-by-id.ts'
 import { pageSecurity } from '../http/security.ts'
 import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 

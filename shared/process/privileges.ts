@@ -19,7 +19,7 @@ const NEEDED = [
  *
  * @returns a sentence when root's rights stay, else null
  */
-export function dropRights(): string | null {
+export function dropPrivileges(): string | null {
   if (process.getuid?.() !== 0) return null
   const id = ACCOUNTS.services
   try {

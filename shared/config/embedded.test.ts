@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { RUNNING, runningLines, settingsBeside, withEmbeddedKeys } from './beside.ts'
+import { RUNNING, runningLines, settingsBeside, withEmbeddedKeys } from './embedded.ts'
 
 t.test('the key of an embedded server is found for its own address, and goes to no other', async t => {
   const dataDir = t.testdir()

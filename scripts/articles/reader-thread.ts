@@ -1,8 +1,8 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { createEncoder, type NewArticle, prepareText } from '../../search/indexing/article.ts'
+import { createEncoder, type NewArticle, prepareText } from '../../search/indexing/new-article.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
-import { BadLine, parseArticle } from './article.ts'
+import { BadLine, parseArticle } from './line.ts'
 import type { ReadResult, ReadTask } from './reader.ts'
 
 /** The work of a thread of the archive's reader. */
