@@ -7,15 +7,7 @@ import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { startTestServers } from './servers.ts'
 
 /** A migrated database for one test, on a real server. */
-export interface TestDatabase {
-  url: string
-  /** Rows of one statement, on a connection of its own, with a superuser's rights. */
-  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
-  count(from: string): Promise<number>
-  /** Removes it, connections or not. */
-  drop(): Promise<void>
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>
 
 /** For the pools of tests: a machine that does ten things at once is slow, not broken. */
 export const PATIENT = { connectTimeout: 60_000 }
@@ -31,17 +23,20 @@ const TEMPLATE = 'perscope_template'
  *
  * @param test drops it when it ends; left out: the caller does
  */
-export async function createTestDatabase(test?: Pick<Test, 'teardown'>): Promise<TestDatabase> {
+export async function createTestDatabase(test?: Pick<Test, 'teardown'>) {
   const server = process.env.DATABASE_URL || (await serverOfOurOwn())
   await makeTemplate(server)
   const name = `perscope_test_${randomBytes(8).toString('hex')}`
   await onServer(server, client => client.query(`create database ${name} template ${TEMPLATE}`))
-  const query: TestDatabase['query'] = (sql, values) =>
+  const query = (sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> =>
     onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
-  const database: TestDatabase = {
+  const database = {
     url: inDatabase(server, name),
+    /** Rows of one statement, on a connection of its own, with a superuser's rights. */
     query,
-    count: async from => Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
+    /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
+    count: async (from: string) => Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
+    /** Removes it, connections or not. */
     drop: () =>
       // Only a superuser may end what autovacuum does there.
       onServer(

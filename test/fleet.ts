@@ -23,21 +23,7 @@ export interface Member {
   exited: Promise<number | null>
 }
 
-export interface Fleet {
-  /** Starts one more process of a service, with settings of its own on top of the fleet's. */
-  start(service: ServiceName, env?: Record<string, string>): Promise<Member>
-  members: Member[]
-  /** Address of the first API. */
-  base(): string
-  /** Runs a script as a person would and gives back what it printed. */
-  script(name: string, ...args: string[]): Promise<string>
-  /** Loads a catalogue, as `npm run outlets -- sync` does. */
-  sync(catalogue: { outlets: object[] }): Promise<void>
-  /** The end of what each process wrote, to say why something did not come to pass. */
-  logs(): string
-  makeKey(name: string, ...options: string[]): Promise<MadeKey>
-  stop(): Promise<void>
-}
+export type Fleet = ReturnType<typeof createFleet>
 
 export interface MadeKey {
   id: string
@@ -58,7 +44,7 @@ export const QUICK_CRAWL = {
  * @param env at least DATABASE_URL
  * @param test stops it when it ends; left out: the caller does
  */
-export function createFleet(env: Record<string, string>, test?: Pick<Test, 'teardown'>): Fleet {
+export function createFleet(env: Record<string, string>, test?: Pick<Test, 'teardown'>) {
   const environment = {
     ...process.env,
     LOG_LEVEL: 'info',
@@ -68,10 +54,12 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
   }
   const members: Member[] = []
   let address = ''
-  const fleet: Fleet = {
+  const fleet = {
     members,
+    /** Address of the first API. */
     base: () => address,
-    async start(service, extra = {}) {
+    /** Starts one more process of a service, with settings of its own on top of the fleet's. */
+    async start(service: ServiceName, extra: Record<string, string> = {}) {
       const port = service === 'api' ? (extra.PORT ?? String(await freePort())) : ''
       const child = spawn(process.execPath, [new URL(`../services/${service}/main.ts`, import.meta.url).pathname], {
         env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
@@ -91,9 +79,12 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
       }
       return member
     },
-    script: (name, ...args) => runScript(environment, name, ...args),
-    makeKey: (name, ...options) => makeKey(environment, name, ...options),
-    sync: catalogue => syncCatalogue(environment, catalogue),
+    /** Runs a script as a person would and gives back what it printed. */
+    script: (name: string, ...args: string[]) => runScript(environment, name, ...args),
+    makeKey: (name: string, ...options: string[]) => makeKey(environment, name, ...options),
+    /** Loads a catalogue, as `npm run outlets -- sync` does. */
+    sync: (catalogue: { outlets: object[] }) => syncCatalogue(environment, catalogue),
+    /** The end of what each process wrote, to say why something did not come to pass. */
     logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {
       for (const { process: child } of members) if (child.exitCode === null) child.kill('SIGTERM')

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
@@ -12,14 +12,8 @@ export interface Ran {
   err: string
 }
 
-/** A command at work. */
-export interface Running {
-  child: ChildProcess
-  /** What it has written so far. */
-  out(): string
-  err(): string
-  ended: Promise<Ran>
-}
+/** A command at work; `out` and `err` are what it has written so far. */
+export type Running = ReturnType<typeof startScript>
 
 /**
  * Starts a program of this checkout as a person would.
@@ -33,7 +27,7 @@ export function startScript(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   input: string | Readable = '',
-): Running {
+) {
   const path = program.includes('/') ? program : `scripts/${program}.ts`
   const child = spawn(process.execPath, [new URL(`../${path}`, import.meta.url).pathname, ...args], {
     env: { ...process.env, ...env },

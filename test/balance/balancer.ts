@@ -13,25 +13,11 @@ const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
 /** Why HAProxy cannot be tried here; false: it can. */
 export const WITHOUT_HAPROXY = haproxy instanceof MissingProgram ? haproxy.message : false
 
-/** Two APIs behind HAProxy, which runs with `infra/ha/haproxy/api.cfg`. */
-export interface Balanced {
-  port: number
-  apis: [Member, Member]
-  secret: string
-  /** Ends one API, or kills it. */
-  end(number: 0 | 1, signal: NodeJS.Signals): Promise<void>
-  /** Starts an API where one has ended, and waits until HAProxy sends requests to it. */
-  start(number: 0 | 1): Promise<void>
-  /** Waits until HAProxy knows that an API is there, or away. */
-  marked(number: 0 | 1, state: 'UP' | 'DOWN'): Promise<void>
-  /** HAProxy reads its file again. */
-  reload(): Promise<void>
-  /** What HAProxy has logged. */
-  log(): string
-  stop(): Promise<void>
-}
-
-export async function startBalanced(env: Record<string, string> = {}): Promise<Balanced> {
+/**
+ * Two APIs behind HAProxy, which runs with `infra/ha/haproxy/api.cfg`. `marked` waits until HAProxy
+ * knows that an API is there, or away; `reload` lets it read its file again.
+ */
+export async function startBalanced(env: Record<string, string> = {}) {
   const database = await createTestDatabase()
   const fleet = createFleet({
     ...{ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '', TRUST_PROXY: '127.0.0.1', ...env },
@@ -41,14 +27,16 @@ export async function startBalanced(env: Record<string, string> = {}): Promise<B
   const startApi = (number: 0 | 1) => fleet.start('api', { PORT: ports[number] })
   const apis: [Member, Member] = [await startApi(0), await startApi(1)]
   const proxy = await startProxy(ports)
-  const balanced: Balanced = {
+  const balanced = {
     ...{ port: proxy.port, apis, secret, log: proxy.log, reload: proxy.reload, marked: proxy.marks },
-    async end(number, signal) {
+    /** Ends one API, or kills it. */
+    async end(number: 0 | 1, signal: NodeJS.Signals) {
       apis[number].process.kill(signal)
       await apis[number].exited
       await proxy.marks(number, 'DOWN')
     },
-    async start(number) {
+    /** Starts an API where one has ended, and waits until HAProxy sends requests to it. */
+    async start(number: 0 | 1) {
       apis[number] = await startApi(number)
       await proxy.marks(number, 'UP')
     },

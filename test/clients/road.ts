@@ -9,20 +9,10 @@ export interface Passage {
   status: number | null
 }
 
-/** The way from a client to the API: it can break off answers, fall silent, and add a field. */
-export interface Road {
-  url: string
-  passed: Passage[]
-  /** What happens to the next passages, one after another; then all are let through. */
-  next(...fates: Fate[]): void
-  /** What happens to passages that `next` does not decide. */
-  always(fate: Fate): void
-  close(): Promise<void>
-}
-
 export type Fate = 'pass' | 'break' | 'silence' | 'add-field'
 
-export async function openRoad(target: string): Promise<Road> {
+/** The way from a client to the API: it can break off answers, fall silent, and add a field. */
+export async function openRoad(target: string) {
   let fates: Fate[] = []
   let usual: Fate = 'pass'
   const passed: Passage[] = []
@@ -46,10 +36,12 @@ export async function openRoad(target: string): Promise<Road> {
   return {
     url: `http://127.0.0.1:${port}`,
     passed,
-    next: (...wanted) => {
+    /** What happens to the next passages, one after another; then all are let through. */
+    next: (...wanted: Fate[]) => {
       fates = wanted
     },
-    always: fate => {
+    /** What happens to passages that `next` does not decide. */
+    always: (fate: Fate) => {
       usual = fate
     },
     close: () => closeServer(server),

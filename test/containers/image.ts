@@ -55,18 +55,7 @@ export async function buildImage(): Promise<void> {
 }
 
 /** A container of the image, and what runs in it. */
-export interface Container {
-  /** MB of the image, its base included. */
-  size(): number
-  /** Runs a command to its end. */
-  run(command: readonly string[], env?: Record<string, string>): Promise<{ code: number; out: string; err: string }>
-  /**
-   * Starts a command that stays, as Compose does: as the image's account, without rights, and
-   * nothing can be written but the temporary folder and `exchange`, at /mnt.
-   */
-  start(command: readonly string[], env: Record<string, string>): Process
-  remove(): Promise<void>
-}
+export type Container = Awaited<ReturnType<typeof createContainer>>
 
 export interface Process {
   /** Its standard output. */
@@ -91,22 +80,28 @@ const READ_ONLY = `
  * @param hosts a file for /etc/hosts
  * @param exchange a folder of this machine
  */
-export async function createContainer(hosts: string, exchange: string): Promise<Container> {
+export async function createContainer(hosts: string, exchange: string) {
   const id = await buildah('from', '--pull-never', NAME)
   const folder = await buildah('mount', id)
   const { OCIv1 } = JSON.parse(await buildah('inspect', id))
   const own: string[] = OCIv1.config.Env
   return {
+    /** MB of the image, its base included. */
     size: () => Number(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).split('\t')[0]),
-    run: (command, env = {}) =>
-      new Promise(resolve => {
+    /** Runs a command to its end. */
+    run: (command: readonly string[], env: Record<string, string> = {}) =>
+      new Promise<{ code: number; out: string; err: string }>(resolve => {
         const given = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
         const all = words('run', '--isolation', 'chroot', ...given, id, '--', ...command)
         execFile('buildah', all, { maxBuffer: 1 << 26 }, (error, out, err) =>
           resolve({ code: error === null ? 0 : 1, out, err }),
         )
       }),
-    start(command, env) {
+    /**
+     * Starts a command that stays, as Compose does: as the image's account, without rights, and
+     * nothing can be written but the temporary folder and `exchange`, at /mnt.
+     */
+    start(command: readonly string[], env: Record<string, string>) {
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
       const inside = ['-c', READ_ONLY, 'sh', folder, hosts, exchange, '-i', ...own, ...given, ...command]
       const child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', ...inside], {

@@ -8,8 +8,8 @@ import { openApiIndex, startApi } from '../../services/api/serve.ts'
 import { openServers } from '../../services/api/standbys/servers.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createKey, type IssuedKey, type Plan } from '../../shared/plans/keys.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createKey, type Plan } from '../../shared/plans/keys.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { newArticle } from '../search/short-articles.ts'
@@ -17,19 +17,7 @@ import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/stor
 import { readUrlsOf } from '../standbys/reading.ts'
 
 /** A listening API on a database of its own. */
-export interface TestApi {
-  base: string
-  pool: Pool
-  config: Config
-  /** Another API on the same database. */
-  another(env?: Record<string, string>): Promise<{ base: string; stop(): Promise<void> }>
-  issue(plan?: Partial<Plan>): Promise<IssuedKey>
-  /** Asks with a key; `path` with its query. */
-  ask(secret: string | null, path: string, init?: RequestInit): Promise<Answered>
-  /** Makes articles visible. Missing fields get defaults. */
-  index(articles: (Partial<NewArticle> & { title: string })[]): Promise<void>
-  stop(): Promise<void>
-}
+export type TestApi = Awaited<ReturnType<typeof startTestApi>>
 
 export interface Answered {
   status: number
@@ -77,7 +65,7 @@ export async function startTestApi(
   env: Record<string, string> = {},
   semantic = noSemanticSearch,
   reach: (databaseUrl: string) => Promise<string> = async url => url,
-): Promise<TestApi> {
+) {
   const database = await createTestDatabase()
   const addresses = { DATABASE_URL: database.url, DATABASE_READ_URL: readUrlsOf(database.url).join() }
   const config = readConfig({
@@ -98,11 +86,12 @@ export async function startTestApi(
   const others = new Set<{ stop(): Promise<void> }>()
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   let numbered = 0
-  const one: TestApi = {
+  const one = {
     base: api.base,
     pool,
     config,
-    async another(more = {}) {
+    /** Another API on the same database. */
+    async another(more: Record<string, string> = {}) {
       const other = await start(
         readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...ARCHIVE_SETTINGS, ...env, ...more, ...addresses }),
       )
@@ -115,9 +104,11 @@ export async function startTestApi(
         },
       }
     },
-    issue: plan => createKey(pool, 'test', { ...PLAN, ...plan }),
-    ask: (secret, path, init) => ask(`${api.base}${path}`, secret, init),
-    async index(articles) {
+    issue: (plan?: Partial<Plan>) => createKey(pool, 'test', { ...PLAN, ...plan }),
+    /** Asks with a key; `path` with its query. */
+    ask: (secret: string | null, path: string, init?: RequestInit) => ask(`${api.base}${path}`, secret, init),
+    /** Makes articles visible. Missing fields get defaults. */
+    async index(articles: (Partial<NewArticle> & { title: string })[]) {
       const complete = articles.map(article => completed(article, ++numbered))
       const indexer = openIndexer(pool, SEGMENT_THREAD)
       await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(complete)

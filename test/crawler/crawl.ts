@@ -28,35 +28,7 @@ export interface RememberedPage {
 }
 
 /** A crawler inside the test, on a real database, whose visits the test makes itself. */
-export interface TestCrawl {
-  crawl: Crawl
-  pool: Pool
-  /** Makes the catalogue: feeds by domain, and sitemaps. */
-  outlets(feeds: Record<string, string[]>, sitemaps?: Record<string, string[]>): Promise<void>
-  /**
-   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
-   * until the condition holds.
-   */
-  workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
-  /** Makes every feed, or every waiting page, due now. */
-  hurry(what: 'feeds' | 'pages'): Promise<void>
-  /** The same, and visits them. */
-  again(what: 'feeds' | 'pages'): Promise<void>
-  /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
-  poll(): Promise<void>
-  /** Forgets all outlets, and what is remembered of them. */
-  forget(): Promise<void>
-  /**
-   * Crawls these paths of a site, or addresses, once: a new feed names them, the first one
-   * `/feed-1.xml`. `ms` as for `workOff`.
-   */
-  fetch(site: Site, links: string[], ms?: number): Promise<void>
-  /** Does the work while each commit of a page crashes, after the addresses. */
-  crashing(work: () => Promise<void>): Promise<void>
-  pages(): Promise<RememberedPage[]>
-  page(url: string): Promise<RememberedPage | undefined>
-  close(): Promise<void>
-}
+export type TestCrawl = Awaited<ReturnType<typeof startCrawl>>
 
 /**
  * @param parsing the code of the threads that parse feeds; the crawler's own by default
@@ -66,7 +38,7 @@ export async function startCrawl(
   settings: Partial<Record<keyof Config, string>> = {},
   parsing?: URL,
   authorities?: string[],
-): Promise<TestCrawl> {
+) {
   const database = await createTestDatabase()
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -85,43 +57,57 @@ export async function startCrawl(
     ...(parsing === undefined ? {} : { parser: openFeedParser(parsing) }),
   })
   let feeds = 0
-  const run: TestCrawl = {
+  const run = {
     crawl,
     pool,
     pages: () => readPages(pool),
-    page: async url => (await readPages(pool)).find(page => page.url === url),
-    async outlets(feeds, sitemaps = {}) {
+    page: async (url: string) => (await readPages(pool)).find(page => page.url === url),
+    /** Makes the catalogue: feeds by domain, and sitemaps. */
+    async outlets(feeds: Record<string, string[]>, sitemaps: Record<string, string[]> = {}) {
       const all = Object.entries(feeds)
       await syncOutlets(
         pool,
         all.map(([domain, urls]) => outletOf(domain, urls, { sitemaps: sitemaps[domain] ?? [] })),
       )
     },
-    workOff: (ms, isDone) => workOff(crawl, ms, isDone),
-    async hurry(what) {
+    /**
+     * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
+     * until the condition holds.
+     */
+    workOff: (ms?: number, isDone?: () => Promise<boolean>) => workOff(crawl, ms, isDone),
+    /** Makes every feed, or every waiting page, due now. */
+    async hurry(what: 'feeds' | 'pages') {
       await pool.query(
         what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
       )
     },
-    async again(what) {
+    /** The same, and visits them. */
+    async again(what: 'feeds' | 'pages') {
       await run.hurry(what)
       await run.workOff()
     },
+    /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
     async poll() {
       crawl.backlogged = true
       await run.again('feeds')
     },
+    /** Forgets all outlets, and what is remembered of them. */
     async forget() {
       await run.outlets({})
       await pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
     },
-    async fetch(site, links, ms) {
+    /**
+     * Crawls these paths of a site, or addresses, once: a new feed names them, the first one
+     * `/feed-1.xml`. `ms` as for `workOff`.
+     */
+    async fetch(site: Site, links: string[], ms?: number) {
       const feed = `/feed-${++feeds}.xml`
       site.on(feed, rss(...links.map(link => (link.startsWith('http') ? link : site.origin + link))))
       await run.outlets({ 'x.example': [site.origin + feed] })
       await run.workOff(ms)
     },
-    async crashing(work) {
+    /** Does the work while each commit of a page crashes, after the addresses. */
+    async crashing(work: () => Promise<void>) {
       await pool.query(
         `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$;
          create constraint trigger crash after insert on pages deferrable initially deferred

@@ -7,7 +7,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { makeKey, runScript, type ServiceName, syncCatalogue, until } from '../fleet.ts'
 import { createFindings, createOutages, RECOVERY_MS } from './findings.ts'
 import type { Scene } from './injection/faults.ts'
-import { type DoneFault, injectFaults, type KindName, planFaults } from './injection/plan.ts'
+import { injectFaults, type KindName, planFaults } from './injection/plan.ts'
 import { HOST_DELAY_MS, type Machine, startMachine } from './machine/machine.ts'
 import { catchUp, drain, readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
@@ -34,24 +34,7 @@ export interface ChaosOptions {
   say(sentence: string): void
 }
 
-export interface Verdict {
-  ok: boolean
-  seed: number
-  seconds: number
-  queues: 'redis' | 'postgres'
-  published: number
-  indexed: number
-  embedded: number
-  /** The articles that each poller received. */
-  polled: Record<string, number>
-  sequences: number
-  requests: { asked: number; forgiven: number; failed: number; slowest: number }
-  faults: DoneFault[]
-  /** The broken promises, as sentences; empty when none was broken. */
-  findings: string[]
-  /** Logs and data of the run; removed when nothing was found. */
-  folder: string
-}
+export type Verdict = Awaited<ReturnType<typeof run>>
 
 const FLEET: readonly [ServiceName, number][] = [
   ['crawler', 2],
@@ -89,7 +72,7 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   }
 }
 
-async function run(options: ChaosOptions, folder: string, site: Site, machine: Machine, pool: Pool): Promise<Verdict> {
+async function run(options: ChaosOptions, folder: string, site: Site, machine: Machine, pool: Pool) {
   const { seed, seconds, say, signal } = options
   const outages = createOutages()
   const findings = createFindings(sentence => say(`  ! ${sentence}`))
@@ -136,11 +119,14 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
     queues: options.redis ? 'redis' : 'postgres',
     published: site.articles.length,
     ...held,
+    /** The articles that each poller received. */
     polled: Object.fromEntries(readers.pollers.map(({ name, seen }) => [name, seen.size])),
     sequences: readers.sequences.length,
     requests: client.counts,
     faults,
+    /** The broken promises, as sentences; empty when none was broken. */
     findings: sentences,
+    /** Logs and data of the run; removed when nothing was found. */
     folder,
   }
 }

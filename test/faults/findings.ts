@@ -1,18 +1,15 @@
 /** The broken promises, as sentences. */
-export interface Findings {
-  add(sentence: string): void
-  sentences(): string[]
-}
+export type Findings = ReturnType<typeof createFindings>
 
 /** Of one kind only so many are told: a broken system would fill pages. */
 const MOST_OF_A_KIND = 12
 
 /** @param tell called with each finding as it is made */
-export function createFindings(tell: (sentence: string) => void): Findings {
+export function createFindings(tell: (sentence: string) => void) {
   const all: string[] = []
   const kinds = new Map<string, number>()
   return {
-    add(sentence) {
+    add(sentence: string) {
       // Sentences that differ in numbers and identifiers only are of one kind.
       const kind = sentence.replace(/[\w-]*\d[\w.:-]*/g, '#').slice(0, 60)
       const count = (kinds.get(kind) ?? 0) + 1
@@ -32,27 +29,24 @@ export function createFindings(tell: (sentence: string) => void): Findings {
 export type Part = 'postgres' | 'qdrant' | 'model' | 'redis' | `api-${number}`
 
 /** When which part was away, and the time after it in which everything must have recovered. */
-export interface Outages {
-  /** Begins an outage of the parts; what it returns ends it. */
-  begin(parts: readonly Part[]): () => void
-  /** Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed. */
-  excuse(parts: readonly Part[], from: number, to?: number): boolean
-}
+export type Outages = ReturnType<typeof createOutages>
 
 /** "Ten seconds after Postgres is back every API answers again." */
 export const RECOVERY_MS = 10_000
 
-export function createOutages(): Outages {
+export function createOutages() {
   const outages: { parts: readonly Part[]; from: number; to: number }[] = []
   return {
-    begin(parts) {
+    /** Begins an outage of the parts; what it returns ends it. */
+    begin(parts: readonly Part[]) {
       const outage = { parts, from: Date.now(), to: Number.POSITIVE_INFINITY }
       outages.push(outage)
       return () => {
         outage.to = Date.now() + RECOVERY_MS
       }
     },
-    excuse: (parts, from, to = Date.now()) =>
+    /** Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed. */
+    excuse: (parts: readonly Part[], from: number, to: number = Date.now()) =>
       outages.some(outage => from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part))),
   }
 }

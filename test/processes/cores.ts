@@ -3,47 +3,26 @@ import { readFileSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, type Member, until } from '../fleet.ts'
-
-/** A real API of several processes, on a database of its own. */
-export interface Cores {
-  primary: Member
-  port: number
-  /** Ids of the processes that serve, as the system knows them. */
-  pids(): number[]
-  /** Waits until so many processes get connections. */
-  serving(count: number): Promise<void>
-  /** Waits until the connections that were ended are known to be. */
-  quiet(): Promise<void>
-  /** A client with one connection that it keeps. */
-  client(): Client
-  stop(): Promise<void>
-}
+import { createFleet, until } from '../fleet.ts'
 
 /** ms after which a request counts as one that nobody answers. */
 const PATIENCE = 30_000
 export const NO_ANSWER = 'no answer'
 
-export interface Client {
-  /** The status alone; the log is not read for the process. */
-  status(): Promise<number>
-  /** @returns the status and the number of the process that answered */
-  ask(path?: string): Promise<{ status: number; process: string }>
-  /** Ends its connection. */
-  leave(): void
-}
-
-export async function startCores(env: Record<string, string> = {}): Promise<Cores> {
+/** A real API of several processes, on a database of its own. */
+export async function startCores(env: Record<string, string> = {}) {
   const database = await createTestDatabase()
   const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '2', ...env })
   const { key } = await fleet.makeKey('cores')
   const primary = await fleet.start('api')
   const port = Number(new URL(fleet.base()).port)
-  const cores: Cores = {
+  const cores = {
     primary,
     port,
+    /** Ids of the processes that serve, as the system knows them. */
     pids: () => childrenOf(primary.process.pid ?? 0),
-    async serving(count) {
+    /** Waits until so many processes get connections. */
+    async serving(count: number) {
       const numbers = new Set<string>()
       const seen = async () => {
         const clients = Array.from({ length: 2 * count }, cores.client)
@@ -54,10 +33,12 @@ export async function startCores(env: Record<string, string> = {}): Promise<Core
       await until(seen, 60_000, () => primary.log().slice(-2_000))
       await cores.quiet()
     },
+    /** Waits until the connections that were ended are known to be. */
     async quiet() {
       // A client's end takes a moment to be known.
       await pause(500)
     },
+    /** A client with one connection that it keeps. */
     client: () => clientOf(port, key, primary.log),
     async stop() {
       await fleet.stop()
@@ -107,12 +88,14 @@ export function askOn(ask: (client: number) => Promise<number>, clients = 4) {
   }
 }
 
-function clientOf(port: number, key: string, log: () => string): Client {
+function clientOf(port: number, key: string, log: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const get = (path: string, id: string) =>
     statusOf({ port, path, agent, headers: { authorization: `Bearer ${key}`, 'x-request-id': id } })
   return {
+    /** The status alone; the log is not read for the process. */
     status: () => get('/v1/articles', randomUUID()),
+    /** @returns the status and the number of the process that answered */
     async ask(path = '/v1/articles') {
       const id = randomUUID()
       const status = await get(path, id)
@@ -123,6 +106,7 @@ function clientOf(port: number, key: string, log: () => string): Client {
       await until(() => line() !== undefined, 30_000, log)
       return { status, process: String(JSON.parse(line() ?? '{}').process) }
     },
+    /** Ends its connection. */
     leave: () => agent.destroy(),
   }
 }

@@ -6,10 +6,10 @@ import t, { type Test } from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
-import { askOn, type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
+import { askOn, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
 /** Two processes, and a client that keeps its connection open. */
-async function running(t: Test, env: Record<string, string> = {}): Promise<Cores> {
+async function running(t: Test, env: Record<string, string> = {}) {
   const cores = await startCores(env)
   t.teardown(() => cores.stop())
   await cores.serving(2)
@@ -20,7 +20,7 @@ async function running(t: Test, env: Record<string, string> = {}): Promise<Cores
 const ended = async (members: number[], ms: number) => until(() => !members.some(isAlive), ms)
 
 /** Asks without a pause until it is stopped, each time on a connection of its own. */
-const load = (cores: Cores) =>
+const load = (cores: Awaited<ReturnType<typeof startCores>>) =>
   askOn(() => {
     const client = cores.client()
     return client.status().finally(client.leave)

@@ -11,38 +11,29 @@ export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
  * that share words have similar vectors, in microseconds, the same on every machine. Refuses texts
  * that hold `refused`, unless it is told another word.
  */
-export interface WordModel {
-  url: string
-  mood: Mood
-  /** Bodies of all requests so far. */
-  requests: { input: string[]; model: string; input_type?: string }[]
-  /** ms that each request takes. */
-  delay: number
-  /** Requests in their delay. */
-  underWay: number
-  /** Ends it; `start` on the same port brings it back. */
-  stop(): Promise<void>
-  start(): Promise<void>
-}
+export type WordModel = Awaited<ReturnType<typeof startWordModel>>
 
 /** A model that tests call by a known name has as many numbers as that. */
 const dimensionsOf = (model: string) => (model.endsWith('e5-small') ? 384 : 64)
 
 /** @param refused null: it takes every text */
-export async function startWordModel(refused: string | null = 'refused'): Promise<WordModel> {
+export async function startWordModel(refused: string | null = 'refused') {
   let server: Server | undefined
   let port = 0
-  const model: WordModel = {
+  const model = {
     url: '',
-    mood: 'answers',
-    requests: [],
+    mood: 'answers' as Mood,
+    /** Bodies of all requests so far. */
+    requests: [] as { input: string[]; model: string; input_type?: string }[],
+    /** ms that each request takes. */
     delay: 0,
+    /** Requests in their delay. */
     underWay: 0,
     async start() {
       server = createServer(async (request, response) => {
         let body = ''
         for await (const chunk of request) body += chunk
-        const asked = JSON.parse(body) as WordModel['requests'][number]
+        const asked: (typeof model.requests)[number] = JSON.parse(body)
         model.requests.push(asked)
         model.underWay++
         if (model.delay > 0) await pause(model.delay)
@@ -63,6 +54,7 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
       port = await listen(server, '127.0.0.1', port)
       model.url = `http://127.0.0.1:${port}/v1/embeddings`
     },
+    /** Ends it; `start` on the same port brings it back. */
     async stop() {
       server?.closeAllConnections()
       await new Promise(resolve => server?.close(resolve))

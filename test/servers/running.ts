@@ -12,21 +12,6 @@ export const asRoot = process.getuid?.() === 0
 /** For tests of accounts. */
 export const rootOnly = { skip: asRoot ? false : 'this needs root' }
 
-/** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
-export interface RunningServers {
-  pid: number
-  /** What it said so far. */
-  said(): string
-  /** The lines that it wrote, once they are there. */
-  addresses(): Promise<NodeJS.Dict<string>>
-  /** Who may read the file. */
-  mode(): number
-  /** Its exit code; null when a signal ended it. */
-  ended: Promise<number | null>
-  /** Ends it in order; its exit code. */
-  stop(): Promise<number | null>
-}
-
 /** A folder that the database's account can enter. It is removed at the end of the test. */
 export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): string {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
@@ -35,7 +20,8 @@ export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): s
   return folder
 }
 
-export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []): RunningServers {
+/** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
+export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   const file = join(folder, 'env')
   const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SERVERS]
@@ -54,13 +40,18 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
   })
   return {
     pid: child.pid ?? 0,
+    /** What it said so far. */
     said,
+    /** Who may read the file. */
     mode: () => mode,
+    /** Its exit code; null when a signal ended it. */
     ended,
+    /** Ends it in order; its exit code. */
     stop() {
       process.kill(child.pid ?? 0, 'SIGTERM')
       return ended
     },
+    /** The lines that it wrote, once they are there. */
     async addresses() {
       await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777

@@ -5,28 +5,10 @@ import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { ask } from '../../database.ts'
 import { freePort, type ServiceName } from '../../fleet.ts'
 import { type Member, startMember } from './member.ts'
-import { type Redis, type Servers, startRedis, startServers } from './servers.ts'
+import { startRedis, startServers } from './servers.ts'
 
 /** The fleet of the run and what it stands on. */
-export interface Machine {
-  servers: Servers
-  redis: Redis | null
-  workers: Worker[]
-  /** Addresses of the APIs. */
-  apis: readonly string[]
-  /** The environment of services and scripts. */
-  env: NodeJS.ProcessEnv
-  answers: {
-    postgres(): Promise<boolean>
-    qdrant(): Promise<boolean>
-    model(): Promise<boolean>
-    redis(): Promise<boolean>
-    api(index: number): Promise<boolean>
-  }
-  /** Starts one more process of a service. */
-  start(service: ServiceName, number: number): Promise<Worker>
-  stop(): Promise<void>
-}
+export type Machine = Awaited<ReturnType<typeof startMachine>>
 
 export interface Worker extends Member {
   service: ServiceName
@@ -54,12 +36,12 @@ export const QUICK_SETTINGS = {
  *
  * @param folder everything the run writes lies below it
  */
-export async function startMachine(folder: string, family: Family, withRedis: boolean): Promise<Machine> {
+export async function startMachine(folder: string, family: Family, withRedis: boolean) {
   const logs = join(folder, 'logs')
   await mkdir(logs, { recursive: true })
   const servers = await startServers(folder, family, join(logs, 'servers.log'))
   const redis = withRedis ? await startRedis(folder, family, join(logs, 'redis.log')) : null
-  const env = {
+  const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...QUICK_SETTINGS,
     ...servers.env,
@@ -74,7 +56,9 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
     servers,
     redis,
     workers,
+    /** Addresses of the APIs. */
     apis,
+    /** The environment of services and scripts. */
     env,
     answers: {
       postgres: () =>
@@ -84,9 +68,10 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
       qdrant: () => httpAnswers(`${QDRANT_URL}/readyz`),
       model: () => httpAnswers(new URL('/health', EMBEDDINGS_URL).href),
       redis: async () => redis === null || (await redis.answers()),
-      api: index => httpAnswers(`${apis[index]}/healthz`),
+      api: (index: number) => httpAnswers(`${apis[index]}/healthz`),
     },
-    async start(service, number) {
+    /** Starts one more process of a service. */
+    async start(service: ServiceName, number: number) {
       const port = service === 'api' ? await freePort() : null
       if (port !== null) apis[number] = `http://127.0.0.1:${port}`
       const name = `${service}-${number}`

@@ -7,25 +7,18 @@ import { parseEnv } from 'node:util'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { freePort, until } from '../../fleet.ts'
 import { run } from '../../script.ts'
-import { type Member, startMember } from './member.ts'
+import { startMember } from './member.ts'
 
 export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
 
-/** Servers of the run's own: `npm run servers` as it is. */
-export interface Servers {
-  supervisor: Member
-  /** DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL. */
-  env: NodeJS.Dict<string>
-  dataDir: string
-  /** The id of the server's main process; null while it is away. */
-  pidOf(server: EmbeddedServer): Promise<number | null>
-}
+/** Servers of the run's own: `npm run servers` as it is. A `pidOf` is null while the server is away. */
+export type Servers = Awaited<ReturnType<typeof startServers>>
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/servers.ts', import.meta.url))
 /** The model's environment is made once per checkout, and takes minutes then. */
 const START_MS = 300_000
 
-export async function startServers(folder: string, family: Family, log: string): Promise<Servers> {
+export async function startServers(folder: string, family: Family, log: string) {
   const dataDir = join(folder, 'data')
   const file = join(folder, 'servers.env')
   const supervisor = startMember({
@@ -40,7 +33,8 @@ export async function startServers(folder: string, family: Family, log: string):
   const end = Date.now() + START_MS
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => null)
-    if (text) return { supervisor, env: parseEnv(text), dataDir, pidOf: server => pidOf(dataDir, server) }
+    if (text)
+      return { supervisor, env: parseEnv(text), dataDir, pidOf: (server: EmbeddedServer) => pidOf(dataDir, server) }
     if (supervisor.ends.length > 0 || Date.now() > end) {
       await supervisor.stop()
       throw new Error(`The servers of the run did not start; see ${log}.`)
@@ -66,19 +60,12 @@ async function pidOf(dataDir: string, server: EmbeddedServer): Promise<number | 
   return null
 }
 
-export interface Redis {
-  url: string
-  member: Member
-  answers(): Promise<boolean>
-  flush(): Promise<string>
-  /** Before its next start, its data are removed. */
-  forget(): void
-}
+export type Redis = Awaited<ReturnType<typeof startRedis>>
 
 /**
  * Debian's Redis as a fleet would run it: what it held a second ago is there again after a kill.
  */
-export async function startRedis(folder: string, family: Family, log: string): Promise<Redis> {
+export async function startRedis(folder: string, family: Family, log: string) {
   const port = await freePort()
   const dir = join(folder, 'redis')
   mkdirSync(dir, { recursive: true })
@@ -109,6 +96,7 @@ export async function startRedis(folder: string, family: Family, log: string): P
     member,
     answers,
     flush: () => say('flushall'),
+    /** Before its next start, its data are removed. */
     forget() {
       forgetful = true
     },

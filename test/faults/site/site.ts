@@ -1,4 +1,3 @@
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import {
   breachesOf,
   cutShort,
@@ -17,27 +16,7 @@ import { entryOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets
 /**
  * A site that keeps publishing. What it has published is the truth that the system is measured by.
  */
-export interface Site {
-  articles: readonly SiteArticle[]
-  /** As `npm run outlets -- sync` reads it. */
-  catalogue: { outlets: Outlet[] }
-  /** The canonical address of an article. */
-  urlOf(article: SiteArticle): string
-  /**
-   * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer at
-   * once.
-   */
-  print(count: number, outlet?: SiteOutlet): void
-  /** Begins to publish, about `rate` articles a second, with bursts. */
-  publish(rate: number): void
-  /** Ends publishing. */
-  rest(): void
-  /** The requests for an article, to help find a lost one. */
-  visitsOf(article: SiteArticle): string[]
-  /** Requests that came too soon after another, in sentences. */
-  breaches(): string[]
-  close(): Promise<void>
-}
+export type Site = Awaited<ReturnType<typeof startSite>>
 
 /** Longer than any crawler of the test waits. */
 const SILENCE_MS = 60_000
@@ -51,7 +30,7 @@ const FEED_LENGTH = 400
  * @param pause ms that a crawler owes to a host between two requests
  * @param outlets where each outlet is served
  */
-export async function startSite(seed: number, pause = 0, outlets: readonly SiteOutlet[] = SITE_OUTLETS): Promise<Site> {
+export async function startSite(seed: number, pause = 0, outlets: readonly SiteOutlet[] = SITE_OUTLETS) {
   const random = createRandom(seed, 'site')
   const articles: SiteArticle[] = []
   const hosts = new Map<SiteOutlet, WebSite>()
@@ -73,12 +52,19 @@ export async function startSite(seed: number, pause = 0, outlets: readonly SiteO
 
   return {
     articles,
+    /** As `npm run outlets -- sync` reads it. */
     catalogue: { outlets: [...hosts].map(([outlet, { origin }]) => entryOf(outlet, origin)) },
-    urlOf: article => hostOf(article).origin + article.path,
-    print(count, outlet = outlets[0]!) {
+    /** The canonical address of an article. */
+    urlOf: (article: SiteArticle) => hostOf(article).origin + article.path,
+    /**
+     * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer at
+     * once.
+     */
+    print(count: number, outlet: SiteOutlet = outlets[0]!) {
       for (let n = 0; n < count; n++) add(outlet, { mood: 'well' })
     },
-    publish(rate) {
+    /** Begins to publish, about `rate` articles a second, with bursts. */
+    publish(rate: number) {
       const next = () => {
         const burst = random.chance(0.05) ? 8 : 1
         for (let n = 0; n < burst; n++) add(random.pick(outlets))
@@ -87,13 +73,16 @@ export async function startSite(seed: number, pause = 0, outlets: readonly SiteO
       }
       next()
     },
+    /** Ends publishing. */
     rest: () => clearTimeout(timer),
-    visitsOf(article) {
+    /** The requests for an article, to help find a lost one. */
+    visitsOf(article: SiteArticle) {
       const visits = hostOf(article).seen.filter(
         ({ path }) => path === article.shortPath || path.startsWith(article.path),
       )
       return visits.map(({ path, from, answered }) => `${timeOf(from)} ${path}${answered ? '' : ' without an answer'}`)
     },
+    /** Requests that came too soon after another, in sentences. */
     breaches: () => [...hosts.values()].flatMap(host => breachesOf(host, pause)),
     async close() {
       clearTimeout(timer)

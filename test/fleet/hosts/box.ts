@@ -1,33 +1,20 @@
 import { access, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFamily, type Family } from '../../../infra/embedded/supervision/family.ts'
+import { createFamily } from '../../../infra/embedded/supervision/family.ts'
 import { createHost, type Host } from './host.ts'
 import { createNamespaces, isRunner, removeForgotten } from './namespaces.ts'
 import { createLoopbackNetwork, type Network, processesBelow } from './network.ts'
 
 /** Several hosts on this machine, and what they have in common. */
-export interface Box {
-  network: Network
-  /** Everything of the run: a folder for each host, and `logs`. */
-  folder: string
-  family: Family
-  hosts: readonly Host[]
-  /** Makes a host. Its name is short, with letters, digits and hyphens alone. */
-  addHost(name: string): Promise<Host>
-  /**
-   * Ends all processes at once and removes the network.
-   * @param keep leaves the folder, for its logs
-   */
-  close(keep: boolean): Promise<void>
-}
+export type Box = Awaited<ReturnType<typeof openBox>>
 
 const PREFIX = 'perscope-fleet-'
 /** Stands in a folder that a run has left on purpose. */
 export const VERDICT = 'verdict.json'
 
 /** @param only `loopback`: does without namespaces also where they are allowed */
-export async function openBox(say: (sentence: string) => void, only: 'loopback' | null): Promise<Box> {
+export async function openBox(say: (sentence: string) => void, only: 'loopback' | null) {
   await removeForgotten()
   await removeFolders()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
@@ -39,15 +26,21 @@ export async function openBox(say: (sentence: string) => void, only: 'loopback' 
   const hosts: Host[] = []
   return {
     network,
+    /** Everything of the run: a folder for each host, and `logs`. */
     folder,
     family,
     hosts,
-    async addHost(name) {
+    /** Makes a host. Its name is short, with letters, digits and hyphens alone. */
+    async addHost(name: string) {
       const host = await createHost(name, folder, network, family)
       hosts.push(host)
       return host
     },
-    async close(keep) {
+    /**
+     * Ends all processes at once and removes the network.
+     * @param keep leaves the folder, for its logs
+     */
+    async close(keep: boolean) {
       await Promise.all(hosts.map(host => host.crash()))
       await network.close()
       family.disband()

@@ -22,23 +22,12 @@ const FILES = 65_535
 /** MB. All of it is taken at the start, as OpenSearch's manual advises. */
 const HEAP = 512
 
-/** One cluster of OpenSearch, a node on each host. */
-export interface OpensearchCluster {
-  nodes: { host: Host; url: string }[]
-  /** Resolves when every host's node is in the cluster and every shard has all copies. */
-  isWhole(): Promise<boolean>
-}
-
 /**
  * Starts a node of one cluster on each host (`infra/ha/opensearch/opensearch.yml`).
  *
  * @throws MissingProgram where OpenSearch cannot be had
  */
-export async function startOpensearch(
-  box: Box,
-  hosts: readonly Host[],
-  signal: AbortSignal,
-): Promise<OpensearchCluster> {
+export async function startOpensearch(box: Box, hosts: readonly Host[], signal: AbortSignal) {
   const files = Number((await run('/bin/sh', ['-c', 'ulimit -n'])).stdout)
   if (box.network.kind === 'namespaces' && files < FILES)
     throw new MissingProgram(`OpenSearch wants ${FILES} open files, and ${files} are allowed here; add --loopback.`)

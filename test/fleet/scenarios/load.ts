@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPool } from '../../../shared/postgres/pool.ts'
-import { createOutages, type Outages, RECOVERY_MS } from '../../faults/findings.ts'
+import { createOutages, RECOVERY_MS } from '../../faults/findings.ts'
 import { HOST_DELAY_MS } from '../../faults/machine/machine.ts'
 import { catchUp, drain, readProgress } from '../../faults/progress.ts'
 import { createClient } from '../../faults/readers/client.ts'
@@ -11,22 +11,13 @@ import { judge } from '../../faults/verdict/judge.ts'
 import { makeKey, syncCatalogue, until } from '../../fleet.ts'
 import { startImporter } from '../clients/importer.ts'
 import { startKeyHolder } from '../clients/keys.ts'
-import { type Marker, startMarker } from '../clients/marker.ts'
+import { startMarker } from '../clients/marker.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Perscope } from '../parts/perscope.ts'
 import type { Stage } from './scenario.ts'
 
 /** Everybody who uses a fleet at once, and the verdict on what they saw. */
-export interface Load {
-  /** What is away, so that requests may fail. */
-  outages: Outages
-  marker: Marker
-  /** Waits until all that is published by now is indexed. */
-  untilIndexed(within: number): Promise<void>
-  /** Ends all writing, waits until everything is done, and compares. */
-  finish(): Promise<void>
-  stop(): Promise<void>
-}
+export type Load = Awaited<ReturnType<typeof startLoad>>
 
 const ARTICLES_A_SECOND = 2
 /**
@@ -38,7 +29,7 @@ const MODEL_BUSY_MS = 20_000
 /**
  * Starts a site that publishes, importers, makers of keys, pollers, walkers of pages and askers.
  */
-export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load> {
+export async function startLoad(stage: Stage, perscope: Perscope) {
   const { box, seed, findings, figure, say, signal } = stage
   const { env, apis, databaseUrl } = perscope
   const site = await openSite(seed, box)
@@ -84,10 +75,13 @@ export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load>
   }
 
   return {
+    /** What is away, so that requests may fail. */
     outages,
     marker,
+    /** Ends all writing, waits until everything is done, and compares. */
     finish,
-    async untilIndexed(within) {
+    /** Waits until all that is published by now is indexed. */
+    async untilIndexed(within: number) {
       const published = site.articles.length
       const isDone = async () => ((await readProgress(pool))?.articles ?? 0) >= published + importer.count()
       await until(isDone, within, () => 'What was published is not indexed in time.')

@@ -17,36 +17,27 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
-export interface FleetVerdict {
-  ok: boolean
-  scenario: string
-  hosts: 'namespaces' | 'loopback'
-  seed: number
-  /** Seconds that the whole run took. */
-  took: number
-  figures: Record<string, number | string>
-  findings: string[]
-  /** Logs of all programs; removed when nothing was found. */
-  folder: string
-}
+export type FleetVerdict = Awaited<ReturnType<typeof runScenario>>
 
 /** Runs one scenario on hosts of its own. All that it starts has ended when it resolves. */
-export async function runScenario(scenario: Scenario, options: RunOptions): Promise<FleetVerdict> {
+export async function runScenario(scenario: Scenario, options: RunOptions) {
   const { seed, say, signal } = options
   const began = Date.now()
   const findings = createFindings(sentence => say(`  ! ${sentence}`))
   const figures: Record<string, number | string> = {}
   const box = await openBox(say, options.loopback ? 'loopback' : null)
-  const verdict = (): FleetVerdict => {
+  const verdict = () => {
     const sentences = findings.sentences()
     return {
       ok: sentences.length === 0,
       scenario: scenario.name,
       hosts: box.network.kind,
       seed,
+      /** Seconds that the whole run took. */
       took: Math.round((Date.now() - began) / 1000),
       figures,
       findings: sentences,
+      /** Logs of all programs; removed when nothing was found. */
       folder: box.folder,
     }
   }
