@@ -2,7 +2,7 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './articles/line.ts'
-import { checkNobodyConnected, compareVectors, goOn, keepBounds } from './backup/database.ts'
+import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
 
 /** Clocks of servers differ by seconds. A time far ahead is a typing error. */
 const MOST_AHEAD = 86_400_000
@@ -31,7 +31,7 @@ await runCommand(
     const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
     await checkWritable(pool)
     await checkNobodyConnected(pool, 'recovered')
-    await keepBounds(pool)
+    await keepRefusals(pool)
     const { articles, last, clock } = await goOn(pool, seen)
     const vectors = await compareVectors(pool, config, 'this moment', signal)
     if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))
@@ -39,7 +39,8 @@ await runCommand(
     say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
     say(vectors)
     say('Snippets and vectors that `npm run outlets -- rights DOMAIN --apply` removed later are back; run it again.')
-    say('Keys that were revoked after the last article may be valid again; see `npm run keys -- list`.')
+    say('Keys that were revoked later may be valid again, and addresses that unsubscribed later are told again;')
+    say('see `npm run keys -- list` and `npm run alerts -- list`.')
   },
 )
 

@@ -11,15 +11,12 @@ import {
   compareVectors,
   goOn,
   holdMoment,
-  keepBounds,
+  keepRefusals,
   serverVersion,
 } from './backup/database.ts'
 import { type Backup, checkFormat, checkWhole, describeBackup, load, QUEUE_SCHEMAS, toolsFor } from './backup/dump.ts'
 import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
-
-/** The migration since which a database notes bounds of articles. */
-const BOUNDS_SINCE = 30
 
 /** The mark of an unfinished restore stays then, and keeps services out. */
 const HALF =
@@ -86,7 +83,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await consent(context, target, file, backup)
     // pg_restore drops what the archive has. A schema of another number has more or other tables.
     const isEmptied = target.schema !== null && target.schema !== backup.schema
-    await begin(pool, (target.schema ?? 0) >= BOUNDS_SINCE)
+    await begin(pool, target.schema ?? 0)
     const undo = async () => {
       if (!target.isUnfinished) await pool.query(`drop schema ${UNFINISHED} cascade`)
     }
@@ -108,7 +105,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
       .finally(moment.end)
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl, { mayBeUnfinished: true })
-    await keepBounds(pool)
+    await keepRefusals(pool)
     await goOn(pool, target.clock)
     await pool.query('analyze')
     const { articles, schema, made_at } = backup

@@ -2,6 +2,7 @@ import { auditCollection } from '../../services/embedder/audit.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
+import { UNWANTED } from '../../shared/plans/alerts.ts'
 import { type Pool, type Queryable, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
@@ -70,18 +71,32 @@ export async function goOn(pool: Pool, seen: Date | null) {
   })
 }
 
+/** The migrations since which a database notes bounds of articles, and has alerts. */
+const SINCE = { bounds: 30, alerts: 38 }
+
 /**
- * Notes that a restore has begun: until `goOn` all others stay out. Kept with it are the bounds of
- * articles that the database has noted, also before an earlier restore that did not end.
+ * Notes that a restore has begun: until `goOn` all others stay out. Kept with it is what the
+ * database has noted and nobody may undo, also before an earlier restore that did not end: bounds
+ * of articles, and what owners of addresses refused, with the alerts that they still want.
+ *
+ * @param schema number of the last migration
  */
-export async function begin(pool: Pool, hasBounds: boolean): Promise<void> {
+export async function begin(pool: Pool, schema: number): Promise<void> {
   await transaction(pool, async client => {
     await client.query(
       `create schema if not exists ${UNFINISHED};
        create table if not exists ${UNFINISHED}.bounds
-         (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean)`,
+         (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean);
+       create table if not exists ${UNFINISHED}.refused (told_to text, key_id text, asked_at timestamptz(3), wanted text[])`,
     )
-    if (hasBounds)
+    if (schema >= SINCE.alerts)
+      await client.query(
+        `insert into ${UNFINISHED}.refused
+         select told_to, key_id, asked_at, array(select alert_id from search_alerts a
+                  where a.key_id = o.key_id and lower(a.told_to) = o.told_to and a.confirmed_at is not null)
+           from alert_asks o where refused`,
+      )
+    if (schema >= SINCE.bounds)
       await client.query(
         `insert into ${UNFINISHED}.bounds
          select r.id, r.page_no, t.snippet, r.snippet, r.vector
@@ -144,10 +159,24 @@ export async function holdMoment(pool: Pool) {
   }
 }
 
-/** Bounds articles that were bounded after the backup, too, if a restore has begun. */
-export async function keepBounds(pool: Pool): Promise<void> {
-  const { rows: begun } = await pool.query(
-    `select where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
+// $1 why they rest. What the backup has is as it was.
+const REFUSE_AGAIN = `
+  with later as (
+    select distinct r.* from ${UNFINISHED}.refused r join api_keys k on k.id = r.key_id
+     where not exists (select from alert_asks o
+       where o.refused and (o.told_to, o.key_id, o.asked_at) = (r.told_to, r.key_id, r.asked_at))),
+  ended as (
+    update search_alerts a set confirmed_at = null, asked_at = now(), rests = $1 from later r
+     where a.key_id = r.key_id and lower(a.told_to) = r.told_to and a.alert_id <> all (r.wanted)
+    returning alert_id),
+  unsent as (
+    delete from alert_messages where alert_id in (select alert_id from ended) and delivered_at is null)
+  insert into alert_asks (told_to, key_id, refused, asked_at) select told_to, key_id, true, asked_at from later`
+
+/** Keeps what `begin` kept, of after the backup too, if a restore has begun. */
+export async function keepRefusals(pool: Pool): Promise<void> {
+  const { rows: begun } = await pool.query<{ alerts: boolean }>(
+    `select to_regclass('${UNFINISHED}.refused') is not null as alerts where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
   )
   if (begun.length === 0) return
   // No index of articles has ids: this reads all of them.
@@ -156,6 +185,8 @@ export async function keepBounds(pool: Pool): Promise<void> {
        from ${UNFINISHED}.bounds k join articles using (id)`,
   )
   if (rows.length > 0) await transaction(pool, client => boundArticles(client, rows))
+  // One that an older version began has none.
+  if (begun[0]?.alerts) await pool.query(REFUSE_AGAIN, [UNWANTED])
 }
 
 /**

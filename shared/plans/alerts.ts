@@ -222,6 +222,9 @@ export async function loadAlertSecrets(db: Queryable) {
 /** ms that the link of a mail that asks may be followed. */
 export const ASKED_FOR = DAY
 
+/** Why an alert rests whose address unsubscribed. */
+export const UNWANTED = 'The owner of the address wants no more of it.'
+
 /** Notes what the owner of an address said. */
 export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: Alert): Promise<void> {
   if (purpose === 'confirm') {
@@ -237,7 +240,7 @@ export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: A
     `with own as (
        update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1 returning told_to, key_id)
      insert into alert_asks (told_to, key_id, refused) select lower(told_to), key_id, true from own`,
-    [id, 'The owner of the address wants no more of it.'],
+    [id, UNWANTED],
   )
   await db.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [id])
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { answerOwner } from '../../shared/plans/alerts.ts'
 import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
@@ -51,8 +52,12 @@ const send = async (method: string, path: string, body: unknown) => {
   const headers = { 'Content-Type': 'application/json' }
   return (await source.ask(secret, `/explore/${path}`, { method, headers, body: JSON.stringify(body) })).json
 }
-for (const path of ['/now', '/later']) {
-  const { id } = (await send('POST', 'searches', { search: 'q=sluis', name: path })).data
+for (const [path, q] of [
+  ['/now', 'sluis'],
+  ['/later', 'sluis'],
+  ['/now', 'nergens'],
+]) {
+  const { id } = (await send('POST', 'searches', { search: `q=${q}`, name: `${q} ${path}` })).data
   await send('PUT', `searches/${id}/alert`, { to: hook + path, when: 'at once' })
 }
 const teller = createFleet(envOf(source.config.DATABASE_URL), t)
@@ -135,6 +140,21 @@ t.test('the restored API knows the same keys, has the same articles, and refuses
   const running = await restore(file, '--yes')
   t.equal(running.code, 2)
   t.match(running.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
+})
+
+t.test('who unsubscribed after the backup is told no more, but of what that address still wants', async t => {
+  const pool = createPool(target.url, 'owner', () => {})
+  const read = `select alert_id as id, confirmed_at is null and rests is not null as ended
+    from search_alerts join kept_searches using (search_id) order by name`
+  const { rows } = await pool.query(read)
+  await answerOwner(pool, 'unsubscribe', rows.at(-1))
+  await pool.end()
+  for (let times = 1; times <= 2; times++) {
+    t.match(await restore(file, '--yes'), { code: 0 })
+    const ended = (await target.query(read)).map(one => one.ended)
+    t.strictSame(ended, [false, false, true])
+    t.strictSame(await target.query('select refused from alert_asks'), [{ refused: true }])
+  }
 })
 
 t.test('nothing is overwritten without consent', async t => {
