@@ -210,6 +210,6 @@ const EVERY_ARTICLE: Matched = {
   match: { kind: 'all' },
   searchIn: 'title',
   ...NO_FILTERS,
-  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  reach: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
 }

@@ -190,7 +190,7 @@ function queriesOf(words: string[], at: number): ArticleQuery[] {
 
 const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   ...NO_FILTERS,
-  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  reach: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
   order: 'desc',
   perPage: 25,

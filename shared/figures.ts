@@ -255,7 +255,7 @@ export interface OutletHealth<Time = Date> {
  * How much of what was named we have, of addresses by the day (UTC) when they were found: of one
  * outlet, or of several together.
  */
-export interface OutletCoverage {
+export interface OutletCompleteness {
   /** Addresses that feeds named. */
   feeds: number
   /**
@@ -299,7 +299,7 @@ export interface Manners {
 }
 
 /** A day of an outlet. */
-export type OutletDay = { day: string } & OutletCoverage & Manners
+export type OutletDay = { day: string } & OutletCompleteness & Manners
 
 /** Pages found yesterday and today (UTC) that an outlet kept from us. */
 export interface KeptPages {

@@ -1,7 +1,7 @@
 import type {
   Machines,
   Manners,
-  OutletCoverage,
+  OutletCompleteness,
   OutletDay,
   OutletHealth,
   OutletOrigins,
@@ -45,7 +45,7 @@ export const ago = (instant: string | Date, now: number): string =>
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** Both numbers, and their share where two counts agree on the second. */
-function coverageInWords({ named, indexed, share, second }: OutletCoverage): string {
+function completenessInWords({ named, indexed, share, second }: OutletCompleteness): string {
   if (named === 0) return 'nothing named'
   const both = `${number(indexed)} of ${number(named)}`
   return share === null ? `${both}${second === null ? ', counted once' : ''}` : `${both} (${Math.floor(share * 100)} %)`
@@ -54,7 +54,8 @@ function coverageInWords({ named, indexed, share, second }: OutletCoverage): str
 /** What we have of the latest days of an outlet: "today 312 of 318 (98 %)". */
 export const daysInWords = ({ days }: Pick<OutletHealth<unknown>, 'days'>, now: number): string[] =>
   days.map(
-    one => `${dayInWords(one, now)} ${one.unread > 0 ? 'not read' : coverageInWords(one)}${one.gap ? ', a gap' : ''}`,
+    one =>
+      `${dayInWords(one, now)} ${one.unread > 0 ? 'not read' : completenessInWords(one)}${one.gap ? ', a gap' : ''}`,
   )
 
 const dayInWords = ({ day }: OutletDay, now: number) =>

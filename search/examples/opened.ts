@@ -54,7 +54,7 @@ export function query(q: string, perPage = 5): ArticleQuery {
     ...NO_FILTERS,
     match: parsed.match,
     searchIn: 'title_body',
-    coverage: { historyStart: new Date(0), publishedAfter: null, publishedBefore: null },
+    reach: { historyStart: new Date(0), publishedAfter: null, publishedBefore: null },
     sort: 'published_at',
     order: 'desc',
     perPage,

@@ -24,12 +24,12 @@ export interface ArticleFilter {
   outlets: string[] | null
   /** Part of an author's name. */
   author: string | null
-  coverage: Coverage
+  reach: Reach
   ingestedAfter: Date | null
 }
 
-/** All articles of a coverage. */
-export const NO_FILTERS: Omit<ArticleFilter, 'coverage'> = {
+/** All articles of a reach. */
+export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   countries: [...COUNTRIES],
   languages: null,
   hasAuthor: null,
@@ -115,14 +115,14 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
       return (article, names) => outlets.includes(names.outlet(article.publisherNo).domain?.toLowerCase() ?? '')
     },
   },
-  coverage: {
+  reach: {
     inIndex: byTimeBounds,
     onArticle(filter) {
       const bounds = timeBoundsOf(filter)
       return ({ published, ingested }) => isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
     },
   },
-  // `timeBoundsOf` reads it together with the coverage.
+  // `timeBoundsOf` reads it together with the reach.
   ingestedAfter: { inIndex: byTimeBounds, onArticle: () => null },
 }
 
@@ -156,13 +156,13 @@ export type Sort = Axis | 'relevance'
 
 /** The parts of a query that bound its times. */
 interface TimeFilter {
-  coverage: Coverage
+  reach: Reach
   ingestedAfter: Date | null
   sort: Sort
 }
 
 /** The times of publication that the plan and the request allow. */
-interface Coverage {
+interface Reach {
   historyStart: Date
   publishedAfter: Date | null
   publishedBefore: { at: Date; exclusive: boolean } | null
@@ -190,8 +190,8 @@ export interface TimeBounds {
   ingested: TimeSpan | null
 }
 
-export function timeBoundsOf({ coverage, ingestedAfter, sort }: TimeFilter): TimeBounds {
-  const { historyStart, publishedAfter, publishedBefore } = coverage
+export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBounds {
+  const { historyStart, publishedAfter, publishedBefore } = reach
   const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
   // Times have milliseconds, so "up to and including" is "before the next millisecond".
   const to = publishedBefore === null ? Infinity : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)

@@ -19,7 +19,7 @@ import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
 import { type ReadRequest, readRequest, readSearch } from './contract/request.ts'
 import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle, answerRelated } from './explore/article-by-id.ts'
-import { answerCoverage } from './explore/completeness.ts'
+import { answerCompleteness } from './explore/completeness.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerLimits, limitsOf } from './explore/limits.ts'
@@ -158,7 +158,7 @@ function answersOf({ cursorSecret, pool, index, config }: Tools) {
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
     copies: asking => answerCopies(asking, pool, cursorSecret),
     // The timeline of a search, which has been paid for. Its statement takes as long as a search.
-    coverage: asking => asking.searches.withPermit(() => answerCoverage(asking, pool)),
+    completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
     related: asking => answerRelated(asking, pool),
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
   } satisfies Answers
@@ -195,7 +195,7 @@ function operationsOf(tools: Tools) {
     }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
     counts: operate(tools, answers.counts),
-    coverage: tell(tools, answers.coverage),
+    coverage: tell(tools, answers.completeness),
     copies: operate(tools, answers.copies),
     // It searches as the page did, and tells whose articles were found.
     matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),

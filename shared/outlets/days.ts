@@ -1,4 +1,4 @@
-import type { Manners, OutletCoverage, OutletDay } from '../figures.ts'
+import type { Manners, OutletCompleteness, OutletDay } from '../figures.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
 /** What the figures of days are added up by, as columns. */
@@ -20,7 +20,7 @@ interface Wanted {
 }
 
 /** Figures of a day, of an outlet, or of a day of an outlet; the others are null. */
-export type DaySum = { outletNo: number | null; day: string | null } & OutletCoverage & Manners
+export type DaySum = { outletNo: number | null; day: string | null } & OutletCompleteness & Manners
 
 /**
  * Adds up the days of outlets, the oldest first. A day without any figure is left out, unless an

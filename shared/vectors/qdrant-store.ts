@@ -10,7 +10,7 @@ import {
   PAYLOAD_INDEXES,
   searchParameters,
 } from './registry.ts'
-import { type ArticleVector, type Coverage, type NearArticle, VectorFailure, type VectorStore } from './store.ts'
+import { type ArticleVector, type NearArticle, type Reach, VectorFailure, type VectorStore } from './store.ts'
 
 /** @param timeout ms that a request may take */
 export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout: number): VectorStore {
@@ -23,12 +23,12 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
     layoutWarning: collection => compareLayout(ask, collection, layout),
     count: collection => countVectors(ask, collection),
     upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
-    search: (collection, vector, coverage, limit) =>
-      ask(server => findNearest(server, collection, { vector, coverage, limit })),
-    around: (collection, seq, coverage, limit, least) =>
+    search: (collection, vector, reach, limit) =>
+      ask(server => findNearest(server, collection, { vector, reach, limit })),
+    around: (collection, seq, reach, limit, least) =>
       ask(({ nearest }) =>
         nearest(collection, {
-          ...{ query: Number(seq), limit, filter: coverageFilter(coverage), with_payload: false, with_vector: false },
+          ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
           // Days are few of all days, so the filter leaves a small part.
           params: searchParameters(limit, { exact: false, part: true }),
           ...(least === null ? {} : { score_threshold: least }),
@@ -126,14 +126,14 @@ async function upsertVectors({ api, via }: Server, collection: string, vectors: 
 async function findNearest(
   { nearest }: Server,
   collection: string,
-  { vector, coverage, limit }: { vector: number[]; coverage: Coverage; limit: number },
+  { vector, reach, limit }: { vector: number[]; reach: Reach; limit: number },
 ): Promise<NearArticle[]> {
   const find = (exact: boolean) =>
     nearest(collection, {
       query: vector,
       limit,
-      filter: coverageFilter(coverage),
-      params: searchParameters(limit, { exact, part: !isWhole(coverage) }),
+      filter: reachFilter(reach),
+      params: searchParameters(limit, { exact, part: !isWhole(reach) }),
       with_payload: false,
       with_vector: false,
     })
@@ -176,14 +176,14 @@ function resultOf<T>(result: T | undefined): T {
   return result
 }
 
-/** A coverage of all countries needs no filter: every vector has one of them. */
-const isWhole = ({ countries }: Coverage) => countries.length === COUNTRIES.length
+/** A reach of all countries needs no filter: every vector has one of them. */
+const isWhole = ({ countries }: Reach) => countries.length === COUNTRIES.length
 
-function coverageFilter(coverage: Coverage) {
-  const { countries, since, until } = coverage
+function reachFilter(reach: Reach) {
+  const { countries, since, until } = reach
   return {
     must: [
-      ...(isWhole(coverage) ? [] : [{ key: 'country', match: { any: countries } }]),
+      ...(isWhole(reach) ? [] : [{ key: 'country', match: { any: countries } }]),
       { key: 'covered_at', range: { gte: since, ...(until === undefined ? {} : { lte: until }) } },
     ],
   }

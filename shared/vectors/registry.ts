@@ -93,7 +93,7 @@ export const COLLECTION = (dimensions: number) => ({
   on_disk_payload: true,
 })
 
-/** The fields by which a search applies a plan's coverage. */
+/** The fields by which a search applies a plan's reach. */
 export const PAYLOAD_INDEXES = [
   ['country', 'keyword'],
   ['covered_at', { type: 'integer', lookup: false, range: true }],

@@ -14,7 +14,7 @@ export interface ArticleVector {
 }
 
 /** The articles that a plan covers (decision 26). */
-export interface Coverage {
+export interface Reach {
   countries: Country[]
   /** Inclusive, ms since 1970. */
   since: number
@@ -38,10 +38,10 @@ export interface VectorStore {
   /** Stores vectors, waiting until they are searchable; an article's earlier vector is replaced. */
   upsert(collection: string, vectors: ArticleVector[]): Promise<void>
   /**
-   * The articles nearest to a vector, best first. All of them when the coverage holds no more than
+   * The articles nearest to a vector, best first. All of them when the reach holds no more than
    * `limit`.
    */
-  search(collection: string, vector: number[], coverage: Coverage, limit: number): Promise<NearArticle[]>
+  search(collection: string, vector: number[], reach: Reach, limit: number): Promise<NearArticle[]>
   /**
    * The articles nearest to one of the collection, best first, without itself.
    *
@@ -51,7 +51,7 @@ export interface VectorStore {
   around(
     collection: string,
     seq: bigint,
-    coverage: Coverage,
+    reach: Reach,
     limit: number,
     least: number | null,
   ): Promise<NearArticle[] | null>

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { ARTICLE_ANSWER_SCHEMA } from '../../services/api/explore/article-by-id.ts'
-import { COVERAGE_SCHEMA } from '../../services/api/explore/completeness.ts'
+import { COMPLETENESS_SCHEMA } from '../../services/api/explore/completeness.ts'
 import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { until } from '../fleet.ts'
@@ -22,8 +22,8 @@ await api.index([
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const isSuggestions = ajv.compile(SUGGESTIONS_SCHEMA)
 
-const isCoverage = ajv.compile(COVERAGE_SCHEMA)
-const coverage = (query: string, key = secret) => api.ask(key, `/explore/coverage?${query}`)
+const isCompleteness = ajv.compile(COMPLETENESS_SCHEMA)
+const completeness = (query: string, key = secret) => api.ask(key, `/explore/coverage?${query}`)
 
 const [FIRST, SECOND, THIRD] = [dayAgo(5), dayAgo(4), dayAgo(3)]
 const FIGURES = 'day, polls, sitemaps, requests, feeds, second, named, indexed, alone, reasons, refused, lost'
@@ -43,50 +43,50 @@ await api.pool.query(
   [FIRST, SECOND],
 )
 
-t.test('coverage says what we have of what outlets named, by day and by outlet', async t => {
+t.test('completeness says what we have of what outlets named, by day and by outlet', async t => {
   const path = `published_after=${FIRST}&published_before=${THIRD}`
-  const { status, json, text, headers } = await coverage(path)
+  const { status, json, text, headers } = await completeness(path)
   t.equal(status, 200, text)
-  t.ok(isCoverage(json), JSON.stringify(isCoverage.errors))
+  t.ok(isCompleteness(json), JSON.stringify(isCompleteness.errors))
   t.match(json.data, [
     { day: FIRST, named: 323, named_by_feeds: 325, named_by_sitemaps: null, indexed: 317, share: null, unread: 0 },
     { day: SECOND, named: 4, named_by_sitemaps: 2, share: 1, unread: 1, gap: true },
     { day: THIRD, named: 0, share: null, unread: 2, gap: true },
   ])
-  const one = await coverage(`outlet=dagkoerier&published_after=${FIRST}&published_before=${SECOND}T08:00:00Z`)
+  const one = await completeness(`outlet=dagkoerier&published_after=${FIRST}&published_before=${SECOND}T08:00:00Z`)
   const ofFirst = { named: 318, named_by_sitemaps: 316, indexed: 312, feed_alone: 4, refused: { gone: 5 }, lost: 1 }
   t.match(one.json.data, [
     { ...ofFirst, share: 0.981, gap: false },
     { day: SECOND, named: 4, indexed: 4, share: 1, gap: false },
   ])
-  const by = await coverage(`by=outlet&published_after=${FIRST}&published_before=${SECOND}`)
+  const by = await completeness(`by=outlet&published_after=${FIRST}&published_before=${SECOND}`)
   t.match(by.json.data, [
     { outlet: { domain: 'dagkoerier.example' }, named: 322, share: 0.981 },
     { outlet: { domain: 'echo.example' }, named: 5, share: null, unread: 1 },
   ])
-  const exact = await coverage(`by=outlet&outlets=ECHO.example,nobody.nl&published_after=${FIRST}`)
+  const exact = await completeness(`by=outlet&outlets=ECHO.example,nobody.nl&published_after=${FIRST}`)
   t.match(exact.json.data, { length: 1, 0: { outlet: { domain: 'echo.example' } } })
   t.notMatch(text, 'requests', 'how an outlet was asked is for its operator')
   const again = { headers: { 'If-None-Match': headers.get('etag')! } }
   t.equal((await api.ask(secret, `/explore/coverage?${path}`, again)).status, 304)
 })
 
-t.test('coverage is held to the plan, and costs one of the minute alone', async t => {
+t.test('completeness is held to the plan, and costs one of the minute alone', async t => {
   const narrow = await api.issue({
     ...{ countries: ['BE'], history: { kind: 'fixed', at: new Date(`${FIRST}T06:00:00Z`) }, rate: 20, quota: 5 },
   })
-  const ask = (query: string) => coverage(query, narrow.secret)
+  const ask = (query: string) => completeness(query, narrow.secret)
   t.match((await ask(`published_after=${FIRST}`)).json, { code: 'history_not_included' })
   t.match((await ask('country=NL')).json, { code: 'country_not_included' })
   const whole = await ask(`by=outlet&published_after=${FIRST}T06:00:00Z&published_before=${SECOND}`)
   t.match(whole.json.data, [{ outlet: { domain: 'echo.example' }, named: 0 }], 'the first day is not whole')
   t.equal(whole.headers.get('x-quota-remaining'), '5')
   t.same((await ask('outlet=dagkoerier')).json.data, [])
-  t.match((await coverage('published_after=2024-01-01')).json, {
+  t.match((await completeness('published_after=2024-01-01')).json, {
     errors: { published_after: [/366 days at most/] },
   })
-  t.match((await coverage('by=week&q=trein')).json.errors, { by: [/./], q: [/./] })
-  const usual = await coverage('')
+  t.match((await completeness('by=week&q=trein')).json.errors, { by: [/./], q: [/./] })
+  const usual = await completeness('')
   const isRecent = usual.json.data.every(({ day }: { day: string }) => day >= dayAgo(30))
   t.ok(isRecent, 'by default the last 31 days')
 })

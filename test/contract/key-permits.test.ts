@@ -82,7 +82,7 @@ t.test('questions that wait for the model hold up no other search of their key',
 for (const [what, lock, path] of [
   ['whose minute is busy', 'select from rate_windows where key_id = $1 for update', '/v1/articles'],
   ['whose month is busy', 'select from quota_months where key_id = $1 for update', '/v1/articles'],
-  ['that asks for much coverage', 'lock table outlet_days in access exclusive mode', '/explore/coverage'],
+  ['that asks for much completeness', 'lock table outlet_days in access exclusive mode', '/explore/coverage'],
 ] as const) {
   t.test(`a key ${what} leaves connections for all others`, async t => {
     const base = world.fleet.base()

@@ -89,7 +89,7 @@ t.test('decision 21: a cursor goes on only with the parameters it came from, how
   }
 })
 
-t.test('decision 21: bound to the coverage, not to the key', async t => {
+t.test('decision 21: bound to the reach, not to the key', async t => {
   const one = await api.issue({ countries: ['NL', 'BE'] })
   const twin = await api.issue({ countries: ['BE', 'NL'], rate: 77, quota: 9 })
   const wider = await api.issue({ countries: ['NL', 'BE', 'LU'] })

@@ -103,16 +103,16 @@ const pathOf = (random: Random, { search, outlets }: Asked) =>
 function plannedQuestion(question: Question, { countries, history }: (typeof PLANS)[number], all: boolean) {
   const historyStart = history.kind === 'fixed' ? history.at : new Date(0)
   const named = question.countries.filter(country => countries.includes(country))
-  const after = question.coverage.publishedAfter
-  const before = question.coverage.publishedBefore
+  const after = question.reach.publishedAfter
+  const before = question.reach.publishedBefore
   const publishedAfter = after !== null && after < historyStart ? historyStart : after
-  const coverage = {
+  const reach = {
     historyStart,
     publishedAfter,
     publishedBefore: before !== null && before.at > (publishedAfter ?? historyStart) ? before : null,
   }
-  const asked: Asked = { ...question, coverage, countries: all || named.length === 0 ? null : named }
+  const asked: Asked = { ...question, reach, countries: all || named.length === 0 ? null : named }
   // A blank value counts as not given (decision 11).
   const q = question.q?.trim() === '' ? null : question.q
-  return { asked, question: { ...question, q, coverage, countries: asked.countries ?? countries } }
+  return { asked, question: { ...question, q, reach, countries: asked.countries ?? countries } }
 }

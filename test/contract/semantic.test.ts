@@ -125,7 +125,7 @@ t.test('decision 8: other candidates have another ETag, so that a 304 leaves no 
     ask(`${world.fleet.base()}/v1/${path}`, secret, { headers: { 'If-None-Match': etag } })
   t.equal((await again(`articles?${query}`)).status, 304)
   const feed = await ask(`${world.fleet.base()}/v1/articles.rss?${query}`, secret)
-  // The plan's coverage has a new candidate, which the request's own filter leaves out.
+  // The plan's reach has a new candidate, which the request's own filter leaves out.
   await world.fleet.start('embedder')
   await world.index([{ title: 'kaas', country: 'BE' }])
   await world.embedded(31, 90_000)

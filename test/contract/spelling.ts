@@ -12,7 +12,7 @@ export interface Asked extends Omit<Question, 'countries'> {
  * 11, 12, 21).
  */
 export function spell(random: Random, asked: Asked): string {
-  const { coverage, ingestedAfter } = asked
+  const { reach, ingestedAfter } = asked
   const pairs: string[] = []
   const add = (name: string, value: string | null) => {
     if (value !== null) pairs.push(`${name}=${encoded(random, value)}`)
@@ -30,8 +30,8 @@ export function spell(random: Random, asked: Asked): string {
   add('has_author', asked.hasAuthor === null ? null : random.pick(flag))
   add('outlet', asked.outlet)
   add('author', asked.author)
-  add('published_after', coverage.publishedAfter && instant(random, coverage.publishedAfter, true))
-  add('published_before', coverage.publishedBefore && upperBound(random, coverage.publishedBefore))
+  add('published_after', reach.publishedAfter && instant(random, reach.publishedAfter, true))
+  add('published_before', reach.publishedBefore && upperBound(random, reach.publishedBefore))
   add('ingested_after', ingestedAfter && instant(random, ingestedAfter, false))
   add('sort', unless('published_at', asked.sort))
   add('order', unless('desc', asked.order))

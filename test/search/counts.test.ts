@@ -136,12 +136,12 @@ t.test('counts of random searches are those of a naive count, in memory and in s
 
 function narrowed(random: Random, question: Question): Question {
   const from = new Date(random.pick(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']))
-  const coverage = {
+  const reach = {
     historyStart: new Date('1990-01-01T00:00:00Z'),
     publishedAfter: from,
     publishedBefore: { at: new Date(from.getTime() + 100 * 86_400_000), exclusive: true },
   }
-  return { ...question, coverage, sort: 'published_at' }
+  return { ...question, reach, sort: 'published_at' }
 }
 
 t.test('outlets beyond the first twenty are counted together', async t => {

@@ -259,7 +259,7 @@ function modeAfter(mode: Mode, characters: string[], at: number): Mode | null {
   return isLetter(following) ? 'not words' : null
 }
 
-/** Filters, coverage and dates: decisions 12–15. */
+/** Filters, reach and dates: decisions 12–15. */
 function passes(article: Known, question: Question): boolean {
   const { outlet, outlets, author, countries, languages, hasAuthor, ingestedAfter } = question
   return (
@@ -277,8 +277,8 @@ function passes(article: Known, question: Question): boolean {
 const foldName = (name: string) => fold(withOneApostrophe(name.normalize('NFC')))
 const isPartOf = (name: string | null, part: string) => name !== null && foldName(name).includes(foldName(part))
 
-function isCovered({ publishedAt, ingestedAt }: Known, { coverage }: Question): boolean {
-  const { historyStart, publishedAfter, publishedBefore } = coverage
+function isCovered({ publishedAt, ingestedAt }: Known, { reach }: Question): boolean {
+  const { historyStart, publishedAfter, publishedBefore } = reach
   if (publishedAt === null) {
     if (publishedAfter !== null || publishedBefore !== null) return false
     return ingestedAt !== null && ingestedAt >= historyStart

@@ -5,7 +5,7 @@ export const EVERYTHING: ArticleQuery = {
   match: { kind: 'all' },
   searchIn: 'title',
   ...NO_FILTERS,
-  coverage: { historyStart: new Date('1900-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null },
+  reach: { historyStart: new Date('1900-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
   order: 'desc',
   perPage: 100,

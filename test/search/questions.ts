@@ -15,7 +15,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   const publishedAfter = random.chance(0.2) ? new Date(Math.max(time().getTime(), historyStart.getTime())) : null
   const before = { at: time(), exclusive: random.chance(0.5) }
   // Filters hide what the words are to show.
-  const plain = random.chance(0.5) ? { ...NO_FILTERS, coverage: EVERYTHING } : {}
+  const plain = random.chance(0.5) ? { ...NO_FILTERS, reach: EVERYTHING } : {}
   return {
     ...asked(random, search, articles),
     searchIn: random.chance(0.5) ? 'title' : 'title_body',
@@ -25,7 +25,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     outlet: random.chance(0.85) ? null : random.pick(OUTLET_PARTS),
     outlets: domains(random, articles),
     author: random.chance(0.85) ? null : random.pick(AUTHOR_PARTS),
-    coverage: {
+    reach: {
       historyStart,
       publishedAfter,
       publishedBefore: random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
@@ -43,8 +43,8 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
  * found.
  */
 export function askedAgain(random: Random, former: Question, articles: Known[]): Question {
-  const { coverage, ingestedAfter, sort, order, perPage } = randomQuestion(random, articles)
-  return { ...former, ...(random.chance(0.7) ? { coverage, ingestedAfter } : {}), sort, order, perPage }
+  const { reach, ingestedAfter, sort, order, perPage } = randomQuestion(random, articles)
+  return { ...former, ...(random.chance(0.7) ? { reach, ingestedAfter } : {}), sort, order, perPage }
 }
 
 /** Small sizes make many stretches, and totals at their cap. */

@@ -111,8 +111,8 @@ t.test('a query that is asked again is matched only where its page comes from', 
   for (const order of ['desc', 'asc'] as const) {
     for (let number = 0; number < 160; number += 7) {
       const [after, before] = [minute(number), { at: minute(150), exclusive: true }]
-      const coverage = { ...EVERYTHING.coverage, publishedAfter: after, publishedBefore: before }
-      const { total, rows } = await ask({ order, coverage })
+      const reach = { ...EVERYTHING.reach, publishedAfter: after, publishedBefore: before }
+      const { total, rows } = await ask({ order, reach })
       t.equal(total, Math.max(0, 150 - number), `from minute ${number}, ${order}`)
       t.equal(rows.length, Math.min(3, total))
     }
@@ -123,9 +123,9 @@ t.test('a query that is asked again is matched only where its page comes from', 
   const undated = articles(160, 8, minute(0)).map(article => ({ ...article, publishedAt: null }))
   await index.add([...undated, ...articles(168, 8, minute(1)), ...articles(176, 16, minute(200))])
   await makeSegments(index.pool, { flushed: MINOR, merged: MINOR })
-  const sinceTheBeginning = { ...EVERYTHING.coverage, publishedAfter: minute(0) }
+  const sinceTheBeginning = { ...EVERYTHING.reach, publishedAfter: minute(0) }
   for (const time of ['first', 'second', 'third']) {
-    t.equal((await ask({ coverage: sinceTheBeginning })).total, 184, `with a date, the ${time} time`)
+    t.equal((await ask({ reach: sinceTheBeginning })).total, 184, `with a date, the ${time} time`)
     t.equal((await ask({})).total, 192, `with or without, the ${time} time`)
   }
 

@@ -12,14 +12,14 @@ const asked = ({ model }: World, text: string) => model.requests.filter(({ input
 /** Without its set, a question needs its vector again. */
 const forgetSets = () => world.pool.query('delete from semantic_sets')
 
-t.test('a question asked before is not embedded again, for this or another coverage', async t => {
+t.test('a question asked before is not embedded again, for this or another reach', async t => {
   const search = await world.openSearch()
   const first = await search.search(query('vers brood'), null)
   await forgetSets()
   t.same(await search.search(query('vers brood'), null), first, 'the same answer')
   await search.search(query('vers  brood'), null)
   const part = await search.search(query('vers brood', { planCountries: ['BE'] }), null)
-  t.equal(part.total, 1, 'the articles of the other coverage')
+  t.equal(part.total, 1, 'the articles of the other reach')
   t.equal(asked(world, 'vers brood'), 1)
 })
 

@@ -96,7 +96,7 @@ export function query(text: string, own: Partial<SemanticQuery> = {}): SemanticQ
     text,
     planCountries: ['NL', 'BE', 'LU'],
     ...NO_FILTERS,
-    coverage: { historyStart: new Date('2000-01-01'), publishedAfter: null, publishedBefore: null },
+    reach: { historyStart: new Date('2000-01-01'), publishedAfter: null, publishedBefore: null },
     sort: 'relevance',
     order: 'desc',
     perPage: 25,

@@ -184,7 +184,7 @@ export const de: Words = {
     meaning: (found, of) => `${found} von ${of} Artikeln sind bisher nach Bedeutung zu finden.`,
     waiting: 'Blasse Balken: Ein Teil dieser Artikel ist noch nicht nach Bedeutung zu finden.',
     failed: 'Die Zahlen sind nicht gekommen.',
-    coverage: {
+    completeness: {
       title: 'Vorhanden',
       have: (n, of, outlet) => `vorhanden sind ${n} von ${of}, die genannt wurden von ${outlet || 'den Medien'}`,
       once: 'nur von Feeds gezählt',

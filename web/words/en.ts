@@ -182,7 +182,7 @@ export const en = {
     meaning: (found: string, of: string) => `${found} of ${of} articles can be found by meaning so far.`,
     waiting: 'Pale bars: some of these articles cannot be found by meaning yet.',
     failed: 'The figures did not come.',
-    coverage: {
+    completeness: {
       title: 'We have',
       have: (n: string, of: string, outlet: string) => `we have ${n} of ${of} that ${outlet || 'outlets'} named`,
       once: 'counted by feeds alone',

@@ -184,7 +184,7 @@ export const fr: Words = {
     meaning: (found, of) => `${found} articles sur ${of} se trouvent par le sens pour l’instant.`,
     waiting: 'Barres pâles\u00A0: une partie de ces articles ne se trouve pas encore par le sens.',
     failed: 'Les chiffres ne sont pas arrivés.',
-    coverage: {
+    completeness: {
       title: 'Présents',
       have: (n, of, outlet) => `présents\u00A0: ${n} sur ${of} annoncés par ${outlet || 'les médias'}`,
       once: 'comptés par les flux seuls',

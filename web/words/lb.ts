@@ -184,7 +184,7 @@ export const lb: Words = {
     meaning: (found, of) => `${found} vun ${of} Artikele sinn bis elo no der Bedeitung ze fannen.`,
     waiting: 'Blatz Balken: En Deel vun dësen Artikelen ass nach net no der Bedeitung ze fannen.',
     failed: 'D’Zuele sinn net komm.',
-    coverage: {
+    completeness: {
       title: 'Do',
       have: (n, of, outlet) => `do sinn ${n} vu(n) ${of}, déi genannt goufe vu(n) ${outlet || 'de Medien'}`,
       once: 'nëmme vu Feeds gezielt',

@@ -184,7 +184,7 @@ export const nl: Words = {
     meaning: (found, of) => `${found} van ${of} artikelen zijn tot nu toe op betekenis te vinden.`,
     waiting: 'Lichte staven: een deel van deze artikelen is nog niet op betekenis te vinden.',
     failed: 'De cijfers zijn niet gekomen.',
-    coverage: {
+    completeness: {
       title: 'Aanwezig',
       have: (n, of, outlet) => `aanwezig zijn ${n} van de ${of} die genoemd zijn door ${outlet || 'de media'}`,
       once: 'alleen door feeds geteld',

@@ -116,7 +116,7 @@ const isSigned = (has: boolean) => (has ? 'signed' : 'unsigned')
 
 /** The page, then the conditions, each in four parts: its occurrence, kind, fields and words. */
 function questionLine(question: PeerQuestion): string {
-  const { perPage, cap, sort, order, after, coverage, ingestedAfter } = question
+  const { perPage, cap, sort, order, after, reach, ingestedAfter } = question
   const { countries, languages, hasAuthor, publisherNos, authorNos } = question
   const page = [perPage, cap ?? 1, sort, order, after === null ? '' : (after.value ?? 'none'), after?.id ?? '']
   const conditions = matchOf(question)
@@ -128,7 +128,7 @@ function questionLine(question: PeerQuestion): string {
     authorNos?.map(authorWord),
   ]
   for (const words of filters) if (words) conditions.push(['FILTER', 'terms', 'filters', words])
-  const { publishedAfter: from, publishedBefore: to } = coverage
+  const { publishedAfter: from, publishedBefore: to } = reach
   if (from && to) conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.at.getTime()]])
   if (ingestedAfter) conditions.push(['FILTER', 'range', 'ingested_at', [ingestedAfter.getTime(), NO_END]])
   return [

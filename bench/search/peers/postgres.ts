@@ -113,15 +113,15 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
   const add = (condition: (value: string) => string, given: unknown) => {
     if (given !== null) where.push(condition(`$${values.push(given)}`))
   }
-  const { searchIn, countries, coverage } = question
+  const { searchIn, countries, reach } = question
   add(value => `${searchIn === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`, tsqueryOf(question.match))
   add(value => `country = any (${value}::text[])`, countries.length === COUNTRIES.length ? null : countries)
   add(value => `language = any (${value}::text[])`, question.languages)
   add(value => `has_author = ${value}`, question.hasAuthor)
   add(value => `publisher_no = any (${value}::int[])`, question.publisherNos)
   add(value => `author_nos && ${value}::int[]`, question.authorNos)
-  add(value => `published_at >= ${value}::timestamptz`, coverage.publishedAfter)
-  add(value => `published_at < ${value}::timestamptz`, coverage.publishedBefore?.at ?? null)
+  add(value => `published_at >= ${value}::timestamptz`, reach.publishedAfter)
+  add(value => `published_at < ${value}::timestamptz`, reach.publishedBefore?.at ?? null)
   add(value => `ingested_at >= ${value}::timestamptz`, question.ingestedAfter)
   return { where, values }
 }

@@ -9,7 +9,7 @@ import { createProblems } from '../contract/query-string.ts'
 import { type ArticlesRequest, readSearch } from '../contract/request.ts'
 import { type ArticleObject, PAGE_SCHEMA, type PageEnvelope } from '../contract/resources.ts'
 import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/article-by-id.ts'
-import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from '../explore/completeness.ts'
+import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from '../explore/completeness.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
 import { LIMITS_SCHEMA } from '../explore/limits.ts'
@@ -20,7 +20,7 @@ import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 
 /** The operations that tools ask, by the names of their paths. */
-export type Answers = Record<'articles' | 'counts' | 'copies' | 'coverage' | 'limits' | 'related', Answering>
+export type Answers = Record<'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related', Answering>
 
 type Json = Record<string, unknown>
 
@@ -66,7 +66,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         ...PAGE_SCHEMA.properties,
         read_as: { type: 'string', description: 'How the words were read.' },
         completeness: {
-          ...COVERAGE_SCHEMA.properties.data,
+          ...COMPLETENESS_SCHEMA.properties.data,
           description: 'How much of what outlets published is here, of the days that the page has, 31 at most.',
         },
       },
@@ -113,10 +113,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     title: 'How complete the news is here',
     description:
       'Tells how much of what the outlets published is here, by day or by outlet, with what is missing and why. Use it before you conclude from few or no articles that nothing was written. Costs nothing of the month.',
-    parameters: COVERAGE_PARAMETERS,
-    output: COVERAGE_SCHEMA,
+    parameters: COMPLETENESS_PARAMETERS,
+    output: COMPLETENESS_SCHEMA,
     isFree: true,
-    answer: asking('coverage', (days: Days) => linesText('Here, of what outlets named:', days.data.map(dayLine))),
+    answer: asking('completeness', (days: Days) => linesText('Here, of what outlets named:', days.data.map(dayLine))),
   },
   limits: {
     title: 'What is left of the plan',
@@ -220,7 +220,7 @@ async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQu
   })) {
     if (value !== null) query.append(name, String(value))
   }
-  const { data } = await ask<Days>('coverage', query.toString()).catch((error: unknown): Days => {
+  const { data } = await ask<Days>('completeness', query.toString()).catch((error: unknown): Days => {
     // Too many days, or days before the plan's history: the page is good without them.
     if (error instanceof ApiError && error.status < 500) return { data: [] }
     throw error

@@ -59,7 +59,7 @@ export interface PlannedRequest {
 }
 
 /** What a plan lets its reader see. */
-export interface Coverage {
+export interface Reach {
   countries: Country[]
   since: Date
 }
@@ -74,7 +74,7 @@ export function plannedOf(request: ArticlesRequest, plan: Plan, start = startOf(
 }
 
 /** The part of the articles that a plan covers now. */
-export const coveredBy = (plan: Plan): Coverage => ({ countries: plan.countries, since: startOf(plan) })
+export const coveredBy = (plan: Plan): Reach => ({ countries: plan.countries, since: startOf(plan) })
 
 const startOf = ({ history }: Plan) => historyStart(history, new Date())
 
@@ -147,7 +147,7 @@ async function countAll(
       index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq, texts),
     )
   }
-  const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
+  const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
   const seqs = await semantic.candidates(asked, permits)
   return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
 }
@@ -185,7 +185,7 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
   return {
     ...more,
     countries,
-    coverage: {
+    reach: {
       historyStart,
       publishedAfter: after && new Date(ceilMs(after)),
       publishedBefore:

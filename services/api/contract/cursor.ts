@@ -142,7 +142,7 @@ const BY_PLACE = [
 ] as const satisfies (keyof Spellings)[]
 
 /**
- * Everything that a cursor is bound to (decision 21): every other parameter and the plan's coverage
+ * Everything that a cursor is bound to (decision 21): every other parameter and the plan's reach
  * as it is defined, in one spelling for whatever means the same. Only the JSON operation has
  * cursors, hence no operation in it.
  */
@@ -156,8 +156,8 @@ export function bindingFor(spellings: Spellings & Record<string, Spelling>, plan
     .map(([name, { bound }]): [string, unknown] => [name, bound])
     .sort(([a], [b]) => (a < b ? -1 : 1))
   const bound = BY_PLACE.map(name => spellings[name].bound)
-  const coverage = [[...plan.countries].sort(), definitionOf(plan.history)]
-  return JSON.stringify(['articles', ...bound, ...coverage, ...later])
+  const reach = [[...plan.countries].sort(), definitionOf(plan.history)]
+  return JSON.stringify(['articles', ...bound, ...reach, ...later])
 }
 
 const definitionOf = (history: HistoryStart) => (history.kind === 'fixed' ? history.at.getTime() : `${history.days}d`)

@@ -21,7 +21,7 @@ You get a snippet of each article and the address at its outlet, never the whole
   they match as written. The lists are at the end of this page.
 - **boolean** reads \`word word\` (all must appear), \`"a phrase"\`, \`-excluded\`, \`-"an excluded phrase"\`. Words match as written,
   but for case and accents. There is no OR. Other punctuation separates words: \`COVID-19\` is \`COVID\` and \`19\`.
-- **semantic** finds the ${LIMITS.candidates} articles of your plan's coverage closest in meaning, then applies your filters to them. New
+- **semantic** finds the ${LIMITS.candidates} articles of your plan's reach closest in meaning, then applies your filters to them. New
   articles join some hours after they enter the index.
 
 ## Parameters

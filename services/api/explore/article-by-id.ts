@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
-import { type Asking, COVERED, type Coverage, coveredBy, explainSearch } from '../articles/find.ts'
+import { type Asking, COVERED, coveredBy, explainSearch, type Reach } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
@@ -56,7 +56,7 @@ export interface Asked {
 }
 
 /** @throws ApiError */
-export async function findOne(pool: Pool, id: string, { countries, since }: Coverage): Promise<Asked> {
+export async function findOne(pool: Pool, id: string, { countries, since }: Reach): Promise<Asked> {
   const { rows } = await pool.query<Asked>(ONE, [id, countries, since])
   if (rows[0] === undefined) throw noArticle()
   return rows[0]

@@ -12,7 +12,7 @@ import { type Content, jsonContent } from '../http/answer.ts'
 const { country, outlet, outlets, published_after, published_before } = EXPLORE_PARAMETERS
 
 /** The parameters of `/explore/coverage`. */
-export const COVERAGE_PARAMETERS = {
+export const COMPLETENESS_PARAMETERS = {
   by: { kind: 'choice', values: ['day', 'outlet'], default: 'day', about: 'What to add up by.' },
   country,
   outlet,
@@ -54,9 +54,9 @@ const FIGURES = {
 }
 
 /** The answer, as JSON Schema (2020-12). */
-export const COVERAGE_SCHEMA = objectOf({
+export const COMPLETENESS_SCHEMA = objectOf({
   status: OK,
-  by: { type: 'string', enum: COVERAGE_PARAMETERS.by.values },
+  by: { type: 'string', enum: COMPLETENESS_PARAMETERS.by.values },
   data: {
     type: 'array',
     description: 'Days or outlets of which something is known, days the oldest first.',
@@ -71,16 +71,16 @@ export const COVERAGE_SCHEMA = objectOf({
   },
 })
 
-const readValues = createValuesReader(COVERAGE_PARAMETERS)
+const readValues = createValuesReader(COMPLETENESS_PARAMETERS)
 
 /**
  * `GET /explore/coverage`: how much we have of what the outlets of a plan named, by day or outlet.
  *
  * @throws ApiError
  */
-export async function answerCoverage({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
+export async function answerCompleteness({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
   const problems = createProblems()
-  const { by = COVERAGE_PARAMETERS.by.default, ...values } = readValues(readQueryString(rawQuery), problems)
+  const { by = COMPLETENESS_PARAMETERS.by.default, ...values } = readValues(readQueryString(rawQuery), problems)
   const request = requestOf(values, problems)
   const { countries, historyStart: start } = plannedOf(request, plan)
   const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
@@ -89,7 +89,7 @@ export async function answerCoverage({ rawQuery, plan }: Asking, pool: Pool): Pr
     [name, domain].some(text => foldName(text).includes(wanted)) && request.outlets?.includes(domain) !== false
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
   const sums = await readDays(pool, { by, outlets: [...byNumber.keys()], ...daysOf(request, start) })
-  const data = sums.map(sum => coverageObject(sum, byNumber.get(sum.outletNo ?? -1)))
+  const data = sums.map(sum => completenessObject(sum, byNumber.get(sum.outletNo ?? -1)))
   return jsonContent(JSON.stringify({ status: 'ok', by, data }))
 }
 
@@ -113,7 +113,7 @@ function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Dat
   return { from: day(Math.max(first, Math.ceil(start.getTime() / DAY))), to: day(last) }
 }
 
-function coverageObject(sum: DaySum, outlet: OutletRow | undefined) {
+function completenessObject(sum: DaySum, outlet: OutletRow | undefined) {
   const { named, feeds, second, indexed, alone, refused, lost, unfetched, waiting, share, unread, gap } = sum
   return {
     ...(sum.day === null ? {} : { day: sum.day }),

@@ -2,7 +2,7 @@ import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
 import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../../../shared/copies/shingles.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
-import { type Asking, COVERED, type Coverage, coveredBy, type Searches } from '../articles/find.ts'
+import { type Asking, COVERED, coveredBy, type Reach, type Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
@@ -115,7 +115,7 @@ async function copiesOf(
   pool: Pool,
   { index }: Pick<Searches, 'index'>,
   asked: readonly Asked[],
-  { countries, since }: Coverage,
+  { countries, since }: Reach,
   leaves: AbortSignal,
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)

@@ -119,8 +119,8 @@ export const COUNTS_SCHEMA = objectOf(
     undated: count('By time: articles whose time is not known; otherwise 0.'),
     meaning: {
       ...objectOf({
-        found: count("Articles of your plan's coverage that have a vector."),
-        of: count('All articles of the coverage.'),
+        found: count("Articles of your plan's reach that have a vector."),
+        of: count('All articles of the reach.'),
         waiting_from: timeOrNull('The earliest time of an article that waits for its vector; null: none waits.'),
         near: {
           type: ['number', 'null'],
@@ -325,7 +325,7 @@ function boundsOf({ request, historyStart }: PlannedRequest): { first: number; l
   return { first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(), last }
 }
 
-/** How much of a plan's coverage can be found by meaning so far. */
+/** How much of a plan's reach can be found by meaning so far. */
 interface Meaning {
   /** Articles that have a vector, of all articles. */
   found: number
@@ -340,7 +340,7 @@ interface Meaning {
 const FRESH = 15_000
 const PLANS = 500
 
-/** Tells how much of a plan's coverage has vectors, read at most once in its time for all. */
+/** Tells how much of a plan's reach has vectors, read at most once in its time for all. */
 export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>, near: number | null) {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
     ...{ max: PLANS, ttl: FRESH, ignoreFetchAbort: true },
@@ -388,10 +388,10 @@ async function readMeaning(
   plan: Plan,
   start: Date,
 ): Promise<Omit<Meaning, 'near'>> {
-  const coverage = { historyStart: start, publishedAfter: null, publishedBefore: null }
+  const reach = { historyStart: start, publishedAfter: null, publishedBefore: null }
   const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
   const [of, { rows }] = await Promise.all([
-    index.count({ ...everything, countries: plan.countries, coverage, sort: 'published_at' }),
+    index.count({ ...everything, countries: plan.countries, reach, sort: 'published_at' }),
     pool.query<LackingRow>({ name: 'meaning-lacking', text: LACKING, values: [SAMPLE, plan.countries, start] }),
   ])
   const lacking = rows.reduce((sum, { all, sampled, covered }) => sum + Math.round((covered * all) / sampled), 0)

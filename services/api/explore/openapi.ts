@@ -17,7 +17,7 @@ import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
 
 import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '../searches/openapi.ts'
 import { ARTICLE_ANSWER_SCHEMA, RELATED_PARAMETERS, RELATED_SCHEMA } from './article-by-id.ts'
-import { COVERAGE_PARAMETERS, COVERAGE_SCHEMA } from './completeness.ts'
+import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from './completeness.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { LIMITS_SCHEMA } from './limits.ts'
@@ -55,7 +55,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Article: ARTICLE_ANSWER_SCHEMA,
           Copies: COPIES_SCHEMA,
           Counts: COUNTS_SCHEMA,
-          Coverage: COVERAGE_SCHEMA,
+          Coverage: COMPLETENESS_SCHEMA,
           Limits: LIMITS_SCHEMA,
           Matches: MATCHES_SCHEMA,
           Page: PAGE_SCHEMA,
@@ -115,7 +115,7 @@ const EXPLORE_OPERATIONS: Json = {
     description:
       'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
   }),
-  '/explore/coverage': explored('coverageOfDays', 'Coverage', parametersOf(COVERAGE_PARAMETERS), {
+  '/explore/coverage': explored('coverageOfDays', 'Coverage', parametersOf(COMPLETENESS_PARAMETERS), {
     summary: 'How much of what outlets published is here',
     description:
       'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',

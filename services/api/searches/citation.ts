@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CitedNumber } from '../../../shared/plans/citations.ts'
-import type { Coverage } from '../articles/find.ts'
+import type { Reach } from '../articles/find.ts'
 import type { Listed, ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import { type ArticlesRequest, searchOf } from '../contract/request.ts'
@@ -19,7 +19,7 @@ export const citedSearch = (request: ArticlesRequest): string =>
   searchOf({ ...request, perPage: LIMITS.perPage.default })
 
 /** The lines before those of the articles. */
-export const headOf = (request: ArticlesRequest, { countries, since }: Coverage): string[] => [
+export const headOf = (request: ArticlesRequest, { countries, since }: Reach): string[] => [
   'perscope-citation/1',
   citedSearch(request),
   request.countries === null ? countries.join(',') : '',

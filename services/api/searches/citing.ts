@@ -21,12 +21,12 @@ import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import {
   COVERED,
-  type Coverage,
   countArticles,
   coveredBy,
   findArticles,
   type PlannedRequest,
   plannedOf,
+  type Reach,
   type Searches,
 } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
@@ -172,14 +172,14 @@ async function cite(parts: CitingParts, searches: Searches, search: string | und
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await refuseMany(frozen, planned)
   const articles = await collectCited((at: Cursor['at'] | null) => findArticles(frozen, planned, at))
-  const coverage: Coverage = { countries: plan.countries, since: planned.historyStart }
+  const reach: Reach = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(
-      headOf(request, coverage),
+      headOf(request, reach),
       articles.map(({ line }) => line),
     ),
     search: citedSearch(request),
-    ...coverage,
+    ...reach,
     watermark: state.lastSeq,
     asOf,
     rules: WORD_RULES,

@@ -28,8 +28,8 @@ t.test('a question that waits behind others of its key is given up with them (de
   })
   const permits = createPermits({ atOnce: 2, waiting: 100, patience: 60_000 })
   const asking = { ...NO_PERMITS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
-  const coverage = { countries: ['NL' as const], since: 0 }
-  const asked = Array.from({ length: 20 }, (_, n) => nearest.ask(`question ${n}`, coverage, asking))
+  const reach = { countries: ['NL' as const], since: 0 }
+  const asked = Array.from({ length: 20 }, (_, n) => nearest.ask(`question ${n}`, reach, asking))
   await Promise.all(asked.map(one => t.rejects(one, VectorFailure)))
   t.ok(ends.length < 20, 'the last of them were not begun')
   for (const end of ends) t.ok(end < 1_600, `may take until ${Math.round(end)} ms after it came`)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { type Coverage, type NearArticle, VectorFailure } from '../../../shared/vectors/store.ts'
+import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { SearchPermits, SemanticQuestion } from './query.ts'
 import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 
@@ -40,16 +40,16 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
      * @throws EmbeddingFailure or VectorFailure
      */
     async find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null> {
-      const coverage = coverageOf(query)
+      const reach = reachOf(query)
       const { question, known } = await permits.statements(async () => {
         const serving = await vectorSearch.serving()
         const question = createHash('sha256')
-          .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
+          .update(JSON.stringify([serving?.collection.name, query.text, reach]))
           .digest()
         return { question, known: await timed('set', () => findSet(pool, question)) }
       })
       if (known) return { likely: known, keep: async () => known }
-      const found = await nearest.ask(query.text, coverage, permits)
+      const found = await nearest.ask(query.text, reach, permits)
       if (found.length === 0) return null
       const likely = newSet(question, candidatesOf(found))
       return { likely, keep: () => keep(question, likely) }
@@ -66,8 +66,8 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   /** When model and vector store last answered a question, in ms of `performance.now`. */
   let answeredAt = Number.NEGATIVE_INFINITY
 
-  function begin(text: string, coverage: Coverage, asked: string, ms: number): Promise<NearArticle[]> {
-    const found = vectorSearch.nearest(text, coverage, ms).finally(() => asking.delete(asked))
+  function begin(text: string, reach: Reach, asked: string, ms: number): Promise<NearArticle[]> {
+    const found = vectorSearch.nearest(text, reach, ms).finally(() => asking.delete(asked))
     asking.set(asked, found)
     found.then(
       () => {
@@ -86,10 +86,10 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
      * While nothing is answered, a question fails `BUDGET` ms after it came, also when it has had
      * no permit yet (decision 29). While others are answered, it waits for its turn.
      */
-    async ask(text: string, coverage: Coverage, permits: SearchPermits): Promise<NearArticle[]> {
+    async ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]> {
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
-      const asked = JSON.stringify([text, coverage])
+      const asked = JSON.stringify([text, reach])
       const joined = () => {
         const known = asking.get(asked)
         return known && waitFor('equal question', known)
@@ -100,7 +100,7 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
       const inTurn = permits.question(async () => {
         wait.end()
         wait.signal.throwIfAborted()
-        return joined() ?? begin(text, coverage, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
+        return joined() ?? begin(text, reach, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
       })
       return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },
@@ -123,8 +123,8 @@ function openWait(left: () => number): { signal: AbortSignal; end(): void } {
 /**
  * The bounds of a query's candidates (decision 26). All of them are part of the question.
  */
-function coverageOf({ planCountries, coverage }: SemanticQuestion): Coverage {
-  return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }
+function reachOf({ planCountries, reach }: SemanticQuestion): Reach {
+  return { countries: [...planCountries].sort(), since: reach.historyStart.getTime() }
 }
 
 /**

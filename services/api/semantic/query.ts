@@ -9,7 +9,7 @@ export interface SemanticQuery extends ArticleFilter {
   text: string
   /**
    * All of the plan's countries, also when the request names fewer (`countries`): together with
-   * `coverage.historyStart` they bound the candidates (decision 26), the filters apply after that.
+   * `reach.historyStart` they bound the candidates (decision 26), the filters apply after that.
    */
   planCountries: Country[]
   sort: 'relevance' | 'published_at' | 'ingested_at'
@@ -19,7 +19,7 @@ export interface SemanticQuery extends ArticleFilter {
 }
 
 /** The parts of a query that decide on its candidates (decision 26). */
-export type SemanticQuestion = Pick<SemanticQuery, 'text' | 'planCountries' | 'coverage'>
+export type SemanticQuestion = Pick<SemanticQuery, 'text' | 'planCountries' | 'reach'>
 
 /** Where a sequence stands after a page; everything that the next page needs besides the query. */
 export interface SemanticPosition {

@@ -18,7 +18,7 @@ import {
 import { openVectorSearch, timed } from './vector-search.ts'
 
 /**
- * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in
+ * Search by meaning: the nearest 500 articles of the plan's reach, frozen for some minutes in
  * Postgres; then the request's filters, its order, its page.
  */
 export async function openSemanticSearch<A extends KeptArticle>(
@@ -95,7 +95,7 @@ export async function openSemanticSearch<A extends KeptArticle>(
 }
 
 /**
- * A page of a frozen candidate set: its candidates that exist, lie within the plan's coverage and
+ * A page of a frozen candidate set: its candidates that exist, lie within the plan's reach and
  * pass the request's own filters (decisions 13, 14, 26), in order (decisions 14, 22, 27), after the
  * page before.
  */

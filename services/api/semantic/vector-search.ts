@@ -17,7 +17,7 @@ import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.ts'
-import { type Coverage, type NearArticle, VectorFailure } from '../../../shared/vectors/store.ts'
+import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { Around, AroundQuery } from './query.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
@@ -41,14 +41,14 @@ export function openVectorSearch(config: Config, pool: Pool) {
   async function search(
     { collection, embeddings }: ServingCollection,
     text: string,
-    coverage: Coverage,
+    reach: Reach,
     signal: AbortSignal,
   ) {
     const vector = await vectorOf(collection.name, text, () =>
       timed('model', () => twice(signal, () => embeddings.embedQuery(text, signal))),
     )
     return timed('vectors', () =>
-      twice(signal, () => within(signal, vectors.search(collection.name, vector, coverage, CANDIDATES))),
+      twice(signal, () => within(signal, vectors.search(collection.name, vector, reach, CANDIDATES))),
     )
   }
 
@@ -57,12 +57,12 @@ export function openVectorSearch(config: Config, pool: Pool) {
     serving: () => findServing(),
 
     /**
-     * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
+     * The nearest articles of a reach, best first; empty when nothing is embedded yet.
      *
      * @param ms how long it may take, at most `BUDGET`
      * @throws EmbeddingFailure or VectorFailure
      */
-    async nearest(text: string, coverage: Coverage, ms: number): Promise<NearArticle[]> {
+    async nearest(text: string, reach: Reach, ms: number): Promise<NearArticle[]> {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
@@ -70,7 +70,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
         await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
         return []
       }
-      const ask = (now: ServingCollection) => search(now, text, coverage, signal)
+      const ask = (now: ServingCollection) => search(now, text, reach, signal)
       return orAnother(pool, findServing, serving, ask, [])
     },
 

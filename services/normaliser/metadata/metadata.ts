@@ -229,7 +229,7 @@ function headlineLine(lines: readonly Line[], titles: (string | null)[]): number
   for (const [index, line] of lines.entries()) {
     const text = fold(line.text)
     if (text.length < 4) continue
-    const covered = Math.max(0, ...known.map(title => coverage(title, text)))
+    const covered = Math.max(0, ...known.map(title => coveredShare(title, text)))
     const place = (line.heading === 1 ? 4 : line.heading > 1 ? 2 : 0) + (line.aside ? 0 : 2)
     const score = covered * 8 + place
     const least = line.heading === 1 ? 4 : line.heading > 1 ? 6 : 8
@@ -255,7 +255,7 @@ function titleInPath(path: string): string | null {
  * The share of the title that the line covers. One of the two may contain the other with a kicker
  * or the site's name.
  */
-function coverage(title: string, text: string): number {
+function coveredShare(title: string, text: string): number {
   if (title === text) return 1
   if (text.length < 10 || title.length < 10) return 0
   if (title.includes(text)) return text.length / title.length

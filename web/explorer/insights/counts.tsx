@@ -164,7 +164,7 @@ export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
   return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
 }
 
-/** A bucket of time with what is known of its coverage. */
+/** A bucket of time with what is known of its completeness. */
 export interface Bucket extends Count {
   /** Articles are missing that were written. */
   gap?: boolean
@@ -187,8 +187,8 @@ export interface CoveredDay {
 
 export const MOST_DAYS = 366 * 86_400_000
 
-/** Adds their coverage to buckets of time; none by the hour, because days are counted. */
-export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
+/** Adds their completeness to buckets of time; none by the hour, because days are counted. */
+export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
   const look = useCallback(
@@ -199,7 +199,7 @@ export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit
       if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return
       const { outlet, countries } = search
       const parameters = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
-      const answer = await ask(`/explore/coverage?${parameters}`, isCoverage, { key: secret, signal })
+      const answer = await ask(`/explore/coverage?${parameters}`, isCompleteness, { key: secret, signal })
       // Without news there is nothing to draw again.
       if (answer.kind !== 'ok' || answer.value.data.length === 0) return
       setCovered({ of: data, buckets: data.map(one => bucketOf(one, answer.value.data, outlet, speech)) })
@@ -210,7 +210,7 @@ export function useCoverage(search: Search | null, data: Count[], unit: TimeUnit
   return covered?.of === data ? covered.buckets : data
 }
 
-export const isCoverage = (json: unknown): json is { data: CoveredDay[] } => hasList(json, 'data')
+export const isCompleteness = (json: unknown): json is { data: CoveredDay[] } => hasList(json, 'data')
 
 /** A day counts for the bucket that holds its noon: readers live in several time zones. */
 function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {
@@ -219,11 +219,11 @@ function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, num
   const sum = (figure: 'named' | 'indexed' | 'unread') => own.reduce((all, day) => all + day[figure], 0)
   const [named, unread] = [sum('named'), sum('unread')]
   const once = own.some(day => day.named > 0 && day.named_by_sitemaps === null)
-  const { coverage } = words.insights
+  const { completeness } = words.insights
   const parts = [
-    ...(named > 0 ? [coverage.have(number(sum('indexed')), number(named), outlet)] : []),
-    ...(once ? [coverage.once] : []),
-    ...(unread > 0 ? [coverage.unread(number(unread))] : []),
+    ...(named > 0 ? [completeness.have(number(sum('indexed')), number(named), outlet)] : []),
+    ...(once ? [completeness.once] : []),
+    ...(unread > 0 ? [completeness.unread(number(unread))] : []),
   ]
   return { ...count, gap: own.some(({ gap }) => gap), have: parts.join(', ') }
 }

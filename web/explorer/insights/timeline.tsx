@@ -11,8 +11,8 @@ import {
   type FigureProps,
   TIME_UNITS,
   type TimeUnit,
+  useCompleteness,
   useCounts,
-  useCoverage,
   useTimeCounts,
 } from './counts.tsx'
 
@@ -25,7 +25,7 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
   useEffect(() => onFailure('time', failure), [failure, onFailure])
-  const covered = useCoverage(search, counts?.data ?? NOTHING, drawn, secret)
+  const covered = useCompleteness(search, counts?.data ?? NOTHING, drawn, secret)
   const data = useMemo(() => trimmed(covered), [covered])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
@@ -132,7 +132,7 @@ function Bars(props: {
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
-      {data.some(({ gap }) => gap) && <p class="hint">{words.insights.coverage.striped}</p>}
+      {data.some(({ gap }) => gap) && <p class="hint">{words.insights.completeness.striped}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
       <Figures
         hasButtons
@@ -140,7 +140,7 @@ function Bars(props: {
         columns={[
           words.insights.time,
           texts ? words.copies.once : words.insights.articles,
-          words.insights.coverage.title,
+          words.insights.completeness.title,
         ]}
         figures={[1]}
         rows={data.map(one => ({

@@ -11,8 +11,8 @@ import {
   type Counts,
   type CoveredDay,
   countsPath,
+  isCompleteness,
   isCounts,
-  isCoverage,
   MOST_DAYS,
   type TimeUnit,
   useTimeCounts,
@@ -149,7 +149,7 @@ async function daysOf(search: Search, { data }: Counts, secret: string, signal: 
   if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return []
   const { outlet, countries } = search
   const asked = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
-  const answer = await ask(`/explore/coverage?${asked}`, isCoverage, { key: secret, signal })
+  const answer = await ask(`/explore/coverage?${asked}`, isCompleteness, { key: secret, signal })
   return answer.kind === 'ok' ? answer.value.data : []
 }
 
