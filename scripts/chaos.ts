@@ -27,7 +27,7 @@ await runCommand(
       seconds: wholeNumber('seconds', options.seconds, MOST) ?? 60,
       seed: wholeNumber('seed', options.seed, MOST) ?? 1,
       rate: wholeNumber('rate', options.rate, MOST) ?? 2,
-      archive: wholeNumber('archive', options.archive, MOST) ?? 0,
+      imported: wholeNumber('archive', options.archive, MOST) ?? 0,
       redis: options.redis === true,
       keep: options.keep === true,
       only: kinds(options.only),

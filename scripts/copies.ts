@@ -92,7 +92,7 @@ await runCommand(
   },
 )
 
-/** An outlet's domain; its name, where an archive has brought no domain. */
+/** An outlet's domain; its name, where an import has brought no domain. */
 function nameOf(outlet: string): string {
   return outlet.replace(/^name:/, '')
 }

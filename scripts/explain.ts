@@ -196,12 +196,12 @@ function relatedInWords(related: ShownRelated[] | string | null): string {
   return ['related: on the same event, by meaning.', columns(rows)].join('\n')
 }
 
-/** An article of an archive: no page was read, so nothing chose between candidates. */
+/** An imported article: no page was read, so nothing chose between candidates. */
 function importedInWords(stored: StoredArticle): string {
   return [
     printableLine(stored.url),
     `Article ${printableLine(stored.id)}.`,
-    'It was imported from an archive (npm run import), so its fields are those of the archive, and no page was read.',
+    'It was imported (npm run import), so its fields are those of the import, and no page was read.',
     ...FIELDS.flatMap(field => ['', `${field}: ${line(storedValue(field, stored) ?? 'none')}`]),
     ...agenciesInWords(agencyEvidence({ authors: stored.authors, body: stored.text })),
   ].join('\n')
@@ -274,7 +274,7 @@ function strangePage(word: string): StoredPage | null {
 
 /** A page of crawl memory, with the article that was made of it. */
 interface FoundPage {
-  /** `page:12`; null for an article of an archive. */
+  /** `page:12`; null for an imported article. */
   id: string | null
   page: StoredPage | null
   /** Whether the answer of the outlet is still kept. */

@@ -12,12 +12,12 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
-  countArchive,
+  countAll,
   createFormat,
   FORMATS,
   type FormatName,
   type Parts,
-  readArchive,
+  readAll,
   readFound,
   readSelection,
   SELECTION_OPTIONS,
@@ -121,7 +121,7 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
   if (typeof after === 'string' && ingestedAfter === null)
     throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
-  return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { ...having, ingestedAfter }) }
+  return { total: await countAll(pool, ingestedAfter), parts: readAll(pool, { ...having, ingestedAfter }) }
 }
 
 async function write(context: CommandContext, name: FormatName, total: number, parts: Parts, { print, told }: Output) {
@@ -150,7 +150,7 @@ function createOutput() {
   const hash = createHash('sha256')
   let [articles, bytes] = [0, 0]
   return {
-    /** Waits for a slow reader, because an archive does not fit in memory. */
+    /** Waits for a slow reader, because all articles do not fit in memory. */
     async print(data: string | Uint8Array, more = 0): Promise<void> {
       articles += more
       bytes += Buffer.byteLength(data)

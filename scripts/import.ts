@@ -13,10 +13,10 @@ import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
 import { type Group, orSilence, readGroups } from './articles/groups.ts'
-import { openArchiveReader } from './articles/reader.ts'
+import { openArticleReader } from './articles/reader.ts'
 import { whileAway } from './articles/while-away.ts'
 import { createRateLimit, type RateLimit } from './reindex/run.ts'
-import { archiveBar, type ProgressBar } from './terminal/terminal.ts'
+import { importBar, type ProgressBar } from './terminal/terminal.ts'
 
 /**
  * Articles at a rate do not wait for segments, so they must come more slowly than these are made.
@@ -41,7 +41,7 @@ await runCommand(
   {
     name: 'import',
     about: [
-      'Indexes an archive: one JSON object a line with the fields of the article object (authors as names, outlet as name',
+      'Indexes articles: one JSON object a line with the fields of the article object (authors as names, outlet as name',
       'and domain), plus `body`, which may hold HTML unless `plain` is true. A given `ingested_at` is kept, also null, and',
       'must not lie in the future; the default is now. `id` is kept when it is free. An article whose address the outlet',
       'already has is skipped. A title is cut at 500 characters, a body at 500,000, as those of pages are. `rights`, as',
@@ -82,11 +82,11 @@ await runCommand(
     source.on('error', (error: Error) => stream.destroy(error))
     const dryRun = context.options['dry-run'] === true
     const ahead = dryRun ? 0 : await databaseAhead(context)
-    const reader = openArchiveReader({ prepare: !dryRun, ahead })
-    const bar = archiveBar(isPipe || file.endsWith('.gz') ? null : found.size)
-    const archive = { groups: readGroups(stream, reader), bar, isPipe }
+    const reader = openArticleReader({ prepare: !dryRun, ahead })
+    const bar = importBar(isPipe || file.endsWith('.gz') ? null : found.size)
+    const input = { groups: readGroups(stream, reader), bar, isPipe }
     try {
-      const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive, rate)
+      const counts = dryRun ? await readThrough(context, input) : await importAll(context, input, rate)
       return report(context, counts, dryRun)
     } finally {
       await reader.close()
@@ -103,7 +103,7 @@ function databaseAhead(context: CommandContext): Promise<number> {
   }, context)
 }
 
-interface Archive {
+interface Input {
   groups: AsyncIterable<Group>
   bar: ProgressBar
   /** Its lines may come slowly, and for ever. */
@@ -125,17 +125,17 @@ async function openFile(file: string): Promise<ReadStream> {
   return source
 }
 
-/** Reads the archive and indexes nothing. */
-async function readThrough({ signal }: CommandContext, archive: Archive): Promise<ImportCounts> {
+/** Reads the articles and indexes nothing. */
+async function readThrough({ signal }: CommandContext, input: Input): Promise<ImportCounts> {
   const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
-    for await (const group of archive.groups) {
-      countLines(counts, group, archive.bar)
-      archive.bar.update(group.end, { articles: counts.good })
+    for await (const group of input.groups) {
+      countLines(counts, group, input.bar)
+      input.bar.update(group.end, { articles: counts.good })
       if (signal.aborted) break
     }
   } finally {
-    archive.bar.stop()
+    input.bar.stop()
   }
   return counts
 }
@@ -165,7 +165,7 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
 }
 
 /** @param perSecond articles; null: as many as it can */
-async function importArchive(context: CommandContext, { groups, bar, isPipe }: Archive, perSecond: number | null) {
+async function importAll(context: CommandContext, { groups, bar, isPipe }: Input, perSecond: number | null) {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }

@@ -20,7 +20,7 @@ await runCommand(
     name: 'measure-bias',
     about: [
       'Measures the bias of EMBEDDINGS_MODEL: the mean vectors of passages and of search terms in each language, on the texts',
-      'of the sample outlets, or of the newest articles of the archive. Services subtract those in shared/embeddings/bias from',
+      'of the sample outlets, or of the newest articles of the index. Services subtract those in shared/embeddings/bias from',
       'every vector. Copy FILE there when it serves you; `npm run reembed -- --all` then makes the vectors again.',
     ].join('\n'),
     usage: ['--write FILE [--archive]'],
@@ -44,7 +44,7 @@ await runCommand(
     for (const language of LANGUAGES) {
       const passages: number[][] = []
       const queries: number[][] = []
-      const texts = pool === null ? sampleTexts(language) : await archiveTexts(pool, language)
+      const texts = pool === null ? sampleTexts(language) : await storedTexts(pool, language)
       if (texts.length === 0) throw new Error(`There is no text in ${language}, and each language needs some.`)
       for (const text of texts) {
         passages.push(...(await embeddings.embedPassages([text.slice(0, PASSAGE)], signal)))
@@ -64,7 +64,7 @@ function sampleTexts(language: Language): string[] {
   return samples.flatMap(({ title, paragraphs }) => [title, ...paragraphs])
 }
 
-async function archiveTexts(pool: Pool, language: Language): Promise<string[]> {
+async function storedTexts(pool: Pool, language: Language): Promise<string[]> {
   const { rows } = await pool.query<{ title: string; body: string | null }>(
     `select t.title, left(t.body, ${PASSAGE}) as body from articles a join article_texts t using (seq)
       where a.language = $1 order by a.seq desc limit ${ARTICLES}`,

@@ -81,7 +81,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await checkNobodyConnected(pool, 'restore')
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
-    // pg_restore drops what the archive has. A schema of another number has more or other tables.
+    // pg_restore drops what the backup has. A schema of another number has more or other tables.
     const isEmptied = target.schema !== null && target.schema !== backup.schema
     await begin(pool, target.schema ?? 0)
     const undo = async () => {

@@ -21,7 +21,7 @@ const FRESH = 100
 const LEAST_FRESH = 1_000
 /**
  * So few names are ranked in a moment, however long a busy machine takes: a client waits for them.
- * A new archive would else suggest for a while that it has none.
+ * A new index would else suggest for a while that it has none.
  */
 const FEW = 10_000
 const NAMES_PER_READ = 2_000

@@ -191,7 +191,7 @@ export interface WrittenRow {
 export type WrittenOutcome = Pick<Indexed, 'outcome' | 'id'>
 
 /**
- * Writes an archive. A segment of some thousand articles is built first, with numbers that begin at
+ * Imports articles. A segment of some thousand articles is built first, with numbers that begin at
  * 1, and stored ahead. One transaction then draws their numbers and stamps, copies their rows and
  * uses the segment, so that no process that searches has to take the articles in one by one.
  */

@@ -71,7 +71,7 @@ const SAMPLE = 5_000
 
 // Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
 // `lo`: yesterday's and today's articles are counted by day. At most SAMPLE of them are read by
-// primary key, evenly spread. Articles of an archive, or from before pages were noted, say nothing
+// primary key, evenly spread. Imported articles, or those from before pages were noted, say nothing
 // about the crawl and are left out. When an outlet is added, its feeds name articles of the weeks
 // before: they count as articles, but their age is no lag. $1: SAMPLE.
 const READ_LAG = `

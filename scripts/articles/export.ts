@@ -11,7 +11,7 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { CommandContext, Option } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
-interface ArchiveOptions {
+interface ExportOptions {
   /** With `body`. */
   body: boolean
   /** With `first` and `agencies`, as `/explore/copies` tells them. */
@@ -27,7 +27,7 @@ const PART = 200
 export type Parts = AsyncGenerator<string[]>
 
 /** All articles that are visible now, in the order of their numbers. */
-export async function* readArchive(db: Queryable, options: ArchiveOptions): Parts {
+export async function* readAll(db: Queryable, options: ExportOptions): Parts {
   // On a standby it fails, and others show them.
   const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const last = clock.rows[0]!.last_seq
@@ -53,7 +53,7 @@ export async function* readFound<Query, Position>(
   db: Queryable,
   index: { search(query: Query, position: Position | null): Promise<FoundPage<Position>> },
   query: Query,
-  { body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>,
+  { body, copies }: Pick<ExportOptions, 'body' | 'copies'>,
 ): Parts {
   const text = `${selectLines({ body, copies })}\n  ${LISTED}`
   for (let position: Position | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
@@ -76,7 +76,7 @@ function marked(line: string, withBody: boolean): string {
 }
 
 /** The approximate number of lines, for a progress bar. */
-export async function countArchive(db: Queryable, ingestedAfter: Date | null): Promise<number> {
+export async function countAll(db: Queryable, ingestedAfter: Date | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     ingestedAfter === null
       ? 'select last_seq::int as count from ingest_clock'
@@ -95,7 +95,7 @@ const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestampt
 const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
 
 // Formats times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
-const selectLines = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) => `
+const selectLines = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) => `
   select a.seq, left(json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title, 'snippet', t.snippet,
     ${body ? "'body', t.body," : ''}
@@ -164,7 +164,7 @@ export function readSelection(options: CommandContext['options']): Selected | nu
 export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof FORMATS)[number]
 
-export function createFormat(name: FormatName, having: Pick<ArchiveOptions, 'body' | 'copies'>): ArchiveFormat {
+export function createFormat(name: FormatName, having: Pick<ExportOptions, 'body' | 'copies'>): ExportFormat {
   switch (name) {
     case 'ndjson':
       // As in CSV. In JSON the values stay the same.
@@ -176,7 +176,7 @@ export function createFormat(name: FormatName, having: Pick<ArchiveOptions, 'bod
   }
 }
 
-function createCsv(columns: CsvColumn[]): ArchiveFormat {
+function createCsv(columns: CsvColumn[]): ExportFormat {
   let head = csvHead(columns)
   return {
     async add(lines) {
@@ -188,15 +188,15 @@ function createCsv(columns: CsvColumn[]): ArchiveFormat {
   }
 }
 
-/** Writes articles, some at a time, so that an archive of any size fits into memory. */
-interface ArchiveFormat {
+/** Writes articles, some at a time, so that any number of them fits into memory. */
+interface ExportFormat {
   /** What to write for these articles now, which may be nothing yet. */
   add(lines: readonly string[]): Promise<string | Uint8Array>
   end(): Promise<string | Uint8Array>
 }
 
 /** The columns of CSV and of Parquet, in one order. */
-const columnsWith = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) =>
+const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =>
   CSV_COLUMNS.filter(
     name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
   )
@@ -204,7 +204,7 @@ const columnsWith = ({ body, copies }: Pick<ArchiveOptions, 'body' | 'copies'>) 
 /** A group of rows is written when it has so many characters: groups are built in memory. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
-function createParquetOf(columns: CsvColumn[]): ArchiveFormat {
+function createParquetOf(columns: CsvColumn[]): ExportFormat {
   const parquet = createParquet(columns)
   let length = 0
   return {

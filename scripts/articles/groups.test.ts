@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { type Group, readGroups } from './groups.ts'
-import { openArchiveReader } from './reader.ts'
+import { openArticleReader } from './reader.ts'
 
 const line = (number: number) =>
   JSON.stringify({
@@ -10,14 +10,14 @@ const line = (number: number) =>
   })
 
 async function readAll(text: string, prepare: boolean): Promise<Group[]> {
-  const reader = openArchiveReader({ prepare })
+  const reader = openArticleReader({ prepare })
   t.teardown(() => reader.close())
   const groups: Group[] = []
   for await (const group of readGroups(Readable.from([Buffer.from(text)]), reader)) groups.push(group)
   return groups
 }
 
-t.test('threads read an archive in groups, and everything stays in its order', async t => {
+t.test('threads read articles in groups, and everything stays in its order', async t => {
   const bad = new Set([1, 400, 401, 1_999])
   const text = Array.from({ length: 2_000 }, (_, at) => (bad.has(at + 1) ? '{' : line(at + 1))).join('\n')
   const groups = await readAll(text, true)
@@ -102,7 +102,7 @@ t.test('a dry run prepares no texts', async t => {
 })
 
 t.test('a stream that breaks is an error for the caller', async t => {
-  const reader = openArchiveReader({ prepare: false })
+  const reader = openArticleReader({ prepare: false })
   t.teardown(() => reader.close())
   async function* broken() {
     yield Buffer.from(`${line(1)}\n`)
@@ -117,7 +117,7 @@ t.test('a stream that breaks is an error for the caller', async t => {
 })
 
 t.test('a slow pipe gives its articles and its bad lines before a group is full', async t => {
-  const reader = openArchiveReader({ prepare: false })
+  const reader = openArticleReader({ prepare: false })
   t.teardown(() => reader.close())
   let goOn = () => {}
   const read = new Promise<void>(resolve => {

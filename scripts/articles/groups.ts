@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewArticle } from '../../search/types.ts'
-import type { ArchiveReader, LineToRead } from './reader.ts'
+import type { ArticleReader, LineToRead } from './reader.ts'
 
-/** Articles of consecutive lines of an archive. */
+/** Articles of consecutive lines of articles. */
 export interface Group {
   articles: NewArticle[]
   bad: { number: number; reason: string }[]
-  /** Bytes of the archive up to the end of the group. */
+  /** Bytes of the file up to the end of the group. */
   end: number
 }
 
@@ -20,10 +20,10 @@ const GROUP = { lines: 400, bytes: 8 << 20 }
 const SILENCE = 500
 
 /**
- * Reads an archive in groups, in its order. The reader's threads read the next groups while the
+ * Reads articles in groups, in their order. The reader's threads read the next groups while the
  * caller indexes one.
  */
-export async function* readGroups(stream: AsyncIterable<Buffer>, reader: ArchiveReader): AsyncGenerator<Group> {
+export async function* readGroups(stream: AsyncIterable<Buffer>, reader: ArticleReader): AsyncGenerator<Group> {
   const reading: Promise<Group>[] = []
   for await (const unread of orSilence(gather(stream), SILENCE)) {
     if (unread === null) {

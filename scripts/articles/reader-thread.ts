@@ -5,7 +5,7 @@ import type { Timed } from '../../shared/threads/threads.ts'
 import { BadLine, parseArticle } from './line.ts'
 import type { ReadResult, ReadTask } from './reader.ts'
 
-/** The work of a thread of the archive's reader. */
+/** The work of a thread of the reader. */
 export default function readLines({ begun, lines, prepare, latest }: Timed<ReadTask>) {
   begin(begun)
   const articles: NewArticle[] = []

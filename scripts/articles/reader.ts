@@ -7,7 +7,7 @@ export interface LineToRead {
   text: string
 }
 
-/** Lines of an archive for a thread. */
+/** Lines of articles for a thread. */
 export interface ReadTask {
   lines: LineToRead[]
   /** With the texts as the index stores them. */
@@ -21,8 +21,8 @@ export interface ReadResult {
   bad: { number: number; reason: string }[]
 }
 
-/** Reads lines of an archive in threads: validation, plain text, snippets, words. */
-export type ArchiveReader = ReturnType<typeof openArchiveReader>
+/** Reads lines of articles in threads: validation, plain text, snippets, words. */
+export type ArticleReader = ReturnType<typeof openArticleReader>
 
 /** One thread reads faster than one writer writes; a few make up for texts that take long. */
 const MOST_THREADS = 4
@@ -44,7 +44,7 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
  * @param prepare with the texts as the index stores them
  * @param ahead ms by which the clock of the database is ahead of ours
  */
-export function openArchiveReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {
+export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {
   const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(new URL('./reader-thread.ts', import.meta.url))
   return { threads, read: (lines: LineToRead[]) => run({ lines, prepare, latest: Date.now() + ahead }), close }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../../test/database.ts'
-import { writeArchive } from '../../test/faults/site/article.ts'
+import { writeImport } from '../../test/faults/site/article.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { heard, until } from '../../test/fleet.ts'
 
@@ -19,7 +19,7 @@ t.test('an import waits for a Postgres that is away, and goes on', async t => {
     await link.close()
   })
   const said = heard(command.stderr)
-  const lines = writeArchive(1, 1_000).trimEnd().split('\n')
+  const lines = writeImport(1, 1_000).trimEnd().split('\n')
 
   command.stdin.write(`${lines.slice(0, 900).join('\n')}\n`)
   await until(async () => (await database.count('articles')) > 0, 60_000, said)

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
 
 /**
- * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of
+ * A backup is a file of `pg_dump --format=custom`. Nothing of it reaches an interpreter of
  * ours:
  * pg_restore sends its statements to the server, where they have the rights of the database's
  * account.
@@ -17,7 +17,7 @@ export interface Backup {
   articles: number
   /** Major version of the server that it was made of. */
   postgres: number
-  /** The installation that it was made of; null: its archive does not say. */
+  /** The installation that it was made of; null: its file does not say. */
   installation: string | null
 }
 
@@ -34,7 +34,7 @@ const MOST_TEXT = 16 * 1024 * 1024
 
 const run = promisify(execFile)
 
-/** @throws when a file is no archive of pg_dump */
+/** @throws when a file is no file of pg_dump */
 export async function checkFormat(file: string): Promise<void> {
   const handle = await open(file, 'r')
   try {

@@ -42,11 +42,11 @@ export const articlesBar = (total: number): ProgressBar =>
   progressBar(total, '{bar} {value} of {total} articles · {eta_formatted} left')
 
 /**
- * A bar over the bytes of an archive; its field `articles` says how many were read.
+ * A bar over the bytes of an import; its field `articles` says how many were read.
  *
  * @param size bytes in all; null: not known
  */
-export function archiveBar(size: number | null): ProgressBar {
+export function importBar(size: number | null): ProgressBar {
   if (size === null) return progressBar(0, '{articles} articles · {duration_formatted}', { articles: 0 })
   return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', { articles: 0 })
 }

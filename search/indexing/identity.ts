@@ -172,7 +172,7 @@ const ADD_IDS = `
   on conflict do nothing
   returning id`
 
-/** The identity of an outlet: its domain, or its name when an archive has no domain. */
+/** The identity of an outlet: its domain, or its name when an import has no domain. */
 export function outletKey(outlet: ArticleOutlet): string {
   if (outlet.domain !== null) return outlet.domain.toLowerCase()
   return `name:${(outlet.name ?? '').normalize('NFC').trim().toLowerCase()}`

@@ -19,7 +19,7 @@ export interface NewArticle {
   /** Absent: its outlet allows all that is done with others. */
   rights?: ArticleRights
   publishedAt: Date | null
-  /** Absent: the time of visibility. A date or null: the value in an archive (decision 23). */
+  /** Absent: the time of visibility. A date or null: the value in an import (decision 23). */
   ingestedAt?: Date | null
   authors: string[]
   /** News agencies that are named as its source; absent: none. */
@@ -32,7 +32,7 @@ export interface NewArticle {
    * looked at.
    */
   prepared?: PreparedText | EncodedText
-  /** Number of its page; absent for an article from an archive. */
+  /** Number of its page; absent for an imported article. */
   pageNo?: bigint
 }
 

@@ -38,7 +38,7 @@ t.test('segments cover the articles from the first on, each once, large ones whe
   t.same(makeAll(47n), [...ranges(16n, 2), ...ranges(2n, 7, 33n)])
 })
 
-t.test('an archive that comes at once goes straight into the largest segments that it fills', async t => {
+t.test('an import that comes at once goes straight into the largest segments that it fills', async t => {
   t.same(nextRange([], 40n), { first: 1n, last: 16n })
   t.same(nextRange([], 16n), { first: 1n, last: 16n }, 'it is full')
   t.same(nextRange(ranges(16n, 1), 40n), { first: 17n, last: 32n })

@@ -245,7 +245,7 @@ async function insertArticles(client: Client, articles: IdentifiedArticle[], emb
   return rows[0]!
 }
 
-/** An archive's own time is never later than the stamp; null: it has none. undefined: the stamp. */
+/** An import's own time is never later than the stamp; null: it has none. undefined: the stamp. */
 export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | null =>
   own === undefined || (own !== null && own > stamp) ? stamp : own
 
@@ -348,7 +348,7 @@ const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
 
 // One statement, so that the lock of the clock is held only for this and the commit. `incoming` is
 // materialised, and counted by `clock`, so that Postgres
-// parses all of it before it takes the lock. An archive's own time is never later than the stamp:
+// parses all of it before it takes the lock. An import's own time is never later than the stamp:
 // clients poll from the newest time that they have seen.
 const insertion = (clock: string) => `
   with incoming as materialized (

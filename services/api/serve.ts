@@ -58,7 +58,7 @@ const DRAIN_TIMEOUT = 12_000
 const DECLINING = 500
 const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
-/** Most ms that listening waits for the archive to be in memory. */
+/** Most ms that listening waits for the index to be in memory. */
 const LISTEN_WAIT = 1_000
 /** The same for a process that joins others. */
 const JOIN_WAIT = 60_000
@@ -100,7 +100,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
-  // A small archive is in memory at once: `/readyz` then says yes from the first moment on. Where
+  // A small index is in memory at once: `/readyz` then says yes from the first moment on. Where
   // others answer already, a cold process leaves connections to them.
   await warmUp.soon(joinsOthers() ? JOIN_WAIT : LISTEN_WAIT)
   const port = await listen(server, config)

@@ -13,7 +13,7 @@ export interface EmbeddableArticle {
   country: Country
   /** `published_at`, else `ingested_at`, in ms since 1970 (decision 26). */
   coveredAt: number | null
-  /** ms since 1970; null: the imported archive did not say. */
+  /** ms since 1970; null: the import did not say. */
   ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number

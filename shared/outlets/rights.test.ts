@@ -21,11 +21,11 @@ function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): st
   const { headers = {}, metas = {}, robots = [], isLicensed = false } = page
   const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
   const stated = { headers: kept, metas: new Map(Object.entries(metas)), isLicensed }
-  const { refusedBy, snippet, archive, wordsAloneBy } = read(stated, tdm)
+  const { refusedBy, snippet, mayKeep, wordsAloneBy } = read(stated, tdm)
   return [
     ...(refusedBy === null ? [] : ['refused']),
     ...(snippet === null ? [] : [`snippet ${snippet}`]),
-    ...(archive ? [] : ['unkept']),
+    ...(mayKeep ? [] : ['unkept']),
     ...(wordsAloneBy === null ? [] : ['words alone']),
   ].join(', ')
 }

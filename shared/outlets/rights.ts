@@ -87,7 +87,7 @@ export interface Rights {
   /** The signal because of which words alone find its article; null: meaning does, too. */
   wordsAloneBy: Signal | null
   /** Whether the page may be kept once its article is made. */
-  archive: boolean
+  mayKeep: boolean
   /** All signals that have a meaning here, also those that change nothing. */
   seen: Signal[]
 }
@@ -97,7 +97,7 @@ export const signalInWords = ({ signal, source }: Signal) => `${signal} (${sourc
 /** Why there is no article, as the page's `detail`. */
 export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
-export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, archive: true, seen: [] }
+export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, mayKeep: true, seen: [] }
 
 /** How signals are read here. */
 export interface RightsRules {
@@ -164,7 +164,7 @@ export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, no
       (isOutweighed ? null : unsearched),
     snippet: limits.length === 0 ? null : Math.min(...limits),
     wordsAloneBy: isOutweighed ? null : unread,
-    archive: first(signal => signal === 'noarchive') === null,
+    mayKeep: first(signal => signal === 'noarchive') === null,
     seen: signals.slice(0, MOST_SEEN),
   }
 }

@@ -7,7 +7,7 @@ import { installPython } from '../contract/python.ts'
 import { run } from '../script.ts'
 import { blocksOf } from './examples.ts'
 
-/* The steps of docs/analysis.md, from an archive to a picture, as they are printed. */
+/* The steps of docs/analysis.md, from articles to a picture, as they are printed. */
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,7 +16,7 @@ const tools = await installPython('cycler')
 const skip = typeof tools === 'string' ? tools : false
 if (typeof tools !== 'string') await tools.remove()
 
-t.test('an archive is imported, searched, made a table and drawn', { skip }, async t => {
+t.test('articles are imported, searched, made a table and drawn', { skip }, async t => {
   const api = await startTestApi(t)
   const { secret } = await api.issue()
   // A checkout with a DATA_DIR of its own.

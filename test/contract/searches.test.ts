@@ -202,7 +202,7 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
     marks.push((await since(null))[0].mark)
     after.push([])
   }
-  // An archive that is imported with its own times is not new.
+  // What is imported with times of its own is not new.
   await other.index([{ title: 'de brug van vroeger', ingestedAt: new Date('2026-01-01T00:00:00Z') }])
   const nothing = ids.map(() => ({ new: 0 }))
   t.match(await since(marks.at(-1)!), nothing)

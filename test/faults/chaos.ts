@@ -13,7 +13,7 @@ import { catchUp, drain, readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
 import { createClient } from './readers/client.ts'
 import { type Reading, startReaders } from './readers/readers.ts'
-import { writeArchive } from './site/article.ts'
+import { writeImport } from './site/article.ts'
 import { type Site, startSite } from './site/site.ts'
 import { judge } from './verdict/judge.ts'
 
@@ -25,7 +25,7 @@ export interface ChaosOptions {
   /** Articles a second. */
   rate: number
   /** Articles that are there before the site begins; not embedded during the run. */
-  archive: number
+  imported: number
   /** Kinds of faults; empty: all. */
   only: readonly KindName[]
   /** The folder stays although nothing was found. */
@@ -105,12 +105,12 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
   await sleep(RECOVERY_MS + PROGRESS_MS, undefined, { signal }).catch(() => {})
   await readers.rest()
   if (signal.aborted) findings.add('The run was broken off by a signal.')
-  else if (!(await drain(pool, site.articles.length, options.archive, signal)))
+  else if (!(await drain(pool, site.articles.length, options.imported, signal)))
     findings.add('Not everything was done when nothing moved any more.')
   await catchUp(readers.pollers, pool)
   await readers.stop()
   clearInterval(teller)
-  const held = await judge({ site, machine, pool, outages, findings, reading: readers, archive: options.archive })
+  const held = await judge({ site, machine, pool, outages, findings, reading: readers, imported: options.imported })
   const sentences = findings.sentences()
   return {
     ok: sentences.length === 0 && !signal.aborted,
@@ -131,13 +131,18 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
   }
 }
 
-/** Makes the database, the catalogue, the archive and a key; returns the key. */
-async function prepare({ seed, archive }: ChaosOptions, machine: Machine, folder: string, site: Site): Promise<string> {
+/** Makes the database, the catalogue, the imported articles and a key; returns the key. */
+async function prepare(
+  { seed, imported }: ChaosOptions,
+  machine: Machine,
+  folder: string,
+  site: Site,
+): Promise<string> {
   await runScript(machine.env, 'migrate')
   await syncCatalogue(machine.env, site.catalogue)
-  if (archive > 0) {
-    const file = join(folder, 'archive.ndjson')
-    await writeFile(file, writeArchive(seed, archive))
+  if (imported > 0) {
+    const file = join(folder, 'articles.ndjson')
+    await writeFile(file, writeImport(seed, imported))
     // Its hour comes after the run: the model has enough to do with what is new.
     await runScript({ ...machine.env, EMBED_DELAY: '30d' }, 'import', file)
   }

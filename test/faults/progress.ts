@@ -38,14 +38,14 @@ const CATCH_UP_MS = 15_000
  * moves any more.
  * @returns whether it got there
  */
-export async function drain(pool: Pool, published: number, archive: number, signal: AbortSignal): Promise<boolean> {
+export async function drain(pool: Pool, published: number, imported: number, signal: AbortSignal): Promise<boolean> {
   let best = 0
   let since = Date.now()
   while (!signal.aborted) {
     const progress = await readProgress(pool)
     if (progress) {
       const { articles, embedded, open } = progress
-      if (articles >= published + archive && embedded >= articles - archive && open === 0) return true
+      if (articles >= published + imported && embedded >= articles - imported && open === 0) return true
       const moved = articles + embedded - open
       if (moved !== best) since = Date.now()
       best = moved

@@ -3,7 +3,7 @@ import { type ChaosOptions, chaos, type Verdict } from './chaos.ts'
 
 /** Runs the fault test as a test: each finding is a failure. */
 export async function proveChaos(
-  options: Pick<ChaosOptions, 'seconds' | 'seed' | 'redis' | 'rate' | 'archive'>,
+  options: Pick<ChaosOptions, 'seconds' | 'seed' | 'redis' | 'rate' | 'imported'>,
 ): Promise<Verdict> {
   const ending = new AbortController()
   t.teardown(() => ending.abort())

@@ -62,13 +62,13 @@ t.test('a difference from the stored article is named', async t => {
 
 t.test('of an imported article it says that it was imported', async t => {
   const url = 'https://krant.example/a/1'
-  const file = join(t.testdir(), 'archive.ndjson')
+  const file = join(t.testdir(), 'articles.ndjson')
   const outlet = { name: 'Krant', domain: 'krant.example' }
   const article = { url, title: 'Brug open', language: 'nl', country: 'NL', outlet, authors: ['Jan Jansen'] }
   writeFileSync(file, `${JSON.stringify(article)}\n`)
   await fleet.script('import', file)
   const { out } = await explain([url])
-  t.match(out, /^It was imported from an archive/m)
+  t.match(out, /^It was imported/m)
   t.match(out, /^authors: Jan Jansen$/m)
   t.match(JSON.parse((await explain([url, '--json'])).out), { url, page: null, imported: true })
 })

@@ -7,8 +7,8 @@ import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
-import { randomArticles } from './archive.ts'
 import type { Known } from './oracle.ts'
+import { randomArticles } from './random-articles.ts'
 import { emptyTestArchive, openTestIndex } from './store.ts'
 
 /** Sizes with which some dozen articles make several segments. */

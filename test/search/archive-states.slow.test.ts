@@ -7,10 +7,10 @@ import { makeSegments } from '../../search/indexer.ts'
 import { createRandom } from '../faults/random.ts'
 import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { runScript } from '../script.ts'
-import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
+import { randomArticles } from './random-articles.ts'
 
 const { signal } = new AbortController()
 const OPTIONS = { size: 100n, recent: 20n, step: 40n, shards: 2, replicas: 0, segment: 64n }

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { NewArticle } from '../../search/types.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
-import { randomArticles } from './archive.ts'
+import { randomArticles } from './random-articles.ts'
 
 /** Real texts that others gathered, beside the repository; never part of it. */
 const FOLDER = new URL('../../../shared/data/parallel-ntrex128/', import.meta.url).pathname

@@ -10,13 +10,13 @@ import {
 import type { NewArticle } from '../../search/types.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { createRandom, type Random } from '../faults/random.ts'
-import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
 import { type NaiveBreakdown, naiveCounts } from './naive-counts.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomQuestion } from './questions.ts'
+import { randomArticles } from './random-articles.ts'
 import { makeTestSegments } from './store.ts'
 
 const TIMES = ['hour', 'day', 'week', 'month'] as const

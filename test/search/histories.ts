@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { NewArticle } from '../../search/types.ts'
 import { createRandom } from '../faults/random.ts'
-import { randomArticles } from './archive.ts'
+import { randomArticles } from './random-articles.ts'
 
 /*
  * What happens in random histories of the index: who writes what beside whom, and what meets them

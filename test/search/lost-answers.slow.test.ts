@@ -8,7 +8,7 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, holdLock, lockWaits, PATIENT } from '../database.ts'
-import { writeArchive } from '../faults/site/article.ts'
+import { writeImport } from '../faults/site/article.ts'
 import { openLink, openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
@@ -17,8 +17,8 @@ import { shortArticles } from './short-articles.ts'
 
 t.test('an import that is stopped while it sends articles does not hold the clock', async t => {
   const database = await createTestDatabase(t)
-  const archive = join(t.testdir(), 'archive.ndjson')
-  await writeFile(archive, writeArchive(1, 1_200))
+  const file = join(t.testdir(), 'articles.ndjson')
+  await writeFile(file, writeImport(1, 1_200))
   let [hasClock, isCut] = [false, false]
   // Of the first large statement that follows the clock, only a part arrives.
   const link = await openLinkTo(database.url, () => bytes => {
@@ -32,7 +32,7 @@ t.test('an import that is stopped while it sends articles does not hold the cloc
     hasClock ||= bytes.includes('update ingest_clock')
   })
   t.teardown(() => link.close())
-  const importing = startScript('import', [archive, '--json'], { DATABASE_URL: link.url, EMBED_DELAY: '1d' })
+  const importing = startScript('import', [file, '--json'], { DATABASE_URL: link.url, EMBED_DELAY: '1d' })
   t.teardown(() => importing.child.kill('SIGKILL'))
   await until(() => isCut, 120_000, importing.err)
   const start = performance.now()
@@ -49,11 +49,11 @@ t.test('an import that is interrupted tells what it has written, also what was o
   const database = await createTestDatabase(t)
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   t.teardown(() => pool.end())
-  const archive = join(t.testdir(), 'archive.ndjson')
-  await writeFile(archive, writeArchive(1, 6_000))
+  const file = join(t.testdir(), 'articles.ndjson')
+  await writeFile(file, writeImport(1, 6_000))
   const release = await holdLock(pool, 'select from segments_version for update')
   const env = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
-  const importing = startScript('import', [archive, '--json'], env)
+  const importing = startScript('import', [file, '--json'], env)
   t.teardown(() => importing.child.kill('SIGKILL'))
   await until(async () => (await lockWaits(pool)) > 0, 120_000, importing.err)
   importing.child.kill('SIGINT')

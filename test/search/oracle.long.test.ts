@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
-import { gradedText, longArticles, randomArticles } from './archive.ts'
+import { gradedText, longArticles, randomArticles } from './random-articles.ts'
 
 t.test('thousands of random searches answer as a naive oracle does', async t => {
   for (let seed = 100; seed < 105; seed++) {

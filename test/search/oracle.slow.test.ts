@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
-import { gradedText, randomArticles } from './archive.ts'
 import { corpusArticles, haveCorpora } from './corpora.ts'
+import { gradedText, randomArticles } from './random-articles.ts'
 
 t.test('random searches of large segments answer as a naive oracle does', async t => {
   const random = createRandom(Number(process.env.SEED ?? 3))

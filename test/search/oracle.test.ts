@@ -2,9 +2,9 @@ import t from 'tap'
 import { PARTITION_SIZE } from '../../search/indexing/writer.ts'
 import { createRandom } from '../faults/random.ts'
 import { askBoth } from './agreement.ts'
-import { longArticles, randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
+import { longArticles, randomArticles } from './random-articles.ts'
 import { newArticle } from './short-articles.ts'
 
 // Held here: decisions 14–20, 22, 25.

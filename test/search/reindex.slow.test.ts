@@ -3,10 +3,10 @@ import type { ArticleQuery } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import { createRandom } from '../faults/random.ts'
 import { startScript } from '../script.ts'
-import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
+import { longArticles, randomArticles } from './random-articles.ts'
 
 /** The command, on the database of an index. */
 const reindex = (index: ArchiveIndex, ...args: string[]) =>

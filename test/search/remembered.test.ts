@@ -5,10 +5,10 @@ import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { createRandom } from '../faults/random.ts'
-import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { randomArticles } from './random-articles.ts'
 import { newArticle } from './short-articles.ts'
 
 const MINOR = 16n

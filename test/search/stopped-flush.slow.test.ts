@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { writeArchive } from '../faults/site/article.ts'
+import { writeImport } from '../faults/site/article.ts'
 import { runScript } from '../script.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -31,10 +31,10 @@ t.test('a stopped process that makes a segment loses its lock: imports end, and 
   holder.kill('SIGSTOP')
 
   // Fewer make no segment.
-  const archive = join(t.testdir(), 'archive.ndjson')
-  await writeFile(archive, writeArchive(1, 2_100))
+  const file = join(t.testdir(), 'articles.ndjson')
+  await writeFile(file, writeImport(1, 2_100))
   const settings = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
-  const { code, out, err } = await runScript('import', [archive, '--rate', '500', '--json'], settings)
+  const { code, out, err } = await runScript('import', [file, '--rate', '500', '--json'], settings)
   t.equal(code, 0, err)
   t.same(JSON.parse(out), { indexed: 2_100, known: 0, bad: 0 })
   t.same(await database.query('select sum(last_seq - first_seq + 1)::int as n from segments'), [{ n: 2_100 }])

@@ -14,8 +14,8 @@ import { createTestDatabase, inDatabase, PATIENT } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { runScript } from '../script.ts'
 import { startTestServers } from '../servers.ts'
-import { randomArticles } from './archive.ts'
 import { FEW } from './archive-index.ts'
+import { randomArticles } from './random-articles.ts'
 import { startWriters } from './writers.ts'
 
 const SEED = Number(process.env.SEED ?? 1)

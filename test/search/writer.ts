@@ -6,7 +6,7 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { PATIENT } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
-import { randomArticles } from './archive.ts'
+import { randomArticles } from './random-articles.ts'
 
 /*
  * One of several processes that index at the same time, at random speed:

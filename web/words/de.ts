@@ -140,7 +140,7 @@ export const de: Words = {
         : `${n} Stellen im Text, die erste in der ${late ? 'zweiten' : 'ersten'} Hälfte`,
     empty: 'Es gibt noch keine Artikel.',
     emptyHow:
-      'Wer diesen Dienst betreibt, füllt ihn: npm run outlets bringt Medien, die besucht werden, npm run import ein Archiv.',
+      'Wer diesen Dienst betreibt, füllt ihn: npm run outlets bringt Medien, die besucht werden, npm run import eigene Artikel.',
     page: 'Seite dieses Artikels',
     locked: 'Diese Seite zeigt einen Artikel. Geben Sie Ihren Schlüssel ein, um ihn zu sehen.',
     open: 'Artikel öffnen',

@@ -138,7 +138,8 @@ export const en = {
         ? `1 place in the text, in its ${late ? 'second' : 'first'} half`
         : `${n} places in the text, the first in the ${late ? 'second' : 'first'} half`,
     empty: 'There are no articles yet.',
-    emptyHow: 'Whoever runs this service fills it: npm run outlets brings outlets to crawl, npm run import an archive.',
+    emptyHow:
+      'Whoever runs this service fills it: npm run outlets brings outlets to crawl, npm run import articles of your own.',
     page: 'Page of this article',
     locked: 'This page shows one article. To see it, enter your key.',
     open: 'Open the article',

@@ -140,7 +140,7 @@ export const fr: Words = {
         : `${n} endroits dans le texte, le premier dans la ${late ? 'seconde' : 'première'} moitié`,
     empty: 'Il n’y a pas encore d’articles.',
     emptyHow:
-      'Qui gère ce service le remplit\u00A0: npm run outlets apporte des médias à parcourir, npm run import des archives.',
+      'Qui gère ce service le remplit\u00A0: npm run outlets apporte des médias à parcourir, npm run import vos propres articles.',
     page: 'Page de cet article',
     locked: 'Cette page montre un article. Pour le voir, entrez votre clé.',
     open: 'Ouvrir l’article',

@@ -140,7 +140,7 @@ export const lb: Words = {
         : `${n} Plazen am Text, déi éischt an der ${late ? 'zweeter' : 'éischter'} Hallschent`,
     empty: 'Et gëtt nach keng Artikelen.',
     emptyHow:
-      'Wien dëse Service bedreift, fëllt en: npm run outlets bréngt Medien, déi besicht ginn, npm run import en Archiv.',
+      'Wien dëse Service bedreift, fëllt en: npm run outlets bréngt Medien, déi besicht ginn, npm run import eegen Artikelen.',
     page: 'Säit vun dësem Artikel',
     locked: 'Dës Säit weist een Artikel. Gitt Äre Schlëssel an, fir en ze gesinn.',
     open: 'Artikel opmaachen',

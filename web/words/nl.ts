@@ -140,7 +140,7 @@ export const nl: Words = {
         : `${n} plaatsen in de tekst, de eerste in de ${late ? 'tweede' : 'eerste'} helft`,
     empty: 'Er zijn nog geen artikelen.',
     emptyHow:
-      'Wie deze dienst beheert, vult haar: npm run outlets brengt media om te bezoeken, npm run import een archief.',
+      'Wie deze dienst beheert, vult haar: npm run outlets brengt media om te bezoeken, npm run import eigen artikelen.',
     page: 'Pagina van dit artikel',
     locked: 'Deze pagina toont één artikel. Voer uw sleutel in om het te zien.',
     open: 'Artikel openen',

@@ -50,7 +50,7 @@ ingested_after=<latest ingested_at that you have>&sort=ingested_at&order=asc&per
 and follow \`next_cursor\` until it is null. The first time you have no \`ingested_at\` yet: leave \`ingested_after\` out to get
 all that your plan covers, or send the time from which on you want articles. Keep the latest \`ingested_at\` for the next
 poll. The bound is inclusive, so drop what you have by \`id\`. \`ingested_at\` grows in the order in which articles become
-visible, so you miss none. Archives that are imported with times of their own are the one exception.
+visible, so you miss none. Articles that are imported with times of their own are the one exception.
 
 Send the \`ETag\` of the last answer as \`If-None-Match\` when you ask the same again: 304 says that nothing is new. An answer
 with a \`next_cursor\` is best asked for whole, because the \`ETag\` does not cover the pages after it.

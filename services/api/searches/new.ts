@@ -56,7 +56,7 @@ export function newOf(search: string, place: Place, plan: Plan): Matched {
   const filter = filterOf(plannedOf(request, plan))
   const { ingestedAfter: asked } = filter
   const { match, searchIn, sort } = request.question
-  // An archive that is imported with its own times is not new.
+  // What is imported with times of its own is not new.
   return { ...filter, match, searchIn, sort, ingestedAfter: asked !== null && asked > place.at ? asked : place.at }
 }
 

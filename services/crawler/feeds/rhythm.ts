@@ -76,7 +76,7 @@ const FIRST_GUESS = 0.5
 const LATELY = 90 * MINUTE
 /** Articles that a feed must bring, or owe, before today differs from other days. */
 const CAUTION = 1.5
-/** More than this, and far more than expected, is an archive in a sitemap and no news. */
+/** More than this, and far more than expected, is old news in a sitemap. */
 const MOST_AT_ONCE = 20
 /** The longest time for which the rate is taken as constant. */
 const SLICE = 30 * MINUTE

@@ -58,7 +58,7 @@ const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(
 
 /** Counts signals for their outlets, and removes sources and entries that are not to be kept. */
 async function noteRights(client: Client, pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[]) {
-  const unkept = pages.filter(({ rights }) => !rights.archive).map(({ pageNo }) => pageNo)
+  const unkept = pages.filter(({ rights }) => !rights.mayKeep).map(({ pageNo }) => pageNo)
   if (unkept.length > 0) {
     await client.query('delete from page_sources where page_no = any ($1)', [unkept])
     await client.query('update pages set entry = null where page_no = any ($1)', [unkept])

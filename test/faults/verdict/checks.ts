@@ -2,7 +2,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Findings } from '../findings.ts'
 import type { Poller } from '../readers/poller.ts'
 import type { Sequence } from '../readers/sequence.ts'
-import { ARCHIVE_FROM, numberIn, type SiteArticle, tag } from '../site/article.ts'
+import { IMPORTED_FROM, numberIn, type SiteArticle, tag } from '../site/article.ts'
 import type { Site } from '../site/site.ts'
 import type { Exported, Holdings } from './holdings.ts'
 
@@ -13,7 +13,7 @@ import type { Exported, Holdings } from './holdings.ts'
  */
 export async function checkArticles(
   site: Pick<Site, 'articles' | 'urlOf'>,
-  archive: number,
+  imported: number,
   holdings: Holdings,
   storyOf: (article: SiteArticle) => Promise<string>,
   findings: Findings,
@@ -21,9 +21,9 @@ export async function checkArticles(
   const byNumber = Map.groupBy(holdings.exported, ({ title }) => numberIn(title))
   for (const stray of byNumber.get(null) ?? [])
     findings.add(`${stray.url} is indexed as “${stray.title}”, which nobody published.`)
-  for (let number = ARCHIVE_FROM; number < ARCHIVE_FROM + archive; number++) {
+  for (let number = IMPORTED_FROM; number < IMPORTED_FROM + imported; number++) {
     const found = byNumber.get(number) ?? []
-    if (found.length !== 1) findings.add(`${tag(number)} of the archive is there ${found.length} times.`)
+    if (found.length !== 1) findings.add(`${tag(number)} of the import is there ${found.length} times.`)
   }
   for (const article of site.articles)
     await checkArticle(article, site, byNumber.get(article.number) ?? [], storyOf, findings)

@@ -17,7 +17,7 @@ export interface Evidence {
   findings: Findings
   reading: Reading
   /** How many articles were there before. */
-  archive: number
+  imported: number
 }
 
 /** Between two polls the queues are empty; the look at them must fall there. */
@@ -25,9 +25,9 @@ const LOOKS = 20
 
 /** Compares what was published and read with what is there. What is wrong goes to `findings`. */
 export async function judge(evidence: Evidence): Promise<{ indexed: number; embedded: number }> {
-  const { site, machine, pool, outages, findings, reading, archive } = evidence
+  const { site, machine, pool, outages, findings, reading, imported } = evidence
   const holdings = await readHoldings(machine.env, pool)
-  await checkArticles(site, archive, holdings, article => storyOf(article, site, pool), findings)
+  await checkArticles(site, imported, holdings, article => storyOf(article, site, pool), findings)
   checkOrder(holdings, findings)
   checkEmbeddings(holdings, findings)
   for (const poller of reading.pollers) {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeArchive } from '../../faults/site/article.ts'
+import { writeImport } from '../../faults/site/article.ts'
 import { runScript } from '../../fleet.ts'
 
-/** Imports an archive in parts, each until the command says that it has all of it. */
+/** Imports articles in parts, each until the command says that it has all of it. */
 export type Importer = ReturnType<typeof startImporter>
 
 const PART = 100
@@ -11,7 +11,7 @@ const PARTS = 40
 
 /** @param env of the command; articles are promised an embedding for a later day */
 export function startImporter(seed: number, folder: string, env: NodeJS.ProcessEnv) {
-  const lines = writeArchive(seed, PART * PARTS)
+  const lines = writeImport(seed, PART * PARTS)
     .trimEnd()
     .split('\n')
   const runs = { all: 0, failed: 0 }
@@ -21,7 +21,7 @@ export function startImporter(seed: number, folder: string, env: NodeJS.ProcessE
 
   async function work(): Promise<void> {
     while (!stopping && part < PARTS) {
-      const file = join(folder, `archive-${part}.ndjson`)
+      const file = join(folder, `articles-${part}.ndjson`)
       await writeFile(file, `${lines.slice(part * PART, (part + 1) * PART).join('\n')}\n`)
       part += 1
       while (!(await importOnce(file))) runs.failed += 1

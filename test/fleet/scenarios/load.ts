@@ -56,7 +56,7 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
     await catchUp(readers.pollers, pool)
     await readers.stop()
     const machine = { env, workers: [] }
-    await judge({ site, machine, pool, outages, findings, reading: readers, archive: importer.count() })
+    await judge({ site, machine, pool, outages, findings, reading: readers, imported: importer.count() })
     await marker.check(pool, findings)
     await keys.check(pool, findings)
     for (const member of perscope.hosts.flatMap(host => host.members())) {

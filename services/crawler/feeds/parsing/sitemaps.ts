@@ -8,12 +8,12 @@ import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 /** Parts of an index that one poll reads. */
 export const MAX_PARTS = 8
 /**
- * Parts of an index that are ever read. The others are an archive, even if their dates are recent.
+ * Parts of an index that are ever read. The others are old news, even if their dates are recent.
  */
 const MOST_PARTS = 40
 /** Addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_TAKEN = 1_000
-/** Parts that changed so many ms before the newest one are archives. */
+/** Parts that changed so many ms before the newest one are old news. */
 const RECENT = 7 * 86_400_000
 
 /**
