@@ -132,23 +132,14 @@ async function checkVersions(file: string, { schema, postgres }: Backup, server:
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
 }
 
-/** What a restore would replace. */
-interface Target {
-  /** Number of its last migration; null: no Perscope is in it. */
-  schema: number | null
-  articles: number
-  /** Tables of another program. */
-  others: number
-  installation: string | null
-  /** The last time of ingestion; null: none. */
-  clock: Date | null
-  account: string
-  isSuperuser: boolean
-  /** An earlier restore did not end. */
-  isUnfinished: boolean
-}
+/**
+ * What a restore would replace. `schema` is the number of its last migration; null: no Perscope is in
+ * it. `others` are tables of another program, `clock` is the last time of ingestion, and an earlier
+ * restore of an unfinished one did not end.
+ */
+type Target = Awaited<ReturnType<typeof readTarget>>
 
-async function readTarget(pool: Pool): Promise<Target> {
+async function readTarget(pool: Pool) {
   const { rows } = await pool.query<{
     ours: boolean
     marked: boolean

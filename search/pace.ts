@@ -11,13 +11,10 @@ const TURN = 3
 export const SHORT_TURN = 1
 
 /** Lets others run, when this work has held the event loop for long enough. */
-export interface Pace {
-  isDue(): boolean
-  rest(): Promise<void>
-}
+export type Pace = ReturnType<typeof createPace>
 
 /** @param turn ms between two rests */
-export function createPace(turn = TURN): Pace {
+export function createPace(turn = TURN) {
   let start = performance.now()
   return {
     isDue: () => performance.now() - start > turn,

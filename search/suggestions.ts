@@ -108,19 +108,7 @@ async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boo
 type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 
 /** Numbers of outlets or authors, those with the most articles first. */
-interface Ranking {
-  readonly size: number
-  /**
-   * Numbers of the names that contain a text, each once: names that begin with it, then names of
-   * which a word begins with it, then the others; in each group the names with the most articles
-   * first. Of equal names, one alone.
-   *
-   * @param text folded (`analysis/tokens.ts`), not empty
-   * @param countries bits: only names with articles in one of them
-   * @param since minutes since 1970: only names with such an article of this time or later
-   */
-  find(text: string, countries: number, since: number, limit: number): Promise<number[]>
-}
+type Ranking = Awaited<ReturnType<typeof rankNames>>
 
 /** Names that are looked at for one text, at most; those that follow have fewer articles. */
 const MOST_LOOKED_AT = 5_000
@@ -136,11 +124,7 @@ const DENSE = 32
  * @param useOf a number
  * @param pace called often, so that others run meanwhile
  */
-export async function rankNames(
-  names: RankedNames,
-  useOf: (no: number) => NameUse,
-  pace: () => Promise<void>,
-): Promise<Ranking> {
+export async function rankNames(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
   const { articles, countries, newest } = await joinEqual(names, useOf, pace)
   const order = await mostArticlesFirst(articles, pace)
   /** Place in the order by number, from 1 on; 0: not in it. */
@@ -161,7 +145,16 @@ export async function rankNames(
   }
   return {
     size: order.length,
-    async find(text, wanted, since, limit) {
+    /**
+     * Numbers of the names that contain a text, each once: names that begin with it, then names of
+     * which a word begins with it, then the others; in each group the names with the most articles
+     * first. Of equal names, one alone.
+     *
+     * @param text folded (`analysis/tokens.ts`), not empty
+     * @param countries bits: only names with articles in one of them
+     * @param since minutes since 1970: only names with such an article of this time or later
+     */
+    async find(text: string, wanted: number, since: number, limit: number) {
       const isCovered = (no: number) =>
         COUNTRIES.some(
           (_, country) =>

@@ -35,10 +35,7 @@ export interface VerifyWork {
 }
 
 /** How much was compared. */
-export interface Verified {
-  articles: number
-  segments: number
-}
+export type Verified = Awaited<ReturnType<typeof verifyIndex>>
 
 /** Fewer articles may wait for a flush in the memory of searches. */
 const WAITING = SEGMENT_SIZES.merged
@@ -51,7 +48,7 @@ export async function glanceAtIndex(pool: Pool): Promise<string[]> {
 }
 
 /** Compares the whole index, or a sample. */
-export async function verifyIndex(work: VerifyWork): Promise<Verified> {
+export async function verifyIndex(work: VerifyWork) {
   const { pool, found, sample, signal } = work
   await checkTables(pool, 'all', WAITING, found)
   const { rows } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
@@ -59,7 +56,7 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const chance = (at: number) => BigInt(`0x${hash('sha256', `${sample?.seed} ${at}`).slice(0, 15)}`)
   const drawn = Array.from({ length: sample?.count ?? 0 }, (_, at) => (chance(at) % (last || 1n)) + 1n)
   const nextOf = (from: bigint) => drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
-  const verified: Verified = { articles: 0, segments: 0 }
+  const verified = { articles: 0, segments: 0 }
   for (let next = 1n; next <= last && !signal.aborted; next++) {
     if (sample !== null) next = nextOf(next)
     if (next > last) break

@@ -140,27 +140,20 @@ async function tryWriting(path: string): Promise<void> {
 const LOWEST = 20_000
 const HIGHEST = 32_767
 
-/** The remembered ports of the servers of `DATA_DIR`, so that services find them again. */
-interface Ports {
-  /**
-   * The port that server `name` had before. A free port when it had none, or when that is taken.
-   */
-  of(name: string): Promise<number>
-}
-
 /**
+ * The remembered ports of the servers of `DATA_DIR`, so that services find them again.
+ *
  * @param report called with a sentence when a port had to change
  * @param name of the file in `dataDir`
  */
-export async function rememberedPorts(
-  dataDir: string,
-  report: (sentence: string) => void,
-  name = PORTS,
-): Promise<Ports> {
+export async function rememberedPorts(dataDir: string, report: (sentence: string) => void, name = PORTS) {
   const file = join(dataDir, name)
   const known = await readRecord(file)
   return {
-    async of(name) {
+    /**
+     * The port that server `name` had before. A free port when it had none, or when that is taken.
+     */
+    async of(name: string) {
       const before = known[name]
       if (typeof before === 'number' && (await isFree(before))) return before
       const taken = Object.values(known)

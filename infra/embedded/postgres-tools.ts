@@ -10,12 +10,9 @@ import { MAJOR } from './postgres.ts'
 const run = promisify(execFile)
 
 /** Programs of one Postgres version. */
-export interface PostgresTools {
-  pgDump: string
-  pgRestore: string
-}
+export type PostgresTools = ReturnType<typeof toolsIn>
 
-const toolsIn = (folder: string): PostgresTools => ({
+const toolsIn = (folder: string) => ({
   pgDump: join(folder, 'pg_dump'),
   pgRestore: join(folder, 'pg_restore'),
 })

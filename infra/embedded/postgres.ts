@@ -59,17 +59,13 @@ const SUPERUSER_PASSWORD = 'postgres.password'
 const ACCOUNT_PASSWORD = 'postgres.owner.password'
 
 /** The folder of a cluster, and the passwords of its superuser and of the database's owner. */
-interface Cluster {
-  folder: string
-  superuser: string
-  owner: string
-}
+type Cluster = Awaited<ReturnType<typeof openCluster>>
 
 /**
  * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
  * renamed, so that half a cluster is never taken for a whole one.
  */
-async function openCluster(starting: Starting, programs: string, owner: Owner | null, lock: number): Promise<Cluster> {
+async function openCluster(starting: Starting, programs: string, owner: Owner | null, lock: number) {
   const { dataDir } = starting
   const folder = join(dataDir, 'postgres')
   const superuser = await passwordIn(join(dataDir, SUPERUSER_PASSWORD))

@@ -13,23 +13,15 @@ import { diskProblem, errorCode, Problem } from './files.ts'
 import { lockData } from './lock.ts'
 import { startPostgres } from './postgres.ts'
 import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
-import { createFamily, type Family } from './supervision/family.ts'
-import { askHttp, type Program, type Supervised, supervise } from './supervision/supervise.ts'
+import { createFamily } from './supervision/family.ts'
+import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
-export interface EmbeddedServers {
-  addresses: Addresses
-  /** All settings that a service needs to use the servers. */
-  settings: Addresses & Keys
-  /** Keeps another program running as well. It is ended with the servers, if not before. */
-  supervise(program: Program): Promise<Supervised>
-  family: Family
-  /** Resolves when a server is gone and does not come back. */
-  lost: Promise<Problem>
-  /** Ends all, below 11 s. */
-  stop(): Promise<void>
-  /** Ends all at once. */
-  kill(): void
-}
+/**
+ * `settings` are all that a service needs to use the servers. `supervise` keeps another program running
+ * as well, and ends it with the servers, if not before. `lost` resolves when a server is gone and does
+ * not come back.
+ */
+export type EmbeddedServers = Awaited<ReturnType<typeof startServers>>
 
 interface ServerOptions {
   servers?: readonly ServerName[]
@@ -59,7 +51,7 @@ const GIVE_UP_MS = 40_000
  *
  * @throws Problem when Postgres cannot run
  */
-export async function startServers(dataDir: DataDirectory, options: ServerOptions): Promise<EmbeddedServers> {
+export async function startServers(dataDir: DataDirectory, options: ServerOptions) {
   const running = await createRunning(dataDir.path, options)
   try {
     const settings = await startAll(running, options.servers ?? ['postgres', 'qdrant', 'model'])
@@ -67,7 +59,9 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     return {
       ...{ addresses, settings, lost: running.lost },
       ...{ supervise: running.starting.run, family: running.starting.family },
+      /** Ends all, below 11 s. */
       stop: () => stop(running),
+      /** Ends all at once. */
       kill() {
         running.interrupted.abort()
         for (const supervised of running.supervised) supervised.kill()
@@ -80,17 +74,10 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   }
 }
 
-/** The servers that were started, and what ends them. */
-interface Running {
-  starting: Starting
-  supervised: Supervised[]
-  locks: { release(): void }[]
-  /** Aborted when the servers are to end. */
-  interrupted: AbortController
-  lost: Promise<Problem>
-}
+/** The servers that were started, and what ends them; `interrupted` is aborted when they are to end. */
+type Running = Awaited<ReturnType<typeof createRunning>>
 
-async function createRunning(path: string, options: ServerOptions): Promise<Running> {
+async function createRunning(path: string, options: ServerOptions) {
   const { report, throwaway = false } = options
   const interrupted = new AbortController()
   const signal = AbortSignal.any([interrupted.signal, ...(options.signal ? [options.signal] : [])])
@@ -100,7 +87,7 @@ async function createRunning(path: string, options: ServerOptions): Promise<Runn
   const { promise: lost, resolve: onLost } = Promise.withResolvers<Problem>()
   const giveUpAfter = options.keepTrying ? null : GIVE_UP_MS
   const supervised: Supervised[] = []
-  const locks: Running['locks'] = []
+  const locks: { release(): void }[] = []
   const starting: Starting = {
     ...{ dataDir: path, throwaway, family, signal, report },
     logOf: server => join(path, 'logs', `${server}.log`),

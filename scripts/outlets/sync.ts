@@ -2,18 +2,7 @@ import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 
 /** The changes of a sync. */
-export interface Synced {
-  added: string[]
-  changed: string[]
-  /** Outlets that left the catalogue: they are no longer crawled, and their articles stay. */
-  removed: string[]
-  /** Not among the given outlets, and still crawled. */
-  kept: string[]
-  unchanged: number
-  feeds: { added: number; removed: number }
-  /** Feeds of crawled outlets that another crawled outlet names too. */
-  shared: SharedFeed[]
-}
+export type Synced = Awaited<ReturnType<typeof syncOutlets>>
 
 export interface SyncOptions {
   /** Rolls everything back. */
@@ -27,15 +16,18 @@ export interface SyncOptions {
  * seconds. For an outlet that left, the addresses that were not fetched yet are removed, and so are
  * its feeds' validators. The crawler finds all of them again when the outlet comes back.
  */
-export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}): Promise<Synced> {
-  const synced: Synced = {
-    added: [],
-    changed: [],
-    removed: [],
-    kept: [],
+export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}) {
+  const synced = {
+    added: [] as string[],
+    changed: [] as string[],
+    /** Outlets that left the catalogue: they are no longer crawled, and their articles stay. */
+    removed: [] as string[],
+    /** Not among the given outlets, and still crawled. */
+    kept: [] as string[],
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
-    shared: [],
+    /** Feeds of crawled outlets that another crawled outlet names too. */
+    shared: [] as SharedFeed[],
   }
   try {
     await transaction(pool, async client => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
+import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import {
   addressRule,
   guardedConnector,
@@ -14,32 +14,14 @@ import type { Config } from '../../shared/config/config.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 
 /** The requests of one check: each host gets one at a time, with its pause between two. */
-export interface Trial {
-  config: Config
-  parser: FeedParser
-  signal: AbortSignal
-  /**
-   * Fetches an address, robots.txt and redirects obeyed.
-   * @throws Error with a sentence that says why there is no answer
-   */
-  get(url: URL): Promise<Answered>
-  /** The text of a host's robots.txt; empty when there is none, or none answers. */
-  robotsText(url: URL): Promise<string>
-  close(): Promise<void>
-}
+export type Trial = ReturnType<typeof openTrial>
 
-export interface Answered {
-  answer: FetchedResponse
-  /** Where the answer came from. */
-  url: URL
-  /** Every redirect on the way was a permanent one (301, 308). */
-  permanent: boolean
-}
+export type Answered = Awaited<ReturnType<typeof follow>>
 
 /** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
 const LONGEST_PAUSE = 30_000
 
-export function openTrial(config: Config, signal: AbortSignal): Trial {
+export function openTrial(config: Config, signal: AbortSignal) {
   const parser = openFeedParser()
   const ask = pacedRequest(config, signal)
   const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
@@ -69,8 +51,13 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
   }
   return {
     ...{ config, parser, signal },
-    get: url => follow(url, askAllowed),
-    async robotsText(url) {
+    /**
+     * Fetches an address, robots.txt and redirects obeyed.
+     * @throws Error with a sentence that says why there is no answer
+     */
+    get: (url: URL) => follow(url, askAllowed),
+    /** The text of a host's robots.txt; empty when there is none, or none answers. */
+    async robotsText(url: URL) {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300 ? answer.body.toString('utf8') : ''
     },
@@ -125,8 +112,11 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
   }
 }
 
-/** Follows redirects as the crawler does, cookies included. */
-async function follow(from: URL, ask: Ask): Promise<Answered> {
+/**
+ * Follows redirects as the crawler does, cookies included. `permanent`: every redirect on the way was a
+ * permanent one (301, 308).
+ */
+async function follow(from: URL, ask: Ask) {
   const track = freshTrack()
   let permanent = true
   const fetched = await followAll(track, from, async url => {

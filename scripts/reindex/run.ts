@@ -5,20 +5,12 @@ import { UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
-export interface Selection {
-  what: 'words' | 'vectors' | 'snippets' | 'copies'
-  outlet: string | null
-  language: Language | null
-  /** Published then or later. */
-  from: Date | null
-  /** Published before. */
-  to: Date | null
-}
+export type Selection = ReturnType<typeof selectionOf>
 
 const WHAT = ['vectors', 'snippets', 'copies'] as const
 
 /** @throws UsageError with what to type instead */
-export function selectionOf(options: Record<string, string | boolean | string[] | undefined>): Selection {
+export function selectionOf(options: Record<string, string | boolean | string[] | undefined>) {
   const text = (name: string) => {
     const value = options[name]
     return typeof value === 'string' ? value : null
@@ -27,10 +19,12 @@ export function selectionOf(options: Record<string, string | boolean | string[] 
   const to = instantOf('--to', text('to'))
   if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
   return {
-    what: WHAT.find(what => options[what] === true) ?? 'words',
+    what: WHAT.find(what => options[what] === true) ?? ('words' as const),
     outlet: text('outlet')?.toLowerCase() ?? null,
     language: languageOf(text('language')),
+    /** Published then or later. */
     from,
+    /** Published before. */
     to,
   }
 }
@@ -50,13 +44,10 @@ function instantOf(name: string, text: string | null): Date | null {
 }
 
 /** A selection whose outlet has been looked up. */
-export interface Chosen {
-  selection: Selection
-  publisherNos: number[] | null
-}
+export type Chosen = Awaited<ReturnType<typeof lookUpOutlet>>
 
 /** @throws UsageError when no article is of that outlet */
-export async function lookUpOutlet(db: Queryable, selection: Selection): Promise<Chosen> {
+export async function lookUpOutlet(db: Queryable, selection: Selection) {
   if (selection.outlet === null) return { selection, publisherNos: null }
   const { rows } = await db.query<{ publisher_no: number }>('select publisher_no from publishers where domain = $1', [
     selection.outlet,
@@ -105,18 +96,12 @@ const CHOSEN = `
   order by seq limit $7::bigint`
 
 /** A reindexing in progress. */
-export interface Run {
-  /** Articles numbered later were indexed after it began. */
-  last: bigint
-  /** Articles up to here are done. */
-  doneTo: bigint
-  startedAt: Date
-}
+export type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>
 
 const keyOf = (selection: Selection) => JSON.stringify(selection)
 
 /** Begins a run. */
-export async function beginRun(db: Queryable, selection: Selection): Promise<Run> {
+export async function beginRun(db: Queryable, selection: Selection) {
   await db.query(
     `insert into reindex_runs (selection, last_seq) select $1, last_seq from ingest_clock
      on conflict (selection) do update set last_seq = excluded.last_seq, done_to = 0, started_at = clock_timestamp()`,
@@ -125,8 +110,11 @@ export async function beginRun(db: Queryable, selection: Selection): Promise<Run
   return (await findRun(db, selection))!
 }
 
-/** The unfinished run of the same command. */
-export async function findRun(db: Queryable, selection: Selection): Promise<Run | null> {
+/**
+ * The unfinished run of the same command. Articles numbered after `last` were indexed after it began,
+ * and those up to `doneTo` are done.
+ */
+export async function findRun(db: Queryable, selection: Selection) {
   const { rows } = await db.query<{ last: bigint; doneTo: bigint; startedAt: Date }>(
     `select last_seq as last, done_to as "doneTo", started_at as "startedAt" from reindex_runs where selection = $1`,
     [keyOf(selection)],

@@ -229,21 +229,17 @@ export async function readCounts(pool: Pool): Promise<ShownCounts> {
 const inWords = ({ pages, finished, articles, embedded }: ShownCounts) =>
   `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
 
-export interface Progress {
-  show(counts: ShownCounts): void
-  /** Called before other lines are printed. */
-  pause(): void
-}
+export type Progress = ReturnType<typeof createProgress>
 
 const LINE_MS = 5_000
 
 /** On a terminal a line that changes; elsewhere plain lines, at most one every `LINE_MS`. */
-export function createProgress(print: (line: string) => void): Progress {
+export function createProgress(print: (line: string) => void) {
   const isTerminal = process.stdout.isTTY
   let shown = ''
   let shownAt = 0
   return {
-    show(counts) {
+    show(counts: ShownCounts) {
       const line = inWords(counts)
       if (line === shown || (!isTerminal && Date.now() - shownAt < LINE_MS)) return
       shown = line
@@ -251,6 +247,7 @@ export function createProgress(print: (line: string) => void): Progress {
       if (isTerminal) process.stdout.write(`\r\x1b[K${line}`)
       else print(line)
     },
+    /** Called before other lines are printed. */
     pause() {
       if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
       if (isTerminal) shown = ''

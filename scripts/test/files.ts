@@ -84,22 +84,13 @@ const details = (report: Report, timedOut: boolean): string[] => [
 ]
 
 /** The results of a test file in TAP (https://testanything.org/tap-version-14-specification.html). */
-interface Report {
-  passed: number
-  failed: number
-  /** Measurements and the like, from `t.comment`. */
-  comments: string[]
-  /** Skipped tests, and why. */
-  skipped: string[]
-  /** The failures with what led to them: names of the tests around them, differences, places. */
-  failures: string[]
-}
+type Report = ReturnType<typeof readReport>
 
 /**
  * Reads the report of a file that ended with `code`. A file that crashed, or ended before its plan,
  * has failed.
  */
-export function readReport(text: string, code: number | null): Report {
+export function readReport(text: string, code: number | null) {
   const lines = text.split('\n')
   const sum = lines.findLast(line => /^# \{ total: \d+/.test(line))
   const counted = (name: string) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(sum ?? '')?.[1] ?? 0)
@@ -109,8 +100,11 @@ export function readReport(text: string, code: number | null): Report {
   return {
     passed,
     failed: brokenOff ? failed + 1 : failed,
+    /** Measurements and the like, from `t.comment`. */
     comments: lines.filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line)).map(line => line.trim()),
+    /** Skipped tests, and why. */
     skipped: lines.flatMap(line => / # SKIP ?(.*)$/i.exec(line)?.[0].trim() ?? []),
+    /** The failures with what led to them: names of the tests around them, differences, places. */
     failures: failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
   }
 }

@@ -11,14 +11,7 @@ export interface CompositeBucket {
 }
 
 /** An answer of `_search`, read as far as it is needed. */
-export interface SearchAnswer {
-  /** Counted to the limit that was asked for; null: it was not asked for. */
-  total: number | null
-  hits: Hit[]
-  /** Numbers of documents by aggregation, in the order of its buckets. */
-  counts(name: string): number[]
-  composite(name: string): { buckets: CompositeBucket[]; after: unknown }
-}
+export type SearchAnswer = ReturnType<typeof readAnswer>
 
 /**
  * Reads an answer, and refuses one that is not whole.
@@ -26,21 +19,23 @@ export interface SearchAnswer {
  * @param isScored whether hits carry scores between sort value and id
  * @throws ArchiveFailure
  */
-export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
+export function readAnswer(answer: unknown, isScored: boolean) {
   const { timed_out: timedOut, _shards: shards, hits, aggregations } = recordOf(answer)
   if (timedOut !== false || recordOf(shards).failed !== 0)
     throw new ArchiveFailure('OpenSearch answered with a part of the matches; see the health of its shards.', null)
   const { total, hits: list } = recordOf(hits ?? {})
   const aggregation = (name: string) => recordOf(recordOf(aggregations)[name])
   return {
+    /** Counted to the limit that was asked for; null: it was not asked for. */
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
-    counts(name) {
+    /** Numbers of documents by aggregation, in the order of its buckets. */
+    counts(name: string) {
       const { buckets, doc_count: single } = aggregation(name)
       if (single !== undefined) return [numberOf(single)]
       return listOf(buckets).map(bucket => numberOf(recordOf(bucket).doc_count))
     },
-    composite(name) {
+    composite(name: string) {
       const { buckets, after_key: after } = aggregation(name)
       const read = listOf(buckets).map(bucket => {
         const { key, doc_count: count, ...found } = recordOf(bucket)

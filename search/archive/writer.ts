@@ -30,25 +30,9 @@ export interface ArchiveWriterOptions extends IndexShape {
 type Worked = (articles: number) => Promise<void>
 
 /** Fills and empties the archive. */
-export interface ArchiveWriter {
-  /** Articles that `fill` would put in. */
-  countDue(): Promise<number>
-  /** @returns whether it is complete */
-  fill(worked: Worked, signal: AbortSignal): Promise<boolean>
-  /** Marks every index, so that `fill` builds it anew. */
-  markStale(): Promise<void>
-  /** Drops the segments of the articles that the archive has. @returns whether it is complete */
-  release(worked: Worked, signal: AbortSignal): Promise<boolean>
-  /** Makes released segments anew, then deletes every index. @returns whether it is complete */
-  empty(worked: Worked, signal: AbortSignal): Promise<boolean>
-  /** Articles whose segments a task would drop or make. */
-  countReleased(task: 'release' | 'empty'): Promise<number>
-  /** Runs work while no other process changes the archive. @returns null: another one does */
-  exclusively<T>(work: () => Promise<T>): Promise<T | null>
-  close(): Promise<void>
-}
+export type ArchiveWriter = ReturnType<typeof openArchiveWriter>
 
-export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options: ArchiveWriterOptions): ArchiveWriter {
+export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options: ArchiveWriterOptions) {
   const client = openArchiveClient(settings)
   const store = openArchiveStore(pool)
   const { recent, segment = SEGMENT_SIZES.merged } = options
@@ -60,17 +44,21 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
     return newest < covered ? newest : covered
   }
   return {
+    /** Articles that `fill` would put in. */
     countDue: async () => countDue({ client, store, until: await until() }),
-    async fill(worked, signal) {
+    /** @returns whether it is complete */
+    async fill(worked: Worked, signal: AbortSignal) {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
       return fillArchive({ ...options, client, store, source, prefix, worked, signal, until: await until() })
     },
+    /** Marks every index, so that `fill` builds it anew. */
     async markStale() {
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
       await store.markStale(serving.map(one => one.name))
     },
-    async release(worked, signal) {
+    /** Drops the segments of the articles that the archive has. @returns whether it is complete */
+    async release(worked: Worked, signal: AbortSignal) {
       while (!signal.aborted) {
         const articles = await store.releaseNext()
         if (articles === 0) return true
@@ -78,18 +66,21 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       }
       return false
     },
-    async empty(worked, signal) {
+    /** Makes released segments anew, then deletes every index. @returns whether it is complete */
+    async empty(worked: Worked, signal: AbortSignal) {
       if (!(await restoreSegments(pool, store, segment, worked, signal))) return false
       await store.retireAll()
       await deleteRetired({ client, store })
       return true
     },
-    async countReleased(task) {
+    /** Articles whose segments a task would drop or make. */
+    async countReleased(task: 'release' | 'empty') {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
       const all = await store.readIndices()
       return all.reduce((most, one) => Math.max(most, one.state === 'serving' ? Number(one.filledTo) - released : 0), 0)
     },
+    /** Runs work while no other process changes the archive. @returns null: another one does */
     exclusively: store.exclusively,
     close: client.close,
   }
@@ -241,15 +232,7 @@ async function restoreSegments(pool: Pool, store: ArchiveStore, size: bigint, wo
 }
 
 /** The nodes of OpenSearch, and the copies of the shards of the archive's indices. */
-export interface ArchiveHealth {
-  nodes: number
-  /** Copies that answer, the first of each shard included. */
-  active: number
-  /**
-   * Copies that no node has. A node that was lost leaves them, until another one has taken them.
-   */
-  unassigned: number
-}
+export type ArchiveHealth = Awaited<ReturnType<typeof readArchiveHealth>>
 
 /** ms. Another node is asked when one does not answer soon. */
 const WITHIN = 3_000
@@ -260,14 +243,18 @@ const EACH = 1_000
  *
  * @throws ArchiveFailure
  */
-export async function readArchiveHealth(settings: ArchiveSettings): Promise<ArchiveHealth> {
+export async function readArchiveHealth(settings: ArchiveSettings) {
   const client = openArchiveClient(settings)
   try {
     const path = `/_cluster/health/${settings.prefix}-*?expand_wildcards=all`
     const answer = recordOf(await client.send({ method: 'GET', path, within: WITHIN, each: EACH }))
     return {
       nodes: numberOf(answer.number_of_nodes),
+      /** Copies that answer, the first of each shard included. */
       active: numberOf(answer.active_shards),
+      /**
+       * Copies that no node has. A node that was lost leaves them, until another one has taken them.
+       */
       unassigned: numberOf(answer.unassigned_shards),
     }
   } finally {

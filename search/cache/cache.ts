@@ -34,20 +34,7 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
 }
 
 /** Most bytes of each cache that an opened index keeps. */
-export interface CacheSizes {
-  /** Posting lists and their bitmaps. A term in many of a million articles takes 128 kB. */
-  postings: number
-  /** Columns with term filters: 45 MB for a million articles. */
-  columns: number
-  /** Articles whose words were verified against a phrase, by phrase. */
-  verified: number
-  /** Numbers of matches, by query and segment: 64 bytes each. */
-  counts: number
-  /** Articles as they are shown. */
-  articles: number
-  /** Names of outlets and authors as they are shown, and the articles of parts of names. */
-  names: number
-}
+export type CacheSizes = ReturnType<typeof defaultCacheSizes>
 
 const MB = 1 << 20
 
@@ -57,14 +44,20 @@ const MB = 1 << 20
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */
-export function defaultCacheSizes(memory = availableMemory()): CacheSizes {
+export function defaultCacheSizes(memory = availableMemory()) {
   const share = (part: number, most: number) => Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
   return {
+    /** Posting lists and their bitmaps. A term in many of a million articles takes 128 kB. */
     postings: share(28, 512 * MB),
+    /** Columns with term filters: 45 MB for a million articles. */
     columns: share(28, 512 * MB),
+    /** Articles whose words were verified against a phrase, by phrase. */
     verified: share(512, 24 * MB),
+    /** Numbers of matches, by query and segment: 64 bytes each. */
     counts: share(512, 24 * MB),
+    /** Articles as they are shown. */
     articles: share(128, 64 * MB),
+    /** Names of outlets and authors as they are shown, and the articles of parts of names. */
     names: share(256, 64 * MB),
   }
 }

@@ -152,14 +152,9 @@ const UNKNOWN = -2
  * Words and stems by id. Several segments may share a vocabulary: texts that were read for one are
  * then known to the next, and each word is stemmed once.
  */
-export interface Vocabulary {
-  words: WordIds
-  stems: Pick<WordIds, 'text'>
-  /** For each language, the id of a word's stem. */
-  stemsOf(language: Language): (word: number) => number
-}
+export type Vocabulary = ReturnType<typeof createVocabulary>
 
-export function createVocabulary(): Vocabulary {
+export function createVocabulary() {
   const words = createWordIds()
   const stems = createWordIds()
   const languages = new Map<Language, (word: number) => number>()
@@ -174,7 +169,8 @@ export function createVocabulary(): Vocabulary {
   return {
     words,
     stems,
-    stemsOf(language) {
+    /** For each language, the id of a word's stem. */
+    stemsOf(language: Language) {
       let stemOf = languages.get(language)
       if (stemOf === undefined) {
         stemOf = memoised(word => stemId(language, words.text(word)))

@@ -11,23 +11,7 @@ import { modelText, questionText } from './recipe.ts'
 import { APIS, type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
 /** Makes vectors of texts. All vectors have length 1. */
-export interface Embeddings {
-  model: Model
-  /**
-   * The vector of a search term. One try, because a user is waiting.
-   * @throws EmbeddingFailure, soon after `signal` at the latest
-   */
-  embedQuery(text: string, signal: AbortSignal): Promise<number[]>
-  /**
-   * Vectors of a few texts in one request, in order. First waits as long as the endpoint last asked
-   * for (Retry-After). One try: the caller finds out whether the texts or the endpoint caused a
-   * failure.
-   * @throws EmbeddingFailure
-   */
-  embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]>
-  /** Why the endpoint is not asked at present; null: it is asked. */
-  obstacle(): { reason: string; wait: number } | null
-}
+export type Embeddings = ReturnType<typeof openEmbeddings>
 
 export interface EmbeddingOptions {
   /** ms that a request for passages may take. */
@@ -50,7 +34,7 @@ const FAIR = 400
  */
 const LONGEST_PAUSE = 20_000
 
-export function openEmbeddings(source: Source, options: EmbeddingOptions): Embeddings {
+export function openEmbeddings(source: Source, options: EmbeddingOptions) {
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
@@ -89,12 +73,17 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
 
   return {
     model,
+    /** Why the endpoint is not asked at present; null: it is asked. */
     obstacle() {
       const wait = notBefore - Date.now()
       return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
     },
 
-    async embedQuery(text, signal) {
+    /**
+     * The vector of a search term. One try, because a user is waiting.
+     * @throws EmbeddingFailure, soon after `signal` at the latest
+     */
+    async embedQuery(text: string, signal: AbortSignal) {
       if (notBefore > Date.now())
         throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for a while.')
       try {
@@ -111,7 +100,13 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       }
     },
 
-    async embedPassages(texts, signal) {
+    /**
+     * Vectors of a few texts in one request, in order. First waits as long as the endpoint last asked
+     * for (Retry-After). One try: the caller finds out whether the texts or the endpoint caused a
+     * failure.
+     * @throws EmbeddingFailure
+     */
+    async embedPassages(texts: string[], signal: AbortSignal) {
       const patience = notBefore - Date.now()
       if (patience > LONGEST_PAUSE) {
         throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for long.', {

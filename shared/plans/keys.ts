@@ -29,10 +29,7 @@ export interface ApiKey {
 }
 
 /** A key that has just been made. The client sends `secret`, which is stored nowhere. */
-export interface IssuedKey {
-  key: ApiKey
-  secret: string
-}
+export type IssuedKey = Awaited<ReturnType<typeof createKey>>
 
 /** The columns that requests need. */
 export const PLAN_COLUMNS = 'id, countries, history_start, history_days, rate, quota'
@@ -50,7 +47,7 @@ const KEY_COLUMNS = `${PLAN_COLUMNS}, name, created_at as "createdAt", revoked_a
 type KeyRow = PlanRow & Omit<ApiKey, 'plan'>
 
 /** Issues a key for a plan. */
-export async function createKey(db: Queryable, name: string, plan: Plan): Promise<IssuedKey> {
+export async function createKey(db: Queryable, name: string, plan: Plan) {
   const secret = makeSecret()
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
@@ -88,10 +85,7 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
 }
 
 /** A key that was found, with its use of the month; null: its plan has no quota. */
-export interface FoundKey {
-  key: Pick<ApiKey, 'id' | 'plan'>
-  month: QuotaMonth | null
-}
+export type FoundKey = ReturnType<typeof foundKey>
 
 // $1 key_hash. Index: api_keys_key_hash_key
 const FIND = `select ${KEY_COLUMNS} from api_keys where key_hash = $1 and revoked_at is null`
@@ -104,7 +98,7 @@ export async function findKey(db: Queryable, secret: string): Promise<ApiKey | n
 }
 
 /** The key and its month, of one row that holds both. */
-export function foundKey(row: PlanRow & QuotaMonth): FoundKey {
+export function foundKey(row: PlanRow & QuotaMonth) {
   const { used, period, reset, left } = row
   const key = { id: row.id, plan: planOf(row) }
   return { key, month: row.quota === null ? null : { used, period, reset, left } }

@@ -6,10 +6,7 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 /** Dependencies that do not serve us: name → a short reason without addresses. */
 export type Missing = Record<string, string>
 
-export interface HealthServer {
-  port: number
-  close(): Promise<void>
-}
+export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
 
 /**
  * Limits, in ms. Few clients scrape, and they are near. A connection that sends no request, or does
@@ -38,7 +35,7 @@ export async function startHealthServer(
   host: string,
   missing: () => Promise<Missing>,
   metrics: () => Promise<string> = () => registry.metrics(),
-): Promise<HealthServer> {
+) {
   const look = shared(missing, FRESH)
   observeReadiness(look)
   const { headersTimeout, requestTimeout, checkInterval: connectionsCheckingInterval } = LIMITS
@@ -77,7 +74,7 @@ export async function startHealthServer(
   return {
     port: typeof address === 'object' && address ? address.port : port,
     close: () =>
-      new Promise(resolve => {
+      new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

@@ -32,17 +32,7 @@ interface JobQueue {
   close(): Promise<void>
 }
 
-export interface Backend {
-  /** @throws when the store cannot be reached; the next call tries again */
-  queue(name: QueueName): Promise<JobQueue>
-  worker(name: QueueName, handler: Handler, settings: WorkerSettings): { close(force?: boolean): Promise<void> }
-  /**
-   * Sends a small request on a queue that is open already.
-   * @throws when the store does not answer
-   */
-  ask(): Promise<void>
-  close(): Promise<void>
-}
+export type Backend = ReturnType<typeof createBackend>
 
 /** Schema of BullMQ's tables when it works on Postgres. */
 export const QUEUE_SCHEMA = 'bullmq'
@@ -51,13 +41,14 @@ export const QUEUE_SCHEMA = 'bullmq'
 export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
 
 /** The one place where the store of the queues is chosen. */
-export function createBackend(config: QueueSettings, onError: (error: Error) => void): Backend {
+export function createBackend(config: QueueSettings, onError: (error: Error) => void) {
   const queues = new Map<QueueName, Promise<JobQueue>>()
   const { openQueue, startWorker } = usesRedis(config)
     ? inRedis(config, onError)
     : inPostgres(config.DATABASE_URL, onError)
   return {
-    queue(name) {
+    /** @throws when the store cannot be reached; the next call tries again */
+    queue(name: QueueName) {
       const known = queues.get(name)
       if (known) return known
       const queue = openQueue(name)
@@ -66,6 +57,10 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
       return queue
     },
     worker: startWorker,
+    /**
+     * Sends a small request on a queue that is open already.
+     * @throws when the store does not answer
+     */
     async ask() {
       const queue = await queues.values().next().value
       await queue?.getJobCounts('active')

@@ -31,44 +31,23 @@ interface WorkerOptions {
   lockDuration?: number
 }
 
-/** A running consumer. */
-interface QueueWorker {
-  /** Takes no new message and waits for those in hand; with `force`, waits for none. */
-  close(force?: boolean): Promise<void>
-}
-
-export interface Queues {
-  /**
-   * Queues messages. A message whose key is waiting or in hand is dropped. That is safe, because
-   * senders derive due work from Postgres and send it again.
-   */
-  add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void>
-  /**
-   * Consumes a queue. A message is delivered at least once. A message that throws is logged and
-   * dropped: the processor has noted in Postgres when the work is tried again.
-   */
-  work<N extends QueueName>(
-    name: N,
-    processor: (data: QueueMessages[N], signal: AbortSignal) => Promise<void>,
-    options: WorkerOptions,
-  ): QueueWorker
-  counts(): Promise<Record<QueueName, QueueCounts>>
-  /** Removes every message that waits in a queue. Senders derive due work from Postgres again. */
-  drain(name: QueueName): Promise<void>
-  close(): Promise<void>
-}
+export type Queues = ReturnType<typeof openQueues>
 
 /**
  * Opens the work queues on the store that the configuration names: Redis with `REDIS_URL` or
  * `REDIS_SENTINELS`, else Postgres.
  */
-export function openQueues(config: QueueSettings, log: Logger): Queues {
+export function openQueues(config: QueueSettings, log: Logger) {
   const outage = createOutageLog(log, 'the queues are out of reach', 'the queues are in reach again', () =>
     backend.ask(),
   )
   const backend: Backend = createBackend(config, outage.met)
   return {
-    async add(name, messages) {
+    /**
+     * Queues messages. A message whose key is waiting or in hand is dropped. That is safe, because
+     * senders derive due work from Postgres and send it again.
+     */
+    async add<N extends QueueName>(name: N, messages: Message<N>[]) {
       if (messages.length === 0) return
       const queue = await backend.queue(name)
       await queue.addBulk(
@@ -81,7 +60,15 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
         })),
       )
     },
-    work(name, processor, options) {
+    /**
+     * Consumes a queue. A message is delivered at least once. A message that throws is logged and
+     * dropped: the processor has noted in Postgres when the work is tried again.
+     */
+    work<N extends QueueName>(
+      name: N,
+      processor: (data: QueueMessages[N], signal: AbortSignal) => Promise<void>,
+      options: WorkerOptions,
+    ) {
       const stopping = new AbortController()
       const worker = backend.worker(
         name,
@@ -104,6 +91,7 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
         },
       )
       return {
+        /** Takes no new message and waits for those in hand; with `force`, waits for none. */
         async close(force = false) {
           stopping.abort()
           await worker.close(force)
@@ -124,7 +112,8 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
       }
       return counts
     },
-    drain: async name => (await backend.queue(name)).drain(true),
+    /** Removes every message that waits in a queue. Senders derive due work from Postgres again. */
+    drain: async (name: QueueName) => (await backend.queue(name)).drain(true),
     close: () => backend.close(),
   }
 }

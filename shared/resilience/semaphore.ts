@@ -3,20 +3,9 @@
  * lets a waiting caller go only when a permit is free, however short the caller's own time limit is
  * (`docs/experiments/README.md`).
  */
-export interface Semaphore {
-  /**
-   * Runs `work` when a permit is free.
-   * @throws the signal's reason when it is aborted before that
-   */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /**
-   * Waits for a permit, for work that begins and ends in different functions.
-   * @returns gives the permit back; to be called once
-   */
-  acquire(signal?: AbortSignal): Promise<() => void>
-}
+export type Semaphore = ReturnType<typeof createSemaphore>
 
-export function createSemaphore(permits: number): Semaphore {
+export function createSemaphore(permits: number) {
   let free = permits
   const line: Waiter<void>[] = []
   const release = () => {
@@ -31,8 +20,16 @@ export function createSemaphore(permits: number): Semaphore {
     return release
   }
   return {
+    /**
+     * Waits for a permit, for work that begins and ends in different functions.
+     * @returns gives the permit back; to be called once
+     */
     acquire,
-    async run(work, signal) {
+    /**
+     * Runs `work` when a permit is free.
+     * @throws the signal's reason when it is aborted before that
+     */
+    async run<T>(work: () => Promise<T>, signal?: AbortSignal) {
       const done = await acquire(signal)
       try {
         return await work()

@@ -13,12 +13,7 @@ interface Account {
 }
 
 /** A turn that runs. */
-interface Turn {
-  account: Account
-  at: number
-  expected: number
-  isSlow: boolean
-}
+type Turn = ReturnType<typeof beginTurn>
 
 interface FairQueueState {
   /** Turns at a time. */
@@ -109,7 +104,7 @@ const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
  * Charges the key before the time is known. Otherwise the same key would have the next turn as
  * well.
  */
-function beginTurn(state: FairQueueState, account: Account): Turn {
+function beginTurn(state: FairQueueState, account: Account) {
   const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }
   state.free -= 1
   state.level = account.used

@@ -3,22 +3,14 @@ import { Agent, install } from 'undici'
 import type { Config } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
 import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
-import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
+import { openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
 
 /** The settings that lead to Qdrant. */
 export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> & Partial<Pick<Config, 'TLS_CA_FILE'>>
 
 /** The two ways to ask Qdrant. */
-export interface Server {
-  /**
-   * Qdrant's own client. Each call takes `via` as its second argument: the client opens connections
-   * of its own otherwise, which do not know TLS_CA_FILE.
-   */
-  api: ReturnType<QdrantClient['api']>
-  via: RequestInit
-  nearest: AskNearest
-}
+export type Server = ReturnType<typeof openServer>
 
 /** Asks Qdrant through its circuit breaker. Throws `VectorFailure`. */
 export type Ask = <T>(work: (server: Server) => Promise<T>) => Promise<T>
@@ -51,7 +43,7 @@ export function openQdrant(
   }
 }
 
-function openServer(config: QdrantSettings, timeout: number): Server {
+function openServer(config: QdrantSettings, timeout: number) {
   const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
   const dispatcher = new Agent({ connections: CONNECTIONS, allowH2: false, connect: { timeout, ...trust } })
   const address = addressOf(config)
@@ -60,6 +52,10 @@ function openServer(config: QdrantSettings, timeout: number): Server {
   // Node's types do not describe our dispatcher.
   const via: object = { dispatcher }
   return {
+    /**
+     * Qdrant's own client. Each call takes `via` as its second argument: the client opens connections
+     * of its own otherwise, which do not know TLS_CA_FILE.
+     */
     api: createClient(config, address, timeout).api(),
     via,
     nearest: openNearest(config, address, timeout, dispatcher),

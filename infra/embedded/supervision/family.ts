@@ -9,20 +9,13 @@ import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.t
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
 /** The processes that must not outlive us. The watchdog and the next start know them. */
-export interface Family {
-  adopt(pid: number, gentle: 'SIGTERM' | 'SIGQUIT'): void
-  release(pid: number): void
-  /** Adds the Postgres processes of the cluster in `folder`. */
-  sweep(folder: string): void
-  /** Ends the watchdog, when all children have ended. */
-  disband(): void
-}
+export type Family = Awaited<ReturnType<typeof createFamily>>
 
 /**
  * Ends the processes that a killed predecessor in `dataDir` left, then starts the watchdog. The
  * caller must hold the lock of `dataDir`.
  */
-export async function createFamily(dataDir: string): Promise<Family> {
+export async function createFamily(dataDir: string) {
   const file = join(dataDir, 'processes.json')
   await endLeftovers(file)
   const members = new Map<number, 'SIGTERM' | 'SIGQUIT'>()
@@ -67,21 +60,23 @@ export async function createFamily(dataDir: string): Promise<Family> {
   record()
 
   return {
-    adopt(pid, gentle) {
+    adopt(pid: number, gentle: 'SIGTERM' | 'SIGQUIT') {
       members.set(pid, gentle)
       tell(`+ ${pid} ${gentle}`)
       record()
     },
-    release(pid) {
+    release(pid: number) {
       members.delete(pid)
       tell(`- ${pid}`)
       record()
     },
-    sweep(folder) {
+    /** Adds the Postgres processes of the cluster in `folder`. */
+    sweep(folder: string) {
       folders.push(folder)
       tell(`sweep ${folder}`)
       record()
     },
+    /** Ends the watchdog, when all children have ended. */
     disband() {
       disbanded = true
       tell('end')

@@ -43,15 +43,7 @@ export interface Program {
 }
 
 /** A program under supervision. */
-export interface Supervised {
-  name: string
-  /** The id of its process; undefined while there is none. */
-  pid(): number | undefined
-  /** Asks it to end, for good; resolves when it has ended. */
-  stop(): Promise<void>
-  /** Ends it for good, at once. */
-  kill(): void
-}
+export type Supervised = Awaited<ReturnType<typeof supervise>>
 
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
@@ -94,15 +86,18 @@ interface Watched {
  *
  * @throws Problem when it does not become ready after the first start
  */
-export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
+export async function supervise(program: Program, options: Supervision) {
   limitLog(program.log)
   const watched: Watched = { program, options, current: null, stopping: false, why: '', lostTimer: undefined }
   const first = await startFirst(watched)
   void keepRunning(watched, first)
   return {
     name: program.name,
+    /** The id of its process; undefined while there is none. */
     pid: () => runningPid(watched),
+    /** Asks it to end, for good; resolves when it has ended. */
     stop: () => stop(watched),
+    /** Ends it for good, at once. */
     kill() {
       watched.stopping = true
       const pid = runningPid(watched)
@@ -228,22 +223,17 @@ async function stop(watched: Watched): Promise<void> {
 const runningPid = ({ current }: Watched): number | undefined =>
   current?.gone.aborted ? undefined : current?.child.pid
 
-/** One process of a program. */
-interface Launched {
-  child: ChildProcess
-  /** Resolves with how the process ended, as it stands in sentences: "ended with code 1". */
-  ended: Promise<string>
-  /** Aborted when the process has ended. */
-  gone: AbortSignal
-  /** The text that it has written to the log. */
-  written(): string
-}
+/**
+ * One process of a program. `ended` resolves with how it ended, as it stands in sentences: "ended with
+ * code 1". `gone` is aborted then. `written` is the text that it has written to the log.
+ */
+type Launched = ReturnType<typeof launch>
 
 /**
  * Starts a process of a program, as a member of the family.
  * @param background the process does not keep ours alive
  */
-function launch(program: Program, family: Family, background: boolean): Launched {
+function launch(program: Program, family: Family, background: boolean) {
   const start = logSize(program.log)
   const child = spawnLogged(program)
   if (background) child.unref()
