@@ -79,20 +79,26 @@ export function openImporter(parts: ImportParts): Importer {
   let text = 0
   /** The segment whose transaction runs while the next one is built. */
   let using: Promise<void> = Promise.resolve()
-  /** Of `flush`. */
-  let writing: Promise<void> = Promise.resolve()
+  /** The segment that is built while the articles of the next one come. */
+  let building: Promise<void> = Promise.resolve()
 
   async function writeNext(): Promise<void> {
     const articles = taken.slice(0, sizes.most)
     taken = taken.slice(sizes.most)
     text = taken.reduce((sum, article) => sum + unitsOf(article), 0)
-    if (articles.length < sizes.least || write.isSlow()) {
-      await using
-      await write.singly(articles)
-      return
-    }
+    const prepared = articles.length < sizes.least ? null : write.prepare(articles)
+    prepared?.catch(() => {}) // reported below
+    await building
+    building = prepared === null || write.isSlow() ? writeFew(articles) : writeSegment(prepared)
+    building.catch(() => {}) // reported before the next one is built
+  }
+  async function writeFew(articles: NewArticle[]): Promise<void> {
+    await using
+    await write.singly(articles)
+  }
+  async function writeSegment(prepared: Promise<Prepared>): Promise<void> {
     await merge()
-    const built = await write.build(articles)
+    const built = await write.build(await prepared)
     await using
     using = write.use(built)
     using.catch(() => {}) // reported when the next one is built
@@ -106,10 +112,8 @@ export function openImporter(parts: ImportParts): Importer {
       }
     },
     async flush() {
-      while (taken.length > 0) {
-        writing = writeNext()
-        await writing
-      }
+      while (taken.length > 0) await writeNext()
+      await building
       await using
       await merge()
     },
@@ -117,7 +121,7 @@ export function openImporter(parts: ImportParts): Importer {
     waiting: () => taken.length,
     async stop() {
       taken = []
-      await writing.catch(() => {})
+      await building.catch(() => {})
       await using.catch(() => {})
     },
   }
@@ -127,17 +131,19 @@ type PatientParts = ImportParts & Required<Pick<ImportParts, 'patiently'>>
 
 function createSegmentWriter(parts: PatientParts) {
   const { pool, written, holdsClock = HOLDS_CLOCK } = parts
-  const build = (articles: NewArticle[], claims: Claim[] | null) =>
+  const prepare = (articles: NewArticle[], claims: Claim[] | null = null) =>
     parts.patiently(async () => {
       // Anew each time: its own articles may fill a partition.
       await createPartitionRoom(pool).ensure()
-      return buildSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
+      return prepareSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
+  const build = (prepared: Prepared) => parts.patiently(() => buildSegment(parts, prepared))
   const singly = (articles: NewArticle[]) => writeSingly(parts, articles)
   let slowUntil = 0
   const isSlow = () => performance.now() < slowUntil
   return {
-    build: (articles: NewArticle[]) => build(articles, null),
+    prepare,
+    build,
     singly,
     /** Postgres writes so slowly that others would wait too long for the clock. */
     isSlow,
@@ -154,7 +160,7 @@ function createSegmentWriter(parts: PatientParts) {
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
         // Those that were known are counted.
-        built = claims === 'too slow' ? { ...built, known: 0 } : await build(built.inputs, claims)
+        built = claims === 'too slow' ? { ...built, known: 0 } : await build(await prepare(built.inputs, claims))
       }
       written({ indexed: 0, known: built.known })
       if (built.ahead !== null) await removeUnused(pool, built.ahead)
@@ -165,33 +171,44 @@ function createSegmentWriter(parts: PatientParts) {
 
 const unitsOf = (article: NewArticle) => article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
 
-/** New articles with the segment that was built of them. */
-interface Built {
+/** New articles of which a segment is to be built. */
+interface Prepared {
   inputs: NewArticle[]
-  /** The same articles as rows. */
+  /** The same articles as rows; none: they are too few. */
   articles: IdentifiedArticle[]
   /** Articles that were known before, and are in no segment. */
   known: number
+}
+
+interface Built extends Prepared {
   /** Their segment; null: too few articles are new. */
   ahead: AheadSegment | null
   /** When it was stored, on the clock of `performance`. */
   at: number
 }
 
-async function buildSegment({ pool, indexer, sizes = SIZES }: ImportParts, articles: NewArticle[], claims: Claim[]) {
-  const isNew = articles.map((_, at) => !claims[at]!.known)
-  const inputs = articles.filter((_, at) => isNew[at])
-  const known = articles.length - inputs.length
-  if (inputs.length < sizes.least) return { inputs, articles: [], known, ahead: null, at: 0 }
+async function prepareSegment(
+  { pool, sizes = SIZES }: ImportParts,
+  all: NewArticle[],
+  claims: Claim[],
+): Promise<Prepared> {
+  const inputs = all.filter((_, at) => !claims[at]!.known)
+  const known = all.length - inputs.length
+  if (inputs.length < sizes.least) return { inputs, articles: [], known }
   const ids = claims.filter(claim => !claim.known).map(({ id }) => id)
   const { prepared } = await prepareBatch(pool, inputs)
-  const rows = prepared.map((one, at): IdentifiedArticle => ({ ...one, id: ids[at]! }))
+  return { inputs, articles: prepared.map((one, at) => ({ ...one, id: ids[at]! })), known }
+}
+
+async function buildSegment({ indexer }: ImportParts, prepared: Prepared): Promise<Built> {
+  const { inputs, articles } = prepared
+  if (articles.length === 0) return { ...prepared, ahead: null, at: 0 }
   const ahead = await indexer.imported.build({
-    sources: rows.map((row, at): SegmentSource => sourceOf(row, inputs[at]!, BigInt(at + 1))),
-    titles: rows.map(row => textOf(row.words.title)),
-    bodies: rows.map(row => textOf(row.words.body)),
+    sources: articles.map((row, at): SegmentSource => sourceOf(row, inputs[at]!, BigInt(at + 1))),
+    titles: articles.map(row => textOf(row.words.title)),
+    bodies: articles.map(row => textOf(row.words.body)),
   })
-  return { inputs, articles: rows, known, ahead, at: performance.now() }
+  return { ...prepared, ahead, at: performance.now() }
 }
 
 function sourceOf(row: IdentifiedArticle, { country, language }: NewArticle, seq: bigint): SegmentSource {

@@ -1,7 +1,7 @@
 import { hashOf, pairHash } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
-import { release } from './arrays.ts'
+import { moved, release } from './arrays.ts'
 import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts } from './postings-builder.ts'
 import type { WordIds } from './word-ids.ts'
 
@@ -130,7 +130,13 @@ function meetsOften(texts: SegmentTexts, { size }: WordIds, met: number): (at: n
       latest[word] = doc
     }
   }
-  return at => documents[words[at - 1]!]! * documents[words[at]!]! >= met * ends.length
+  const enough = met * ends.length
+  // Most words meet not even the most frequent one so often.
+  const least = enough / documents.reduce((most, count) => Math.max(most, count), 1)
+  return at => {
+    const own = documents[words[at]!]!
+    return own >= least && at > 0 && own * documents[words[at - 1]!]! >= enough
+  }
 }
 
 function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, meets: (at: number) => boolean): Groups {
@@ -145,7 +151,7 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, m
     first: at => words.at(at - 1),
     second: at => words.at(at),
     hash: places.pairHash,
-    isListed: at => at > 0 && meets(at),
+    isListed: meets,
   })
   addLists(dictionary, pairs, eachPair, {
     term: at => SHINGLES.pair(word(at - 1), word(at)),
@@ -168,9 +174,10 @@ function addTriples(
   which: 'frequent' | 'listed',
 ): void {
   const { words, word, size, enough, eachPair } = places
+  const frequent = atLeast(size, FREQUENT)
   const isFrequentPair = (at: number) => {
     const group = pairs.at[at]!
-    return group >= 0 && isFrequent(pairs.documents.at(group), size)
+    return group >= 0 && pairs.documents[group]! >= frequent
   }
   const isTerm = which === 'frequent' ? isFrequentPair : (at: number) => pairs.at[at]! >= 0
   const tripleHash = (at: number) => pairHash(places.pairHash(at - 1), places.hash(at))
@@ -213,8 +220,8 @@ interface Groups {
    * the list that it shares.
    */
   at: Int32Array
-  /** How many documents have it. */
-  documents: Numbers
+  /** How many documents have each; 0: it is not listed. */
+  documents: Int32Array
 }
 
 /** A shared list as a number below 0, and the list of such a number. */
@@ -223,19 +230,20 @@ const sharedList = (group: number) => ~group
 
 /** Counts the documents of each group; groups come with ids from 0 up, documents in order. */
 function createDocumentCount() {
-  const documents = createNumbers()
-  const latest = createNumbers()
+  // Two numbers of each group, side by side because both are wanted: the last document + 1, and how
+  // many there are.
+  let counts = new Int32Array(1 << 12)
+  let groups = 0
   return {
-    documents,
-    add(group: number, doc: number) {
-      if (group === documents.length) {
-        documents.push(0)
-        latest.push(-1)
-      }
-      if (latest.at(group) === doc) return
-      latest.set(group, doc)
-      documents.set(group, documents.at(group) + 1)
+    /** @returns how many documents have the group so far; 0: this one was counted */
+    add(group: number, doc: number): number {
+      const at = group * 2
+      if (group === groups && ++groups * 2 > counts.length) counts = moved(counts, at * 2)
+      if (counts[at] === doc + 1) return 0
+      counts[at] = doc + 1
+      return ++counts[at + 1]!
     },
+    all: () => Int32Array.from({ length: groups }, (_, group) => counts[group * 2 + 1]!),
   }
 }
 
@@ -258,20 +266,18 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
   const groups = likelyGroups(hashes, enough, brake, parts)
   const table = createPairTable()
   const count = createDocumentCount()
-  const { documents } = count
-  /** By group: 1 where it is listed however few documents have it. */
-  const listed = createNumbers()
+  /** Groups that are listed however few documents have them. */
+  const listed = new Set<number>()
   each((at, doc, place) => {
     if (groups[place]! < 0) return
     const group = table.number(parts.first(at), parts.second(at))
-    if (group === listed.length) listed.push(parts.isListed(place) ? 1 : 0)
+    if (count.add(group, doc) === 1 && parts.isListed(place)) listed.add(group)
     groups[place] = group
-    count.add(group, doc)
   })
+  const documents = count.all().map((of, group) => (of >= enough || listed.has(group) ? of : 0))
   for (let place = 0; place < groups.length; place++) {
     const group = groups[place]!
-    if (group < 0 || documents.at(group) >= enough || listed.at(group) === 1) continue
-    groups[place] = notListed(parts.hash(place))
+    if (group >= 0 && documents[group] === 0) groups[place] = notListed(parts.hash(place))
   }
   return { at: groups, documents }
 }
@@ -281,7 +287,7 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
  * counter: the estimate is then too high, which does no harm. Few counters fit into the processor's
  * cache.
  */
-const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 4) / enough + 1))
+const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 2) / enough + 1))
 
 /**
  * Replaces each hash: by 0 where the group may occur often enough, by `notListed` for the many that
@@ -350,7 +356,6 @@ function addTitlePairs(
   const { words, titleStarts, bodyStarts, ends } = texts
   const table = createPairTable()
   const count = createDocumentCount()
-  const { documents } = count
   const each: EachPlace = visit => {
     for (let doc = 0; doc < ends.length; doc++) {
       for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
@@ -360,10 +365,11 @@ function addTitlePairs(
     const group = table.number(words.at(at - 1), words.at(at))
     count.add(group, doc)
   })
+  const documents = count.all()
   const own = new Int32Array(table.length).fill(-1)
   each((at, doc) => {
     const group = table.find(words.at(at - 1), words.at(at))
-    if (documents.at(group) < enough) return
+    if (documents[group]! < enough) return
     if (own[group]! < 0) own[group] = dictionary.term(SHINGLES.titlePair(word(at - 1), word(at)))
     dictionary.add(own[group]!, doc)
   })

@@ -41,7 +41,7 @@ export function copyWords(body: string): string[] {
 /** The shingle that begins at each word, as a hash below 2^53. */
 export function shinglesAt(list: readonly string[]): Float64Array {
   const hashes = list.map(hashOf)
-  const shingles = new Float64Array(Math.max(0, list.length - RUN + 1))
+  const shingles = new Float64Array(Math.max(0, hashes.length - RUN + 1))
   for (let at = 0; at < shingles.length; at++) {
     let low = hashes[at]!
     let high = low ^ 0x5bd1e995
@@ -88,14 +88,17 @@ export const sharedOf = (a: Float64Array, b: Float64Array) =>
   countCommon(a, b) / Math.max(1, Math.min(a.length, b.length))
 
 /** Whether a text has a shingle. */
-export function hasShingle(set: Float64Array, shingle: number): boolean {
-  let [low, high] = [0, set.length]
+export const hasShingle = (set: Float64Array, shingle: number): boolean => set[placeOf(set, shingle)] === shingle
+
+/** The place of the first number that is not below another. */
+export function placeOf(sorted: Float64Array, number: number): number {
+  let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (set[middle]! < shingle) low = middle + 1
+    if (sorted[middle]! < number) low = middle + 1
     else high = middle
   }
-  return set[low] === shingle
+  return low
 }
 
 /**
@@ -113,8 +116,7 @@ const SAMPLED = 2 ** 53 / EACH
 
 /** The leading 32 bits of the shingles with the lowest hashes, ascending; some may be equal. */
 export function sampleOf(shingles: Float64Array): Uint32Array {
-  const end = shingles.findIndex(hash => hash >= SAMPLED)
-  return Uint32Array.from(end < 0 ? shingles : shingles.subarray(0, end), hash =>
+  return Uint32Array.from(shingles.subarray(0, placeOf(shingles, SAMPLED)), hash =>
     Math.floor(hash / (SAMPLED / 2 ** 32)),
   )
 }

@@ -1,5 +1,6 @@
 import type { TextGroups } from '../../search/types.ts'
 import type { Pool } from '../postgres/pool.ts'
+import { placeOf } from './shingles.ts'
 
 interface State {
   rules: number
@@ -90,15 +91,4 @@ function withMembers({ seqs, groups, count }: TextGroups, members: Member[]): Te
     merged.groups[at] = isOld ? groups[old++]! : numbers.get(added[next++]!.first)!
   }
   return { ...merged, count }
-}
-
-/** The place of the first number that is not below another. */
-function placeOf(sorted: Float64Array, number: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < number) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -38,6 +38,9 @@ function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, patiently?: Patien
   return { pool, indexer, writer, importer, counts }
 }
 
+/** Waits until a segment is built. */
+const built = (pool: Pool) => until(async () => (await pool.query('select from segments_ahead')).rowCount! > 0, 60_000)
+
 /** What is wrong with the segments, and with what searches find of articles of `newArticle`. */
 async function faultsOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ first: number; last: number; whole: boolean }>(
@@ -143,6 +146,7 @@ t.test('articles that others write while their segment is built are known', asyn
   const articles = shortArticles(0, 250)
   // Its segment is stored ahead for a second.
   await importer.add(articles)
+  await built(pool)
   await writer.write(articles.slice(0, 40))
   await importer.flush()
   t.same(counts, { indexed: 210, known: 40 })
@@ -244,11 +248,13 @@ for (const [what, { again = 0, before, after }] of Object.entries(encounters)) {
 t.test('a segment of other articles is refused, and one that ends above the clock', async t => {
   const { pool, importer, counts } = await open(t)
   await importer.add(shortArticles(0, 250))
+  await built(pool)
   await pool.query("update segments_ahead set digest = sha256('others')")
   await t.rejects(importer.flush(), /segment \d+ was made of other articles than those it would stand for/)
   t.same((await pool.query('select from articles')).rowCount, 0, 'nothing is written')
   const former = openBeside(t, pool)
   await former.importer.add(shortArticles(0, 250))
+  await built(pool)
   await pool.query('update segments_ahead set digest = null')
   await former.importer.flush()
   t.same([counts.indexed, former.counts.indexed], [0, 250], 'one of a former version is used')
