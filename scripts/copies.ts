@@ -6,6 +6,10 @@ import { columns } from './terminal/terminal.ts'
 const MOST_DAYS = 3_660
 const DAYS = 30
 
+/** Most outlets of a grid. */
+const MOST = 40
+const LEGEND = 'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
+
 /** Articles of one outlet that have the text of another's. */
 interface Pair {
   first: string
@@ -43,10 +47,10 @@ await runCommand(
   {
     name: 'copies',
     about: [
-      'Prints for each two outlets with the same texts who published whose text first: a line for each pair, with the',
-      'number of articles of the later outlet, and their share of all its articles of these days whose text was compared.',
-      'Texts of less than 60 words are not compared. Times are those of publication. Where they are equal, missing or',
-      'without a time of day, the order is unknown.',
+      'Prints for each two outlets with the same texts who published whose text first: a grid of as many outlets as fit,',
+      'or a line for each pair with --csv and --json. It has the number of articles of the later outlet, and their share',
+      'of all its articles of these days whose text was compared. Texts of less than 60 words are not compared. Times are those of',
+      'publication. Where they are equal, missing or without a time of day, the order is unknown.',
     ].join('\n'),
     usage: ['[--days N] [--csv | --json]'],
     options: {
@@ -87,10 +91,33 @@ await runCommand(
     else if (options.csv === true)
       for (const line of [head, ...lines.map(line => Object.values(line))]) print(csvRecord(line).trimEnd())
     else if (lines.length === 0) say(`No two outlets have one text in the last ${days} days.`)
-    else print(columns([head, ...lines.map(line => Object.values(line).map(String))]))
+    else print(grid(lines))
     return 0
   },
 )
+
+/** The outlets with the most articles in common, as many as fit. */
+function grid(lines: (Pair & { share_of_later: number })[]): string {
+  const width = process.stdout.columns ?? LEGEND.length
+  const weights = new Map<string, number>()
+  for (const { first, later, articles, unknown } of lines)
+    for (const name of [first, later]) weights.set(name, (weights.get(name) ?? 0) + articles + unknown)
+  const names = [...weights.keys()].sort((a, b) => weights.get(b)! - weights.get(a)!)
+  const cell = (first: string, later: string) => {
+    const line = lines.find(one => one.first === first && one.later === later)
+    const known = line?.articles ? [`${line.articles} ${Math.round(100 * line.share_of_later)}%`] : []
+    return [...known, ...(line?.unknown ? [`?${line.unknown}`] : [])].join(' ') || '-'
+  }
+  const rowsOf = (some: string[]) => [
+    ['', ...some.map((_, n) => `${n + 1}`)],
+    ...some.map((first, n) => [`${n + 1} ${first}`, ...some.map(later => (later === first ? '' : cell(first, later)))]),
+  ]
+  const fits = (text: string) => text.split('\n').every(line => line.length <= width)
+  let shown = Math.min(MOST, names.length)
+  while (shown > 2 && !fits(columns(rowsOf(names.slice(0, shown))))) shown--
+  const more = shown < names.length ? ` Outlets that do not fit: ${names.length - shown} (see --csv).` : ''
+  return `${columns(rowsOf(names.slice(0, shown)))}\n\n${LEGEND}${more}`
+}
 
 /** An outlet's domain; its name, where an import has brought no domain. */
 function nameOf(outlet: string): string {

@@ -117,6 +117,12 @@ t.test('an export with copies has them last, an import passes over them, and pai
     ].map(line => (line.split(',').length === 2 ? `${line},0,0,1` : line)),
   )
   t.equal(await printed('--days', '2'), '', 'articles of other days are not counted')
+  t.same((await printed('--days', '5')).split('\n').slice(0, 5), [
+    '                       1   2   3   4',
+    '1 middernacht.example      ?1  ?1  ?1',
+    ...['2 gelijk.example       ?1      ?1  1 100%', '3 vroeg.example        ?1  ?1      1 100%'],
+    '4 =laat.example        ?1  -   -',
+  ])
 })
 
 t.test('CSV quotes what needs it', async t => {
