@@ -42,6 +42,8 @@ t.test('of pairs that people have judged, those that are told are one text', { s
       bodies: [texts.get(a), texts.get(b)],
       isSame: verdict === 'same',
     }))
+    // The wire of Reuters-21578 is not among the texts here.
+    .filter(({ bodies }) => bodies.every(one => one !== undefined))
   for (const [name, form] of Object.entries(lookAlikes)) {
     const edition = (n: number) => form.replace(/\{(.*?)\}/g, (_, parts: string) => parts.split('|')[n]!)
     for (const [a, b] of [
