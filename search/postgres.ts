@@ -9,6 +9,25 @@ export type Client = pg.PoolClient
 /** A pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
+/** @returns the first row that a statement gives; undefined: none */
+export const readRow = async <Row extends pg.QueryResultRow>(
+  db: Queryable,
+  statement: string | pg.QueryConfig,
+  values?: unknown[],
+): Promise<Row | undefined> => (await db.query<Row>(statement, values)).rows[0]
+
+/** @returns the first column of the first row that a statement gives; null: no row */
+export const readValue = async <Value>(
+  db: Queryable,
+  statement: string | pg.QueryConfig,
+  values?: unknown[],
+): Promise<Value | null> =>
+  Object.values((await readRow<Record<string, Value>>(db, statement, values)) ?? {})[0] ?? null
+
+/** What a statement counts, which no row leaves at 0. */
+export const countOf = async (db: Queryable, statement: string, values?: unknown[]): Promise<number> =>
+  (await readValue<number>(db, statement, values)) ?? 0
+
 // int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared
 // as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)

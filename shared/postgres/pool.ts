@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { countOf, readValue } from '../../search/postgres.ts'
 import type { Pool, Queryable } from '../../search/types.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog, type OutageLog } from '../log/outage.ts'
 
 export {
   type Client,
+  countOf,
   keepingAlive,
   locking,
   type Pool,
   type Queryable,
+  readRow,
+  readValue,
   transaction,
   whileLocked,
   withSession,
@@ -167,8 +171,7 @@ const refuseOthers =
 export async function refuseUnusable(url: string): Promise<void> {
   const pool = createPool(url, 'start', () => {}, { max: 1 })
   try {
-    const { rows } = await pool.query<{ newest: number | null }>('select max(number) as newest from migrations')
-    refuseOlder(rows[0]?.newest ?? 0)
+    refuseOlder(await countOf(pool, 'select max(number) from migrations'))
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error
     // Former versions made the embedded database as superuser.
@@ -221,8 +224,7 @@ export async function loadSharedSecret(
   name: 'cursor' | 'feeds' | 'alerts' | `history ${string}`,
 ): Promise<Buffer> {
   await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
-  const { rows } = await db.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
-  const value = rows[0]?.value
+  const value = await readValue<Buffer>(db, 'select value from secrets where name = $1', [name])
   if (!value) throw new Error(`The secret "${name}" was removed a moment ago; try again.`)
   return value
 }
