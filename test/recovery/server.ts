@@ -8,7 +8,7 @@ import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { ask } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { run } from '../script.ts'
-import { type Archive, openArchive } from './archive.ts'
+import { openArchive } from './archive.ts'
 
 const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 
@@ -16,23 +16,12 @@ const SUPERUSER = 'perscope'
 const PATIENCE = 60_000
 
 /** Programs of Postgres, and an archive, in a folder of a test's own. */
-export interface Machine {
-  archive: Archive
-  /** Makes a server's data folder. */
-  initialise(folder: string, superuser?: string): Promise<void>
-  /** Starts the server of a data folder; on a free port, unless one is given. */
-  start(folder: string, superuser?: string, port?: number): Promise<Server>
-}
+export type Machine = Awaited<ReturnType<typeof createMachine>>
 
-export interface Server {
-  url: string
-  log(): string
-  query(sql: string): Promise<Record<string, unknown>[]>
-  stop(): Promise<void>
-}
+export type Server = Awaited<ReturnType<typeof start>>
 
 /** @param root a folder that all accounts can enter */
-export async function createMachine(root: string): Promise<Machine> {
+export async function createMachine(root: string) {
   const owner = await postgresAccount(() => {})
   const { folder, version } = await postgresPackage()
   const programs = join(await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, root, owner), 'bin')
@@ -43,13 +32,15 @@ export async function createMachine(root: string): Promise<Machine> {
     : '/usr/bin'
   return {
     archive: await openArchive(root, owner, { PG_BIN }),
-    async initialise(data, superuser = SUPERUSER) {
+    /** Makes a server's data folder. */
+    async initialise(data: string, superuser: string = SUPERUSER) {
       await mkdir(data, { mode: 0o700 })
       if (owner) await chown(data, owner.uid, owner.gid)
       const options = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
       await run(join(programs, 'initdb'), options, asOwner(owner))
     },
-    start: async (data, superuser = SUPERUSER, port) =>
+    /** Starts the server of a data folder; on a free port, unless one is given. */
+    start: async (data: string, superuser: string = SUPERUSER, port?: number) =>
       start(join(programs, 'postgres'), data, owner, superuser, port ?? (await freePort())),
   }
 }
@@ -60,13 +51,7 @@ const asOwner = (owner: Owner | null) => ({
   ...(owner && { uid: owner.uid, gid: owner.gid }),
 })
 
-async function start(
-  program: string,
-  folder: string,
-  owner: Owner | null,
-  superuser: string,
-  port: number,
-): Promise<Server> {
+async function start(program: string, folder: string, owner: Owner | null, superuser: string, port: number) {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'fsync=off']
   const words = ['-D', folder, '-p', String(port), ...settings.flatMap(setting => ['-c', setting])]
   const child: ChildProcess = spawn(program, words, { ...asOwner(owner), stdio: ['ignore', 'ignore', 'pipe'] })
@@ -81,7 +66,7 @@ async function start(
   return {
     url,
     log,
-    query: sql => ask(url, sql, PATIENCE),
+    query: (sql: string) => ask(url, sql, PATIENCE),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
       await ended

@@ -1,21 +1,8 @@
-import type { Country, Language } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Known } from './oracle.ts'
 
-interface Row {
-  seq: bigint
-  id: string
-  url: string
-  title: string
-  body: string | null
-  published_at: Date | null
-  ingested_at: Date | null
-  authors: string[]
-  name: string | null
-  domain: string | null
-  language: Language
-  country: Country
-}
+type Row = Omit<Known, 'addresses' | 'publishedAt' | 'ingestedAt' | 'outlet'> &
+  Known['outlet'] & { published_at: Date | null; ingested_at: Date | null }
 
 /** Articles above `after`, as the oracle sees them, in the order in which they became visible. */
 export async function readKnown(db: Queryable, after: bigint): Promise<Known[]> {

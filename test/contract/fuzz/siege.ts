@@ -16,14 +16,6 @@ const PATIENCE = 20_000
 const SILENCE = 50
 const BETWEEN_PROBES = 50
 
-interface Siege {
-  answers: Record<string, number>
-  /** A wrong answer, with the bytes that caused it. */
-  complaints: string[]
-  /** ms that each request for `/healthz` took, ascending. */
-  health: number[]
-}
-
 /**
  * Attacks an API, a process of its own, in rounds: nothing but answers of the contract may come
  * back, others are answered meanwhile, and its memory stays as it is after the second round.
@@ -58,8 +50,14 @@ export async function proveSiege(t: Test, rounds: number, perRound: number): Pro
  * Attacks `width` at a time, while other clients send valid requests. Ends early when these get no
  * answers.
  */
-async function besiege(base: string, secret: string, c: Random, count: number, width = 16): Promise<Siege> {
-  const siege: Siege = { answers: {}, complaints: [], health: [] }
+async function besiege(base: string, secret: string, c: Random, count: number, width = 16) {
+  const siege = {
+    answers: {} as Record<string, number>,
+    /** A wrong answer, with the bytes that caused it. */
+    complaints: [] as string[],
+    /** ms that each request for `/healthz` took, ascending. */
+    health: [] as number[],
+  }
   const port = Number(new URL(base).port)
   const expected = (await ask(`${base}/v1/articles?per_page=3`, secret)).text
   const over = new AbortController()
@@ -78,7 +76,7 @@ async function besiege(base: string, secret: string, c: Random, count: number, w
   const probe = async () => {
     while (!over.signal.aborted) {
       const start = performance.now()
-      const trouble = await healthy(base, secret, expected, siege)
+      const trouble = await healthy(base, secret, expected, siege.health)
       if (trouble !== null) siege.complaints.push(`${trouble} after ${Math.round(performance.now() - start)} ms`)
       await sleep(BETWEEN_PROBES)
     }
@@ -92,12 +90,12 @@ async function besiege(base: string, secret: string, c: Random, count: number, w
 }
 
 /** Sends a request that must succeed during the siege. Returns a complaint, or null. */
-async function healthy(base: string, secret: string, expected: string, siege: Siege): Promise<string | null> {
+async function healthy(base: string, secret: string, expected: string, times: number[]): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE)
   try {
     const start = performance.now()
     const health = await ask(`${base}/healthz`, null, { signal })
-    siege.health.push(performance.now() - start)
+    times.push(performance.now() - start)
     if (health.status !== 200) return `/healthz: ${health.status}`
     const page = await ask(`${base}/v1/articles?per_page=3`, secret, { signal })
     return page.status === 200 && page.text === expected ? null : `a right request: ${page.status} ${page.text}`

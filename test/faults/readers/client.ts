@@ -10,18 +10,7 @@ export interface Page {
   articles: { id: string; title: string; url: string; published_at: string | null; ingested_at: string | null }[]
 }
 
-export interface Client {
-  /**
-   * Asks one API for a page. Null when it failed: inside a fault's window that is forgiven,
-   * outside it is a finding.
-   *
-   * @param api number of the process
-   */
-  page(api: number, query: URLSearchParams): Promise<Page | null>
-  feed(api: number, query: URLSearchParams): Promise<string | null>
-  /** `again`: searches by meaning that were refused for the moment, and asked again. */
-  counts: { asked: number; forgiven: number; again: number; failed: number; slowest: number }
-}
+export type Client = ReturnType<typeof createClient>
 
 /** Longer than any answer may take on a machine that is busy with everything at once. */
 const PATIENCE_MS = 10_000
@@ -39,7 +28,7 @@ export function createClient(
   outages: Outages,
   findings: Findings,
   { askAgainFor = 0 }: { askAgainFor?: number } = {},
-): Client {
+) {
   const counts = { asked: 0, forgiven: 0, again: 0, failed: 0, slowest: 0 }
 
   async function ask<T>(api: number, path: string, query: URLSearchParams, read: (answer: Response) => Promise<T>) {
@@ -79,9 +68,17 @@ export function createClient(
   }
 
   return {
+    /** `again`: searches by meaning that were refused for the moment, and asked again. */
     counts,
-    page: (api, query) => ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
-    feed: (api, query) => ask(api, '/v1/articles.rss', query, answer => answer.text()),
+    /**
+     * Asks one API for a page. Null when it failed: inside a fault's window that is forgiven,
+     * outside it is a finding.
+     *
+     * @param api number of the process
+     */
+    page: (api: number, query: URLSearchParams) =>
+      ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
+    feed: (api: number, query: URLSearchParams) => ask(api, '/v1/articles.rss', query, answer => answer.text()),
   }
 }
 

@@ -15,17 +15,10 @@ export interface SiteFeed {
   forgetful?: boolean
 }
 
-/** An outlet that is served on a loopback address of its own, because politeness goes by host. */
-export interface SiteOutlet {
-  name: string
-  domain: string
-  country: Outlet['country']
-  language: Language
-  timeZone: string
-  /** 127.2.0.N */
-  address: string
-  feeds: SiteFeed[]
-}
+/**
+ * An outlet that is served on a loopback address of its own, 127.2.0.N, because politeness goes by host.
+ */
+export type SiteOutlet = ReturnType<typeof outlet>
 
 /** Between them they have every way in which one article can be named twice. */
 export const SITE_OUTLETS: readonly SiteOutlet[] = [
@@ -60,10 +53,10 @@ function outlet(
   number: number,
   name: string,
   domain: string,
-  country: SiteOutlet['country'],
+  country: Outlet['country'],
   language: Language,
   feeds: SiteFeed[],
-): SiteOutlet {
+) {
   const timeZone = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }[country]
   return { name, domain, country, language, timeZone, address: `127.2.0.${number}`, feeds }
 }

@@ -9,18 +9,7 @@ export interface End {
 }
 
 /** A long or broken line between two hosts: a proxy, since the kernel has no `tc netem`. */
-export interface Link extends End {
-  /** Bytes arrive so many ms later, each way; half of the round trip. */
-  delay(ms: number): void
-  /**
-   * Nothing arrives any more, and nobody is told. New connections are accepted, and say nothing.
-   */
-  silence(): void
-  /** Ends all connections with a reset, and each new one. */
-  break(): void
-  mend(): void
-  close(): Promise<void>
-}
+export type Link = Awaited<ReturnType<typeof openLink>>
 
 /**
  * Opens `at`, which leads to `to`.
@@ -33,7 +22,7 @@ export async function openLink(
   to: End,
   overhear: () => (bytes: Buffer) => void = () => () => {},
   localAddress?: string,
-): Promise<Link> {
+) {
   const sockets = new Set<Socket>()
   let state: 'well' | 'silent' | 'broken' = 'well'
   let late = 0
@@ -76,12 +65,17 @@ export async function openLink(
   await once(server, 'listening')
   return {
     ...at,
-    delay(ms) {
+    /** Bytes arrive so many ms later, each way; half of the round trip. */
+    delay(ms: number) {
       late = ms
     },
+    /**
+     * Nothing arrives any more, and nobody is told. New connections are accepted, and say nothing.
+     */
     silence() {
       state = 'silent'
     },
+    /** Ends all connections with a reset, and each new one. */
     break() {
       state = 'broken'
       reset()
@@ -112,13 +106,12 @@ export async function openLinkTo(
   return { ...link, url: url.href }
 }
 
-/** One way of a connection: what is put in comes out later, in the same order. */
-interface Lane {
-  put(deliver: () => void): void
-}
-
-/** @param delay ms; asked for each delivery, so that it may change */
-function createLane(delay: () => number): Lane {
+/**
+ * One way of a connection: what is put in comes out later, in the same order.
+ *
+ * @param delay ms; asked for each delivery, so that it may change
+ */
+function createLane(delay: () => number) {
   const waiting: { due: number; deliver: () => void }[] = []
   let isWaiting = false
 
@@ -140,7 +133,7 @@ function createLane(delay: () => number): Lane {
     setTimeout(drain, after)
   }
   return {
-    put(deliver) {
+    put(deliver: () => void) {
       if (waiting.length === 0 && delay() === 0) return deliver()
       const before = waiting.at(-1)?.due ?? 0
       waiting.push({ due: Math.max(before, Date.now() + delay()), deliver })
