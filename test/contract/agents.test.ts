@@ -1,7 +1,7 @@
 import t from 'tap'
 import { registry } from '../../shared/metrics.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
-import { type Answered, ask, startTestApi } from './api.ts'
+import { type Answered, ask, sent, startTestApi } from './api.ts'
 import { sendRaw } from './raw.ts'
 
 const api = await startTestApi(t, { CORS_ORIGINS: 'https://desk.example' })
@@ -28,12 +28,8 @@ await api.index([
 ])
 const owner = await api.issue()
 
-const JSON_TYPE = { 'content-type': 'application/json' }
 const send = (secret: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Answered> =>
-  api.ask(secret, '/mcp', {
-    ...{ method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) },
-    headers: { ...JSON_TYPE, ...headers },
-  })
+  api.ask(secret, '/mcp', sent('POST', body, headers))
 const rpc = (method: string, params = {}) => ({ jsonrpc: '2.0', id: 7, method, params })
 const called = (name: string, args: unknown) => rpc('tools/call', { name, arguments: args })
 const call = async (name: string, args: unknown, secret = owner.secret) => {
@@ -221,8 +217,8 @@ t.test('fifty calls at once are answered, and any process answers any of them', 
   const all = await Promise.all(Array.from({ length: 50 }, (_, i) => call('search_news', { q: `brug ${i}` })))
   t.ok(all.every(({ status, isError }) => status === 200 && !isError))
   const { structured } = await call('search_news', { q: 'brug', per_page: 10 })
-  const body = JSON.stringify(called('search_news', { q: 'brug', per_page: 10, cursor: structured.next_cursor }))
-  const next = await ask(`${base}/mcp`, owner.secret, { method: 'POST', body, headers: JSON_TYPE })
+  const more = called('search_news', { q: 'brug', per_page: 10, cursor: structured.next_cursor })
+  const next = await ask(`${base}/mcp`, owner.secret, sent('POST', more))
   t.equal(next.json.result.structuredContent.articles.length, 10)
   const figures = await registry.metrics()
   t.match(figures, /api_request_seconds_count\{operation="mcp",search="\w+",status="200"[^}]*\} \d{2}/)

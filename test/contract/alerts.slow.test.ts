@@ -13,7 +13,7 @@ import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { createFleet, freePort, startMailSink, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
-import { ask, PLAN } from './api.ts'
+import { ask, PLAN, sent } from './api.ts'
 
 /** What a receiver was sent. */
 interface Received {
@@ -54,10 +54,7 @@ let numbered = 0
 const index = (...titles: string[]) => writer.write(titles.map(title => newArticle(++numbered, { title })))
 
 const change = (secret: string, method: string, path: string, body?: unknown) =>
-  ask(`${fleet.base()}/explore/searches${path}`, secret, {
-    method,
-    ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-  })
+  ask(`${fleet.base()}/explore/searches${path}`, secret, sent(method, body))
 const issue = (plan = {}) => createKey(pool, 'test', { ...PLAN, ...plan })
 const keep = async (secret: string, search: string, terms?: object) => {
   const { id } = (await change(secret, 'POST', '', { search, name: 'Bruggen' })).json.data
@@ -212,11 +209,7 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
     fleet.start('notifier', { ...mailed, PUBLIC_URL: base }),
   ])
   const { secret, key } = await issue({ quota: 9 })
-  const send = (method: string, path: string, body?: unknown) =>
-    ask(`${base}${path}`, secret, {
-      method,
-      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-    })
+  const send = (method: string, path: string, body?: unknown) => ask(`${base}${path}`, secret, sent(method, body))
   const { id } = (await send('POST', '/explore/searches', { search: 'q=veer', name: 'Veer <b>' })).json.data
   const put = (to = 'mailto:lezer@example.org') => send('PUT', `/explore/searches/${id}/alert`, { to, when: 'at once' })
   t.match(await put(), { status: 201, json: { data: { state: 'asked', secret: undefined } } })

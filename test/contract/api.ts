@@ -126,6 +126,15 @@ export async function startTestApi(
   return one
 }
 
+/** A request with a body as pages send it: as JSON; a text as it stands. */
+export const sent = (method: string, body?: unknown, headers: Record<string, string> = {}): RequestInit =>
+  body === undefined
+    ? { method }
+    : {
+        ...{ method, headers: { 'Content-Type': 'application/json', ...headers } },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }
+
 /** One request on a connection of its own, its answer read whole. */
 export async function ask(url: string, secret: string | null, init: RequestInit = {}): Promise<Answered> {
   const headers = new Headers(init.headers)

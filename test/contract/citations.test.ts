@@ -6,7 +6,7 @@ import t from 'tap'
 import { MAX_CITATIONS } from '../../shared/plans/citations.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
 import { read } from '../docs/checkout.ts'
-import { type Answered, ask, startTestApi } from './api.ts'
+import { type Answered, ask, sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws & Co' })
 const HOSTILE = ['=1+1', "'=x", '-a;=b', ";'q", '@"comma,";+', "''", 'plain-id']
@@ -24,11 +24,7 @@ await api.index([
 const { secret } = await api.issue()
 
 const cite = (key: string | null, search: unknown, base = api) =>
-  base.ask(key, '/explore/citations', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ search }),
-  })
+  base.ask(key, '/explore/citations', sent('POST', { search }))
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -5,7 +5,7 @@ import t from 'tap'
 import { registry } from '../../shared/metrics.ts'
 import { freePort } from '../fleet.ts'
 import { run } from '../script.ts'
-import { startTestApi } from './api.ts'
+import { sent, startTestApi } from './api.ts'
 import { installPython } from './python.ts'
 
 /*
@@ -36,11 +36,7 @@ async function subscribe(name: string) {
   const own = join(folder, name)
   await mkdir(own)
   const make = async (search: string, title: string) => {
-    const made = await api.ask(secret, '/explore/feeds', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ search, title }),
-    })
+    const made = await api.ask(secret, '/explore/feeds', sent('POST', { search, title }))
     return { id: made.json.id as string, url: made.json.url as string }
   }
   const dutch = await make('country=NL', 'Alles & "meer" <é>')

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Answered, startTestApi } from './api.ts'
+import { sent, startTestApi } from './api.ts'
 
 /** An API with a few articles, and how the explorer and feed readers use its feeds. */
 export async function startFeedApi(test: Pick<Test, 'teardown'>) {
@@ -13,13 +13,8 @@ export async function startFeedApi(test: Pick<Test, 'teardown'>) {
   return {
     ...api,
     /** Makes a feed as the explorer does. */
-    make(secret: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
-      return api.ask(secret, '/explore/feeds', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      })
-    },
+    make: (secret: string | null, body: unknown, headers?: Record<string, string>) =>
+      api.ask(secret, '/explore/feeds', sent('POST', body, headers)),
     list: async (secret: string) => (await api.ask(secret, '/explore/feeds')).json.feeds,
     /** As a feed reader at an address of the test's choosing asks: without a key. */
     read: (path: string, headers: Record<string, string> = {}, method = 'GET') =>

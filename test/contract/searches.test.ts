@@ -5,22 +5,13 @@ import { updateKey } from '../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
 import { makeTestSegments } from '../search/store.ts'
-import { ask as askApi } from './api.ts'
+import { ask as askApi, sent } from './api.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
 
-/** Asks as a page does: a body is sent as JSON. */
 const ask = (secret: string | null, method: string, path: string, body?: unknown) =>
-  api.ask(secret, `/explore/${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : {
-          headers: { 'Content-Type': 'application/json' },
-          body: typeof body === 'string' ? body : JSON.stringify(body),
-        }),
-  })
+  api.ask(secret, `/explore/${path}`, sent(method, body))
 const keep = async (secret: string, search: string, name?: string) =>
   (await ask(secret, 'POST', 'searches', { search, name })).json.data
 const kept = async (secret: string) => (await ask(secret, 'GET', 'searches')).json.data
@@ -169,12 +160,7 @@ const PASSES: ((title: string) => boolean)[] = [
 t.test('what is new is exact, for every mark, in memory and in segments', async t => {
   const other = await startFeedApi(t)
   const { secret } = await other.issue({ quota: 1 })
-  const of = (path: string, body: unknown, by = secret) =>
-    other.ask(by, `/explore/${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+  const of = (path: string, body: unknown, by = secret) => other.ask(by, `/explore/${path}`, sent('POST', body))
   const ids: string[] = []
   for (const search of SEARCHES) ids.push((await of('searches', { search })).json.data.id)
   const since = async (mark: string | null) =>
@@ -236,11 +222,8 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
   })
   await other.pool.query("delete from secrets where name = 'cursor'")
   const restarted = await other.another()
-  const ended = await askApi(`${restarted.base}/explore/searches/new`, secret, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ marks: { [ids[0]!]: marks[0]! } }),
-  })
+  const again = sent('POST', { marks: { [ids[0]!]: marks[0]! } })
+  const ended = await askApi(`${restarted.base}/explore/searches/new`, secret, again)
   t.match(ended, { status: 422, json: { errors: { marks: [/has ended/] } } }, 'npm run recovered ends all marks')
 })
 

@@ -6,7 +6,7 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { ask, PLAN } from '../contract/api.ts'
+import { ask, PLAN, sent } from '../contract/api.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, freePort, listen, type ServiceName, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
@@ -74,10 +74,9 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   await Promise.all((['api', 'notifier', 'notifier'] as const).map(start))
   const { secret } = await createKey(pool, 'test', PLAN)
   const send = async (method: string, path: string, body: object) => {
-    const init = { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
     let id = ''
     const isDone = async () => {
-      const answer = await ask(`${fleet.base()}/explore/searches${path}`, secret, init)
+      const answer = await ask(`${fleet.base()}/explore/searches${path}`, secret, sent(method, body))
       id = answer.json?.data?.id ?? ''
       return answer.status < 300
     }

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { answerOwner } from '../../shared/plans/alerts.ts'
 import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
-import { ask, startTestApi } from '../contract/api.ts'
+import { ask, sent, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, listen, until } from '../fleet.ts'
 import { runScript, startScript } from '../script.ts'
@@ -48,10 +48,8 @@ const receiver = createServer(async (request, response) => {
 })
 const hook = `http://127.0.0.1:${await listen(receiver)}`
 t.teardown(() => receiver.close())
-const send = async (method: string, path: string, body: unknown) => {
-  const headers = { 'Content-Type': 'application/json' }
-  return (await source.ask(secret, `/explore/${path}`, { method, headers, body: JSON.stringify(body) })).json
-}
+const send = async (method: string, path: string, body: unknown) =>
+  (await source.ask(secret, `/explore/${path}`, sent(method, body))).json
 for (const [path, q] of [
   ['/now', 'sluis'],
   ['/later', 'sluis'],

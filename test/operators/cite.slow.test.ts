@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { NewArticle } from '../../search/types.ts'
-import { startTestApi } from '../contract/api.ts'
+import { sent, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
 
@@ -20,11 +20,7 @@ const verify = async (subject: string, own = env) => {
   return [code, ...out.trimEnd().split('\n')]
 }
 const folder = t.testdir({})
-const citation = async (search: string) => {
-  const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ search })
-  return (await api.ask(secret, '/explore/citations', { method: 'POST', headers, body })).json
-}
+const citation = async (search: string) => (await api.ask(secret, '/explore/citations', sent('POST', { search }))).json
 const download = async (address: string, key = secret) => {
   const path = join(folder, `${address.slice(6, 12)}-${key.slice(-4)}.csv`)
   const { writeFile } = await import('node:fs/promises')

@@ -6,7 +6,7 @@ import { modelNamed } from '../../shared/embeddings/models.ts'
 import { createKey, type Plan } from '../../shared/plans/keys.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { thresholdOf } from '../../shared/vectors/related.ts'
-import { ask } from '../contract/api.ts'
+import { ask, sent } from '../contract/api.ts'
 import { freePort } from '../fleet.ts'
 import { createWorld, served } from './world.ts'
 
@@ -148,8 +148,7 @@ t.test('decision 43: related are the closest within three days, one of each text
     method: 'tools/call',
     params: { name: 'find_related', arguments: { id: 'a0' } },
   }
-  const headers = { 'content-type': 'application/json' }
-  const told = await ask(`${base}/mcp`, keys.all ?? '', { method: 'POST', body: JSON.stringify(called), headers })
+  const told = await ask(`${base}/mcp`, keys.all ?? '', sent('POST', called))
   t.same(told.json.result.structuredContent, json, 'agents are told the same')
   t.match(told.json.result.content[0].text, /a81/)
   const { article } = json.data[0]

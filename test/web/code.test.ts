@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
 import { codeOf } from '../../web/explorer/take/code.ts'
-import { ask, startTestApi } from '../contract/api.ts'
+import { ask, sent, startTestApi } from '../contract/api.ts'
 import { run } from '../script.ts'
 
 const api = await startTestApi(t)
@@ -34,13 +34,12 @@ t.test('an agent is told the same search, as arguments of a tool', async t => {
   const code = codeOf(search, api.base, 'MCP')
   t.match(code, `claude mcp add --transport http perscope ${api.base}/mcp `)
   const args = JSON.parse(/^# (\{.*\})$/m.exec(code)?.[1] ?? '')
-  const body = JSON.stringify({
+  const call = {
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
     params: { name: 'search_news', arguments: args },
-  })
-  const headers = { 'Content-Type': 'application/json' }
-  const { json } = await ask(`${api.base}/mcp`, secret, { method: 'POST', body, headers })
+  }
+  const { json } = await ask(`${api.base}/mcp`, secret, sent('POST', call))
   t.equal(json.result.structuredContent.total_results, 130)
 })
