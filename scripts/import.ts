@@ -110,14 +110,11 @@ interface Input {
   isPipe: boolean
 }
 
-interface ImportCounts {
-  /** Lines that hold an article. */
-  good: number
-  bad: number
-  indexed: number
-  /** Articles that the index had already. */
-  known: number
+/** Lines that hold an article and lines that do not, and articles that are new and known. */
+function noCounts() {
+  return { good: 0, bad: 0, indexed: 0, known: 0 }
 }
+type ImportCounts = ReturnType<typeof noCounts>
 
 async function openFile(file: string): Promise<ReadStream> {
   const source = createReadStream(file, { highWaterMark: 1 << 20 })
@@ -127,7 +124,7 @@ async function openFile(file: string): Promise<ReadStream> {
 
 /** Reads the articles and indexes nothing. */
 async function readThrough({ signal }: CommandContext, input: Input): Promise<ImportCounts> {
-  const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
+  const counts = noCounts()
   try {
     for await (const group of input.groups) {
       countLines(counts, group, input.bar)
@@ -168,7 +165,7 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
 async function importAll(context: CommandContext, { groups, bar, isPipe }: Input, perSecond: number | null) {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
-  const counts: ImportCounts = { good: 0, bad: 0, indexed: 0, known: 0 }
+  const counts = noCounts()
   try {
     await withImporter(context, counts, async (importer, indexer) => {
       // The next lines of a file are there; on a busy machine they only take long to be read.

@@ -8,22 +8,12 @@ import { UsageError } from '../../shared/process/command.ts'
 import { type CheckedFeed, checkFeed, findFeeds } from './find.ts'
 import { openTrial, type Trial } from './trial.ts'
 
-/** What a check found of one outlet. */
-interface CheckedOutlet {
-  domain: string
-  /**
-   * `works`: as the catalogue says. `corrected`: some addresses are other ones now. `unclear`:
-   * nothing could be read, but the addresses may be right. `gone`: nothing is there.
-   */
-  result: 'works' | 'corrected' | 'unclear' | 'gone'
-  feeds: string[]
-  sitemaps: string[]
-  /** Addresses that lead to no feed: of the catalogue, then those that earlier checks dropped. */
-  dropped: string[]
-  /** Addresses that the check found, or to which others have moved for good. */
-  found: string[]
-  sentence: string
-}
+/**
+ * What a check found of one outlet. `works`: as the catalogue says. `corrected`: some addresses are
+ * other ones now. `unclear`: nothing could be read, but the addresses may be right. `gone`: nothing
+ * is there.
+ */
+type CheckedOutlet = ReturnType<typeof judgeOutlet>
 
 /** Outlets that are tried at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
@@ -87,7 +77,7 @@ async function checkOutlet(trial: Trial, outlet: Outlet, earlier: string[], repo
 }
 
 /** Decides which addresses stay. An address that might answer tomorrow stays. */
-function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
+function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]) {
   const listed = tried.filter(feed => feed.listed)
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
@@ -97,7 +87,7 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
   const before = [...outlet.feeds, ...outlet.sitemaps]
   const after = [...feeds, ...sitemaps.filter(url => !feeds.includes(url))]
   const working = [...listed, ...found].filter(({ ok }) => ok).length
-  const result =
+  const result: 'works' | 'corrected' | 'unclear' | 'gone' =
     working > 0
       ? before.length === after.length && before.every(url => after.includes(url))
         ? 'works'
@@ -107,9 +97,11 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
         : 'gone'
   const checked = {
     ...{ domain: outlet.domain, result, feeds, sitemaps: sitemaps.filter(url => !feeds.includes(url)) },
+    /** Addresses that lead to no feed: of the catalogue, then those that earlier checks dropped. */
     dropped: tried.filter(({ dead, listed, ok }) => (listed ? dead : !ok)).map(({ url }) => url),
+    /** Addresses that the check found, or to which others have moved for good. */
     found: after.filter(url => !before.includes(url)),
-  } satisfies Omit<CheckedOutlet, 'sentence'>
+  }
   return { ...checked, sentence: outletSentence(checked, listed) }
 }
 
@@ -121,7 +113,7 @@ function addressToKeep(url: string, checked: CheckedFeed | undefined): string | 
 /** The address of a feed that was read. A move for good counts, any other redirect does not. */
 const addressOf = ({ url, moved, permanent }: CheckedFeed) => (permanent && moved !== null ? moved : url)
 
-function outletSentence({ result, found }: Omit<CheckedOutlet, 'sentence'>, listed: CheckedFeed[]): string {
+function outletSentence({ result, found }: { result: string; found: string[] }, listed: CheckedFeed[]): string {
   const read = listed.filter(({ ok }) => ok).length
   const dead = listed.filter(feed => feed.dead).map(({ url }) => url)
   const unclear = listed.filter(feed => !feed.ok && !feed.dead)

@@ -1,7 +1,7 @@
 import { createPace } from '../pace.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
-import { createMemorySegment, createTermIds, type MemorySegment, type TermIds } from './memory-segment.ts'
+import { createMemorySegment, createTermIds, type MemorySegment } from './memory-segment.ts'
 
 export interface MemorySizes {
   /**
@@ -16,15 +16,7 @@ export interface MemorySizes {
 export const MEMORY_SIZES: MemorySizes = { segment: 4_096n, words: 400_000 }
 
 /** The articles that this process has read: those after `from` up to `last`. */
-interface State {
-  /** Of the words that were read. They are read again when `reindex` has changed them. */
-  wordsVersion: bigint
-  from: bigint
-  last: bigint
-  segments: MemorySegment[]
-  termIds: TermIds
-  reading: Promise<void> | null
-}
+type State = ReturnType<typeof emptyState>
 
 export type MemoryIndex = ReturnType<typeof createMemoryIndex>
 
@@ -92,13 +84,14 @@ export function createMemoryIndex(
   }
 }
 
-const emptyState = (covered: bigint, wordsVersion: bigint): State => ({
+const emptyState = (covered: bigint, wordsVersion: bigint) => ({
+  /** Of the words that were read. They are read again when `reindex` has changed them. */
   wordsVersion,
   from: covered,
   last: covered,
-  segments: [],
+  segments: [] as MemorySegment[],
   termIds: createTermIds(),
-  reading: null,
+  reading: null as Promise<void> | null,
 })
 
 /**

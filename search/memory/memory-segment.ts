@@ -1,6 +1,5 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import type { DocValues } from '../query/filters.ts'
 import { isNear, type LengthAt } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { Leaf, Near } from '../query/parse.ts'
@@ -19,25 +18,10 @@ export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 
  * and never changes otherwise. Documents are numbered in the order of ingestion. An article takes
  * some 10 kB.
  */
-export interface MemorySegment extends DocValues {
-  readonly documents: readonly MemoryDocument[]
-  /** By document, ms since 1970; NaN: none. Longer than there are documents. */
-  readonly times: { readonly published: Float64Array; readonly ingested: Float64Array }
-  /** @param title @param body lists of words as `wordList` writes them */
-  add(article: SegmentSource, title: string, body: string): void
-  /** The documents with a term. */
-  list(term: string): DocIdSet
-  /**
-   * The documents that contain words side by side, all within the title or all within the body.
-   * @param within the only documents of interest; null: all
-   */
-  phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
-  /** Those of some documents in which both sides of NEAR stand near one another. */
-  near(near: Near, among: DocIdSet): DocIdSet
-}
+export type MemorySegment = ReturnType<typeof createMemorySegment>
 
 /** @param termIds may be shared with other segments */
-export function createMemorySegment(termIds: TermIds): MemorySegment {
+export function createMemorySegment(termIds: TermIds) {
   const documents: MemoryDocument[] = []
   let published = new Float64Array(1 << 8)
   let ingested = new Float64Array(1 << 8)
@@ -45,6 +29,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
   const postings = createTextPostings(texts, termIds)
   const filters = createFilterPostings()
 
+  /** The documents with a term. */
   const list = (term: string): DocIdSet => {
     const word = parseWordTerm(term)
     const docs = word === null ? filters.docs(term) : postings.docs(word)
@@ -52,15 +37,17 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
   }
   return {
     documents,
+    /** By document, ms since 1970; NaN: none. Longer than there are documents. */
     get times() {
       return { published, ingested }
     },
-    publisherNo: doc => documents[doc]!.publisherNo,
-    eachAuthor(doc, visit) {
+    publisherNo: (doc: number) => documents[doc]!.publisherNo,
+    eachAuthor(doc: number, visit: (authorNo: number) => void) {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
 
-    add(article, title, body) {
+    /** @param title @param body lists of words as `wordList` writes them */
+    add(article: SegmentSource, title: string, body: string) {
       const { seq, id, language, publisherNo, authorNos } = article
       const doc = documents.length
       if (doc === published.length) {
@@ -77,7 +64,11 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
 
     list,
 
-    phrase(words, scope, within) {
+    /**
+     * The documents that contain words side by side, all within the title or all within the body.
+     * @param within the only documents of interest; null: all
+     */
+    phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null) {
       const phrase = words.map(word => termIds.word(TERMS.word(word)))
       if (phrase.includes(-1)) return emptySet(documents.length)
       const titleOnly = scope === 'title'
@@ -87,7 +78,8 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
 
-    near({ sides, most, inTitle }, among) {
+    /** Those of some documents in which both sides of NEAR stand near one another. */
+    near({ sides, most, inTitle }: Near, among: DocIdSet) {
       const sidesOf = new Map<Language, LengthAt[][]>()
       return passing(among, doc => {
         const { language } = documents[doc]!

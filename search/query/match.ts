@@ -54,13 +54,9 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
  * The words of a keyword search in one language: their stems, or, where all are stop words, the
  * words as written.
  */
-interface AnalysedWords {
-  language: Language
-  stems: string[]
-  written: string[]
-}
+type AnalysedWords = ReturnType<typeof analyse>
 
-function analyse(language: Language, words: string[]): AnalysedWords {
+function analyse(language: Language, words: string[]) {
   const content = words.filter(word => !STOP_WORDS[language].has(word))
   if (content.length === 0) return { language, stems: [], written: words }
   return { language, stems: [...new Set(content.map(word => stem(language, word)))], written: [] }

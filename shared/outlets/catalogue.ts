@@ -68,12 +68,8 @@ const CATALOGUE_SCHEMA = {
 
 const OUTLET_FIELDS = CATALOGUE_SCHEMA.properties.outlets.items.properties
 
-/** A catalogue as read, with the mistakes that were mended. */
-export interface Catalogue {
-  outlets: Outlet[]
-  /** Sentences for the author of the file. */
-  notes: string[]
-}
+/** A catalogue as read, with notes for its author on the mistakes that were mended. */
+export type Catalogue = ReturnType<typeof readCatalogue>
 
 /** A catalogue that cannot be used: one sentence for each thing that is wrong. */
 export class CatalogueError extends Error {
@@ -101,7 +97,7 @@ const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: W
  *
  * @throws CatalogueError that names the outlet and the field of every mistake
  */
-export function readCatalogue(text: string): Catalogue {
+export function readCatalogue(text: string) {
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))

@@ -100,14 +100,10 @@ export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of in
 export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, mayKeep: true, seen: [] }
 
 /** How signals are read here. */
-export interface RightsRules {
-  /** Our name, as `productToken` gives it. */
-  agent: string
-  /** RIGHTS_TDM */
-  tdm: string
-}
+export type RightsRules = ReturnType<typeof rightsRules>
 
-export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>): RightsRules => ({
+export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>) => ({
+  /** Our name. */
   agent: productToken(config.CRAWL_USER_AGENT),
   tdm: config.RIGHTS_TDM,
 })

@@ -10,7 +10,6 @@ export interface SampleOutlet {
   country: Country
   /** The first is the language of what stands around the articles. */
   languages: [Language, ...Language[]]
-  colour: string
   /** Path of an article. */
   address: (text: SampleText) => string
   /** The form in which a page tells machines its title, authors and date. `none`: in words alone. */
@@ -29,7 +28,7 @@ const month = (text: SampleText) => text.publishedAt.toISOString().slice(0, 7).r
 
 const RSS = { path: '/rss.xml', format: 'rss', whole: false } as const
 
-type Site = Pick<SampleOutlet, 'colour' | 'metadata' | 'forbidden' | 'address' | 'feed'>
+type Site = Pick<SampleOutlet, 'metadata' | 'forbidden' | 'address' | 'feed'>
 
 const outletOf = (
   country: Country,
@@ -42,84 +41,72 @@ const outletOf = (
 
 export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
   outletOf('NL', ['nl'], 'De Dagkoerier', 'dagkoerier.example', 'Nieuws uit het hele land', {
-    colour: '#a3182d',
     metadata: 'json-ld',
     forbidden: '/zoeken',
     address: text => `/${folder(text.section)}/${text.slug}~a${text.number}/`,
     feed: RSS,
   }),
   outletOf('NL', ['nl'], 'Noorderkrant', 'noorderkrant.example', 'Groningen, Friesland, Drenthe en de eilanden', {
-    colour: '#1d4e89',
     metadata: 'none',
     forbidden: '/beheer/',
     address: text => `/artikel/${text.number}.html`,
     feed: RSS,
   }),
   outletOf('NL', ['nl'], 'Polderpost', 'polderpost.example', 'Voor wie van het land leeft', {
-    colour: '#3f6f21',
     metadata: 'open-graph',
     forbidden: '/prijzen/',
     address: text => `/nieuws/${text.slug}`,
     feed: { path: '/feed.json', format: 'json', whole: false },
   }),
   outletOf('NL', ['en'], 'The Delta Dispatch', 'deltadispatch.example', 'The Netherlands in English', {
-    colour: '#b34d10',
     metadata: 'json-ld',
     forbidden: '/previews/',
     address: text => (text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`),
     feed: { path: '/atom.xml', format: 'atom', whole: false },
   }),
   outletOf('BE', ['nl'], 'De Scheldebode', 'scheldebode.example', 'De krant van Gent tot Antwerpen', {
-    colour: '#0b6e6e',
     metadata: 'json-ld',
     forbidden: '/zoek',
     address: text => `/cnt/${text.number}`,
     feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
   }),
   outletOf('BE', ['fr'], 'Le Fil wallon', 'lefilwallon.example', 'De Tournai à Verviers', {
-    colour: '#b3001b',
     metadata: 'open-graph',
     forbidden: '/abonnes/',
     address: text => `/article/${text.slug}_${text.number}.html`,
     feed: { ...RSS, whole: true },
   }),
   outletOf('BE', ['de'], 'Ostblick', 'ostblick.example', 'Nachrichten aus Ostbelgien', {
-    colour: '#54428e',
     metadata: 'open-graph',
     forbidden: '/suche',
     address: text => `/${folder(text.section)}/${text.slug}-${text.number}`,
     feed: { path: '/aktuell.atom', format: 'atom', whole: true },
   }),
   outletOf('BE', ['en'], 'The Brussels Ledger', 'brusselsledger.example', 'Belgium and Europe, in plain English', {
-    colour: '#22333b',
     metadata: 'open-graph',
     forbidden: '/search',
     address: text => `/p/${text.slug}`,
     feed: RSS,
   }),
   outletOf('LU', ['lb'], "D'Moiesblat", 'moiesblat.example', 'Wat zu Lëtzebuerg geschitt', {
-    colour: '#00699b',
     metadata: 'json-ld',
     forbidden: '/intern/',
     address: text => `/${text.answer === 'disallowed' ? 'intern' : 'a'}/${text.slug}`,
     feed: { ...RSS, whole: true },
   }),
   outletOf('LU', ['lb', 'de'], 'Uelzecht Bléck', 'uelzechtbleck.example', 'Den Süden erzielt', {
-    colour: '#8c4a1f',
     metadata: 'json-ld',
     forbidden: '/admin/',
     address: text => `/bleck/${text.slug}`,
     feed: { path: '/feed.json', format: 'json', whole: true },
   }),
   outletOf('LU', ['de'], 'Moselkurier', 'moselkurier.example', 'Für beide Ufer', {
-    colour: '#5b1a3a',
     metadata: 'none',
     forbidden: '/druck/',
     address: text => `/artikel/${text.number}.html`,
     feed: RSS,
   }),
   outletOf('LU', ['fr', 'en'], 'Le Plateau', 'leplateau.example', 'Le quotidien du Kirchberg', {
-    colour: '#14213d',
     metadata: 'json-ld',
     forbidden: '/compte/',
     address: text => `/${text.language}/${folder(text.section)}/${text.slug}`,

@@ -196,7 +196,7 @@ function framed(outlet: SampleOutlet, title: string, main: string, metadata = ''
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeMarkup(title)} | ${escapeMarkup(outlet.name)}</title>
 ${metadata}
-<style>body { max-width: 44rem; margin: auto; padding: 0 1rem; font: 1.05rem/1.6 serif } a { color: ${outlet.colour} }</style>
+<style>body { max-width: 44rem; margin: auto; padding: 0 1rem; font: 1.05rem/1.6 serif }</style>
 </head>
 <body>
 <header><a href="/">${escapeMarkup(outlet.name)}</a><p>${escapeMarkup(outlet.motto)}</p></header>

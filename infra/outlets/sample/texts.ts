@@ -43,15 +43,6 @@ export interface SampleText {
   paragraphs: string[]
 }
 
-/** Reads one file of texts, newest first. */
-function parseTexts(source: string, timeZone: string, outletLanguage: Language): SampleText[] {
-  const texts = source
-    .split(/^# /m)
-    .slice(1)
-    .map(block => parseText(block, timeZone, outletLanguage))
-  return texts.sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime())
-}
-
 function parseText(block: string, timeZone: string, outletLanguage: Language): SampleText {
   const [title = '', head = '', ...paragraphs] = block.trim().split(/\n\s*\n/)
   const keys = new Map<string | undefined, string>()
@@ -99,7 +90,9 @@ function numberOf(slug: string): string {
 /** The texts of one outlet, newest first. */
 export function readTexts(domain: string, timeZone: string, outletLanguage: Language): SampleText[] {
   const file = new URL(`./texts/${domain}.md`, import.meta.url)
-  return parseTexts(readFileSync(file, 'utf8'), timeZone, outletLanguage)
+  const [, ...blocks] = readFileSync(file, 'utf8').split(/^# /m)
+  const texts = blocks.map(block => parseText(block, timeZone, outletLanguage))
+  return texts.sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime())
 }
 
 /**
