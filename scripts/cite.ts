@@ -61,13 +61,8 @@ await runCommand(
   },
 )
 
-interface Findings {
-  /** What differs, a line each. */
-  differences: string[]
-  /** Why it cannot be recomputed. */
-  obstacles: string[]
-  notes: string[]
-}
+/** What differs, a line each, and why it cannot be recomputed. */
+type Findings = Record<'differences' | 'obstacles' | 'notes', string[]>
 
 function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
   const [code, verdict] =

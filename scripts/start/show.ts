@@ -207,14 +207,8 @@ async function answers(search: Search, key: string): Promise<boolean> {
   }
 }
 
-/** Counts at the stages of the pipeline. */
-interface ShownCounts {
-  pages: number
-  /** Pages that were indexed, refused or given up. */
-  finished: number
-  articles: number
-  embedded: number
-}
+/** Counts at the stages of the pipeline; `finished` are pages that were indexed, refused or given up. */
+type ShownCounts = Record<'pages' | 'finished' | 'articles' | 'embedded', number>
 
 export async function readCounts(pool: Pool): Promise<ShownCounts> {
   const { rows } = await pool.query<ShownCounts>(

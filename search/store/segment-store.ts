@@ -133,15 +133,12 @@ export interface Statement {
   values?: unknown[]
 }
 
-/** The state of the index that a server must hold before it may run a statement. */
-export interface NeededState {
-  /** `seq` of the newest article that the statement looks at. The server may have newer ones. */
-  lastSeq?: bigint
-  /** Exactly this version of the segments: another one has other segments. */
-  version?: bigint
-  /** Exactly this version of the words of articles that have no segment yet, and of snippets. */
-  wordsVersion?: bigint
-}
+/**
+ * The state of the index that a server must hold before it may run a statement. `lastSeq` is the
+ * newest article that the statement looks at: the server may have newer ones. Of the versions it must
+ * have exactly these.
+ */
+export type NeededState = Partial<IndexState>
 
 /** Whether rows are all that the statement asks for. A server that lags may know less. */
 export type IsWhole<Row> = (rows: Row[]) => boolean

@@ -1,5 +1,6 @@
 import type { Country } from '../articles/article.ts'
-import { type Pool, type Queryable, transaction } from '../postgres/pool.ts'
+import type { Pool, Queryable } from '../postgres/pool.ts'
+import { changeKept } from './search-feeds.ts'
 
 /** Citations that a key may make. */
 export const MAX_CITATIONS = 1_000
@@ -51,13 +52,7 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
  * @throws TooManyCitations
  */
 export function keepCitation(pool: Pool, keyId: string, made: NewCitation, articles: CitedNumber[]) {
-  return transaction(pool, async client => {
-    // Citations of one key are made one after another, so that none is made beyond the limit.
-    const { rowCount: keys } = await client.query(
-      'select from api_keys where id = $1 and revoked_at is null for no key update',
-      [keyId],
-    )
-    if (keys === 0) return null
+  return changeKept(pool, keyId, async client => {
     const known = await findCitation(client, made.digest)
     if (known !== null) return { citation: known, isNew: false }
     // Index: citations_key

@@ -128,18 +128,14 @@ export function searchParameters(limit: number, { exact, part }: { exact: boolea
 export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>>
 
 /** How a collection lies on the nodes of a Qdrant cluster, in Qdrant's words. */
-export interface Layout {
-  shard_number: number
-  replication_factor: number
-  write_consistency_factor: number
-}
+export type Layout = ReturnType<typeof layoutOf>
 
 /** The layout of new collections. */
 export const layoutOf = ({
   QDRANT_SHARDS = 1,
   QDRANT_REPLICAS = 1,
   QDRANT_WRITE_CONSISTENCY = 1,
-}: LayoutSettings): Layout => ({
+}: LayoutSettings) => ({
   shard_number: QDRANT_SHARDS,
   replication_factor: QDRANT_REPLICAS,
   write_consistency_factor: QDRANT_WRITE_CONSISTENCY,
