@@ -33,8 +33,8 @@ await runCommand(
     about: 'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again.',
     usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],
     options: {
-      all: { type: 'boolean', about: 'with retry: all alerts that rest' },
-      json: { type: 'boolean', about: 'with list: one JSON object a line' },
+      all: { about: 'with retry: all alerts that rest' },
+      json: { about: 'with list: one JSON object a line' },
     },
     needs: ['DATABASE_URL'],
   },

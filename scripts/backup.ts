@@ -17,8 +17,8 @@ await runCommand(
     ].join('\n'),
     usage: ['FILE [--yes] [--json]'],
     options: {
-      yes: { type: 'boolean', about: 'overwrites FILE without asking' },
-      json: { type: 'boolean', about: 'prints {"file", "bytes", "articles", "schema", "made_at", "seconds"}' },
+      yes: { about: 'overwrites FILE without asking' },
+      json: { about: 'prints {"file", "bytes", "articles", "schema", "made_at", "seconds"}' },
     },
     needs: ['DATABASE_URL'],
   },

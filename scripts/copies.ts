@@ -54,9 +54,9 @@ await runCommand(
     ].join('\n'),
     usage: ['[--days N] [--csv | --json]'],
     options: {
-      days: { type: 'string', value: 'N', about: `articles of the last N days (UTC); ${DAYS} by default` },
-      csv: { type: 'boolean', about: 'CSV for spreadsheets' },
-      json: { type: 'boolean', about: 'one object a line' },
+      days: { value: 'N', about: `articles of the last N days (UTC); ${DAYS} by default` },
+      csv: { about: 'CSV for spreadsheets' },
+      json: { about: 'one object a line' },
     },
     beside: true,
   },

@@ -52,7 +52,7 @@ await runCommand(
       'warning is no failure.',
     ].join('\n'),
     usage: ['', '[--json]'],
-    options: { json: { type: 'boolean', about: 'prints {"ok", "checks": [{"check", "level", "text"}]}' } },
+    options: { json: { about: 'prints {"ok", "checks": [{"check", "level", "text"}]}' } },
     beside: true,
   },
   async context => {

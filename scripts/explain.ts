@@ -61,8 +61,8 @@ await runCommand(
     ].join('\n'),
     usage: ['ID | URL [--fetch] [--json]'],
     options: {
-      fetch: { type: 'boolean', about: 'asks the outlet for the page again, when it is no longer stored' },
-      json: { type: 'boolean', about: 'prints one object: the page, its candidates, the article as stored' },
+      fetch: { about: 'asks the outlet for the page again, when it is no longer stored' },
+      json: { about: 'prints one object: the page, its candidates, the article as stored' },
     },
     beside: true,
   },

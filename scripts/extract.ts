@@ -92,9 +92,9 @@ await runCommand(
     ].join('\n'),
     usage: ['[--together] < pages.ndjson', '--feeds < feeds.ndjson', '--robots < robots.ndjson'],
     options: {
-      feeds: { type: 'boolean', about: 'reads feeds and sitemaps' },
-      robots: { type: 'boolean', about: 'reads robots.txt files' },
-      together: { type: 'boolean', about: 'reads the pages of one outlet in order, with what earlier ones taught' },
+      feeds: { about: 'reads feeds and sitemaps' },
+      robots: { about: 'reads robots.txt files' },
+      together: { about: 'reads the pages of one outlet in order, with what earlier ones taught' },
     },
   },
   async context => {

@@ -11,12 +11,12 @@ await runCommand(
       'Builds several hosts on this machine as network namespaces, runs the parts of a fleet on them, loses hosts and links, and reports what clients noticed.',
     usage: ['--scenario NAME [--seed S] [--loopback] [--keep] [--json]', '--list'],
     options: {
-      scenario: { type: 'string', value: 'NAME', about: 'the scenario to run' },
-      list: { type: 'boolean', about: 'lists the scenarios' },
-      seed: { type: 'string', value: 'S', about: 'a seed fixes what is published and asked (default 1)' },
-      loopback: { type: 'boolean', about: 'makes the hosts addresses 127.x.y.n, also where namespaces are allowed' },
-      keep: { type: 'boolean', about: 'keeps data and logs of the run also when it found nothing' },
-      json: { type: 'boolean', about: 'prints the verdict as one JSON object' },
+      scenario: { value: 'NAME', about: 'the scenario to run' },
+      list: { about: 'lists the scenarios' },
+      seed: { value: 'S', about: 'a seed fixes what is published and asked (default 1)' },
+      loopback: { about: 'makes the hosts addresses 127.x.y.n, also where namespaces are allowed' },
+      keep: { about: 'keeps data and logs of the run also when it found nothing' },
+      json: { about: 'prints the verdict as one JSON object' },
     },
   },
   async ({ options, say, print, signal }) => {

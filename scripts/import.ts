@@ -57,13 +57,9 @@ await runCommand(
     ].join('\n'),
     usage: ['FILE.ndjson [--rate N] [--dry-run] [--json]', 'FILE.ndjson.gz', '-      (standard input)'],
     options: {
-      rate: {
-        type: 'string',
-        value: 'N',
-        about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}`,
-      },
-      json: { type: 'boolean', about: 'prints {"indexed", "known", "bad"} at the end' },
-      'dry-run': { type: 'boolean', about: 'reads all lines and reports the bad ones; indexes nothing' },
+      rate: { value: 'N', about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}` },
+      json: { about: 'prints {"indexed", "known", "bad"} at the end' },
+      'dry-run': { about: 'reads all lines and reports the bad ones; indexes nothing' },
     },
     needs: ['DATABASE_URL'],
   },

@@ -25,8 +25,8 @@ await runCommand(
     ].join('\n'),
     usage: ['--write FILE [--archive]'],
     options: {
-      write: { type: 'string', value: 'FILE', about: 'where the means are written' },
-      archive: { type: 'boolean', about: `the newest ${ARTICLES} articles of each language in place of the sample` },
+      write: { value: 'FILE', about: 'where the means are written' },
+      archive: { about: `the newest ${ARTICLES} articles of each language in place of the sample` },
     },
     needs: ['EMBEDDINGS_URL'],
   },

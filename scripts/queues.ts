@@ -29,9 +29,9 @@ await runCommand(
       'drain quarantine ID… | --all [--dry-run] [--json]',
     ],
     options: {
-      all: { type: 'boolean', about: 'everything in quarantine' },
-      json: { type: 'boolean', about: 'one JSON object a line' },
-      'dry-run': { type: 'boolean', about: 'says what would be done' },
+      all: { about: 'everything in quarantine' },
+      json: { about: 'one JSON object a line' },
+      'dry-run': { about: 'says what would be done' },
     },
     needs: ['DATABASE_URL'],
   },

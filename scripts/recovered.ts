@@ -17,12 +17,8 @@ await runCommand(
     ].join('\n'),
     usage: ['[--seen T] [--json]'],
     options: {
-      seen: {
-        type: 'string',
-        value: 'T',
-        about: 'newest `ingested_at` that a client has; default: the time of the server',
-      },
-      json: { type: 'boolean', about: 'prints {"articles", "last", "clock", "vectors"}' },
+      seen: { value: 'T', about: 'newest `ingested_at` that a client has; default: the time of the server' },
+      json: { about: 'prints {"articles", "last", "clock", "vectors"}' },
     },
     needs: ['DATABASE_URL'],
   },

@@ -32,8 +32,8 @@ await runCommand(
     ].join('\n'),
     usage: ['FILE [--yes] [--json]'],
     options: {
-      yes: { type: 'boolean', about: 'goes on without asking: FILE may be of another installation' },
-      json: { type: 'boolean', about: 'prints {"file", "articles", "schema", "made_at", "seconds"}' },
+      yes: { about: 'goes on without asking: FILE may be of another installation' },
+      json: { about: 'prints {"file", "articles", "schema", "made_at", "seconds"}' },
     },
     beside: true,
   },

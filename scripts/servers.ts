@@ -22,7 +22,6 @@ const command: Command = {
   usage: ['[--write-env FILE]'],
   options: {
     'write-env': {
-      type: 'string',
       value: 'FILE',
       about:
         'writes their addresses and keys to FILE as DATABASE_URL=… lines once all accept connections; else to standard output',

@@ -13,7 +13,7 @@ await runCommand(
     name: 'status',
     about: 'Shows the contents of the index and the open work.',
     usage: ['', '[--json]'],
-    options: { json: { type: 'boolean', about: 'prints one JSON object' } },
+    options: { json: { about: 'prints one JSON object' } },
     needs: ['DATABASE_URL'],
   },
   async ({ config, options, print, openPool }) => {

@@ -13,9 +13,9 @@ await runCommand(
     ].join('\n'),
     usage: ['[--sample N [--seed S]] [--json]'],
     options: {
-      sample: { type: 'string', value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
-      seed: { type: 'string', value: 'S', about: 'draws the same segments again' },
-      json: { type: 'boolean', about: 'prints {"ok", "articles", "segments", "differences", "notes" …}' },
+      sample: { value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
+      seed: { value: 'S', about: 'draws the same segments again' },
+      json: { about: 'prints {"ok", "articles", "segments", "differences", "notes" …}' },
     },
     needs: ['DATABASE_URL'],
   },

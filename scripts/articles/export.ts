@@ -132,11 +132,7 @@ const PAGE = 100
 /** The API's filters as options of `export`. */
 export const SELECTION_OPTIONS: Record<string, Option> = {
   ...queryOptions(['sort', 'order', 'per_page']),
-  search: {
-    type: 'string',
-    about: 'how q is read; semantic finds the nearest 500 articles',
-    value: 'keyword|boolean|semantic',
-  },
+  search: { about: 'how q is read; semantic finds the nearest 500 articles', value: 'keyword|boolean|semantic' },
 }
 
 /**

@@ -99,10 +99,10 @@ function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void 
 
 /** Options of `add` that describe one outlet. */
 export const ENTRY_OPTIONS: Record<string, Option> = {
-  name: { type: 'string', value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
-  country: { type: 'string', value: 'NL|BE|LU', about: 'add: its country' },
-  languages: { type: 'string', value: 'nl,fr', about: 'add: languages that it publishes in' },
-  feed: { type: 'string', value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
+  name: { value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
+  country: { value: 'NL|BE|LU', about: 'add: its country' },
+  languages: { value: 'nl,fr', about: 'add: languages that it publishes in' },
+  feed: { value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
 }
 
 /** Whether options describe an outlet. */

@@ -12,7 +12,7 @@ export const queryOptions = (without: readonly string[] = []): Record<string, Op
   Object.fromEntries(
     PARAMETERS.filter(([name]) => name !== 'cursor' && !without.includes(name)).map(([name, parameter]) => [
       name.replaceAll('_', '-'),
-      { type: 'string', about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
+      { about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
     ]),
   )
 

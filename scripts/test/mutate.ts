@@ -46,9 +46,9 @@ await runCommand(
     about: 'Changes pure files one thing at a time, and names the changes that the test beside them does not see.',
     usage: ['[--file PATH …] [--minutes N] [--json]'],
     options: {
-      file: { type: 'string', multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
-      minutes: { type: 'string', value: 'N', about: 'begins nothing after so long (60); the rest counts as not tried' },
-      json: { type: 'boolean', about: 'prints the results as JSON' },
+      file: { multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
+      minutes: { value: 'N', about: 'begins nothing after so long (60); the rest counts as not tried' },
+      json: { about: 'prints the results as JSON' },
     },
   },
   async ({ options, print, say, signal }) => {

@@ -10,11 +10,10 @@ import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */
 export interface Option {
-  type: 'string' | 'boolean'
   about: string
-  multiple?: boolean
-  /** The name of its value in `--help`. */
+  /** The name of its value in `--help`; absent: it has none, and is there or not. */
   value?: string
+  multiple?: boolean
 }
 
 export interface Command {
@@ -167,7 +166,7 @@ function noSuchFile(path: string): string {
 function parse(command: Command) {
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
   for (const [name, option] of Object.entries(command.options ?? {})) {
-    options[name] = { type: option.type, multiple: option.multiple ?? false }
+    options[name] = { type: option.value === undefined ? 'boolean' : 'string', multiple: option.multiple ?? false }
   }
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
@@ -188,9 +187,9 @@ function help(command: Command): string {
     ),
     '',
   ]
-  const options = { ...command.options, help: { type: 'boolean' as const, about: 'shows this' } }
+  const options = { ...command.options, help: { about: 'shows this' } }
   const names = Object.entries(options).map(([name, option]: [string, Option]) => ({
-    left: `--${name}${option.type === 'string' ? ` ${option.value ?? 'VALUE'}` : ''}`,
+    left: `--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     about: option.about,
   }))
   const width = Math.max(...names.map(({ left }) => left.length))

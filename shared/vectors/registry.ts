@@ -131,11 +131,7 @@ export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPL
 export type Layout = ReturnType<typeof layoutOf>
 
 /** The layout of new collections. */
-export const layoutOf = ({
-  QDRANT_SHARDS = 1,
-  QDRANT_REPLICAS = 1,
-  QDRANT_WRITE_CONSISTENCY = 1,
-}: LayoutSettings) => ({
+export const layoutOf = ({ QDRANT_SHARDS = 1, QDRANT_REPLICAS = 1, QDRANT_WRITE_CONSISTENCY = 1 }: LayoutSettings) => ({
   shard_number: QDRANT_SHARDS,
   replication_factor: QDRANT_REPLICAS,
   write_consistency_factor: QDRANT_WRITE_CONSISTENCY,
