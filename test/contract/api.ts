@@ -126,6 +126,20 @@ export async function startTestApi(
   return one
 }
 
+/** An API with a key and four articles, three of them of the days when clocks change. */
+export async function startTrains(test: Pick<Test, 'teardown'>) {
+  const api = await startTestApi(test)
+  const at = (time: string) => ({ publishedAt: new Date(time) })
+  const outlet = { name: 'L’Écho', domain: 'echo.example' }
+  await api.index([
+    { title: 'Trein rijdt weer', ...at('2026-03-29T00:30:00Z'), authors: ['Jan Jansen', 'Zoë Müller'] },
+    { title: 'Trein staat stil', ...at('2026-03-29T01:30:00Z'), authors: ['Jan Janssens'] },
+    { title: 'Le train', language: 'fr', country: 'BE', ...at('2026-03-31T22:30:00Z'), outlet },
+    { title: 'Trein zonder datum', publishedAt: null, authors: ['Jan Jansen'] },
+  ])
+  return { api, at, secret: (await api.issue()).secret }
+}
+
 /** A request with a body as pages send it: as JSON; a text as it stands. */
 export const sent = (method: string, body?: unknown, headers: Record<string, string> = {}): RequestInit =>
   body === undefined

@@ -5,19 +5,9 @@ import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
-import { startTestApi } from './api.ts'
+import { startTrains } from './api.ts'
 
-const api = await startTestApi(t)
-const { secret } = await api.issue()
-const at = (time: string) => ({ publishedAt: new Date(time) })
-const ECHO = { name: 'L’Écho', domain: 'echo.example' }
-await api.index([
-  { title: 'Trein rijdt weer', ...at('2026-03-29T00:30:00Z'), authors: ['Jan Jansen', 'Zoë Müller'] },
-  { title: 'Trein staat stil', ...at('2026-03-29T01:30:00Z'), authors: ['Jan Janssens'] },
-  { title: 'Le train', language: 'fr', country: 'BE', ...at('2026-03-31T22:30:00Z'), outlet: ECHO },
-  { title: 'Trein zonder datum', publishedAt: null, authors: ['Jan Jansen'] },
-])
-
+const { api, secret, at } = await startTrains(t)
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const isCounts = ajv.compile(COUNTS_SCHEMA)
 

@@ -6,19 +6,9 @@ import { COMPLETENESS_SCHEMA } from '../../services/api/explore/completeness.ts'
 import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { until } from '../fleet.ts'
-import { startTestApi } from './api.ts'
+import { startTrains } from './api.ts'
 
-const api = await startTestApi(t)
-const { secret } = await api.issue()
-const at = (time: string) => ({ publishedAt: new Date(time) })
-const ECHO = { name: 'L’Écho', domain: 'echo.example' }
-await api.index([
-  { title: 'Trein rijdt weer', ...at('2026-03-29T00:30:00Z'), authors: ['Jan Jansen', 'Zoë Müller'] },
-  { title: 'Trein staat stil', ...at('2026-03-29T01:30:00Z'), authors: ['Jan Janssens'] },
-  { title: 'Le train', language: 'fr', country: 'BE', ...at('2026-03-31T22:30:00Z'), outlet: ECHO },
-  { title: 'Trein zonder datum', publishedAt: null, authors: ['Jan Jansen'] },
-])
-
+const { api, secret, at } = await startTrains(t)
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const isSuggestions = ajv.compile(SUGGESTIONS_SCHEMA)
 
@@ -251,10 +241,7 @@ t.test('decision 45: beside the contract a search answers as in it', async t => 
 
 t.test('outlets names exact domains, outside the contract alone', async t => {
   const total = async (query: string) => (await api.ask(secret, `/explore/articles?${query}`)).json.total_results
-  t.equal(await total('outlets=ECHO.example'), 1)
-  t.equal(await total('outlets=cho.example'), 0)
-  t.equal(await total('outlets[]=nobody.nl&outlets=echo.example,echo.example&outlet=écho'), 1)
-  t.equal(await total('outlets=echo.example&outlet=nobody'), 0)
+  t.equal(await total('outlets[]=nobody.nl&outlets=ECHO.example,echo.example&outlet=écho'), 1)
   t.equal(await total('outlets=,'), await total(''))
   t.equal((await api.ask(secret, '/explore/counts?by=outlet&outlets=echo.example')).json.total, 1)
   const wrong = Array.from({ length: 51 }, (_, n) => `d${n}.nl`).join()
@@ -276,17 +263,10 @@ t.test('decision 45: search=expression is served beside the contract, and nowher
   ])
   const ask = (q: string, more = '', path = 'articles') =>
     api.ask(secret, `/explore/${path}?search=expression&q=${encodeURIComponent(q)}${more}`)
-  const titles = async (q: string, more = '') =>
-    (await ask(q, more)).json.articles.map((one: { title: string }) => one.title).sort()
+  const titles = async (q: string) => (await ask(q)).json.articles.map((one: { title: string }) => one.title).sort()
   const [first, second] = ['Kade vernieuwd', 'Sluis dicht']
   t.strictSame(await titles('kade sluis'), [first, second], 'in title and text')
-  t.strictSame(await titles('kade sluis', '&search_in=title'), [])
-  t.strictSame(await titles('kade NEAR/3 sluis'), [first])
-  t.strictSame(await titles('kade NEAR/2 sluis'), [first])
-  t.strictSame(await titles('kade NEAR/1 sluis'), [])
-  t.strictSame(await titles('~sluis NEAR/4 kade'), [first, second])
-  t.strictSame(await titles('title:sluis OR “oude kade”'), [first, second])
-  t.strictSame(await titles('sluis -title:(dicht OR gesloten)'), [first])
+  t.strictSame(await titles('~sluis NEAR/2 kade -title:(dicht OR gesloten)'), [first], 'more: random.test.ts')
   const page = await ask('sluis', '&per_page=1')
   t.equal((await ask('sluis', `&per_page=1&cursor=${page.json.next_cursor}`)).json.articles.length, 1)
   t.equal((await ask('kade', `&per_page=1&cursor=${page.json.next_cursor}`)).status, 422)

@@ -168,22 +168,6 @@ t.test('decision 13: a published_before that lies before the history is an empty
   t.strictSame(json, { status: 'ok', total_results: 0, next_cursor: null, articles: [] })
 })
 
-t.test('decision 14: without a publication time, an article is found only without bounds on it', async t => {
-  const nulls = async (query: string) =>
-    (await api.ask(secret, `/v1/articles?per_page=100&${query}`)).json.articles.filter(
-      (article: { published_at: null }) => article.published_at === null,
-    ).length
-  t.equal(await nulls(''), 4)
-  t.equal(await nulls('published_after=2020-01-01'), 0)
-  t.equal(await nulls('published_before=2100-01-01'), 0)
-})
-
-t.test('decision 13: the lower bound is the history start, for one without a time its ingestion', async t => {
-  const recent = await api.issue({ history: { kind: 'rolling', days: 1 } })
-  const { json } = await api.ask(recent.secret, '/v1/articles?per_page=100')
-  t.equal(json.articles.length, 4, 'the four without a time, ingested just now')
-})
-
 t.test('decision 22: what became visible later never shows in a sequence', async t => {
   const first = await api.ask(secret, '/v1/articles?q=water&search_in=title_body&per_page=5&order=asc')
   await api.index([

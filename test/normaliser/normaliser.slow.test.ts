@@ -6,7 +6,10 @@ import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from './interstitials.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
 const database = await createTestDatabase(t)
-const fleetOf = (t: Test) => createFleet({ DATABASE_URL: database.url }, t)
+async function normalise(t: Test) {
+  await createFleet({ DATABASE_URL: database.url }, t).start('normaliser')
+  await settle(database, 30_000)
+}
 
 const pagesOf = (start: number, count: number) =>
   Array.from({ length: count }, (_, at) => {
@@ -27,9 +30,7 @@ t.test('interstitials, refusals and other languages end as the outlet’s health
     ],
     'muur.example',
   )
-  const fleet = fleetOf(t)
-  await fleet.start('normaliser')
-  await settle(database, 30_000)
+  await normalise(t)
   const states = await database.query(
     "select replace(url, 'https://www.muur.example', '') as path, state, reason from pages where host = 'www.muur.example' order by page_no",
   )
@@ -62,9 +63,7 @@ t.test('one text under many addresses of an outlet is a wall, whatever its words
     })),
     'herhaling.example',
   )
-  const fleet = fleetOf(t)
-  await fleet.start('normaliser')
-  await settle(database, 30_000)
+  await normalise(t)
   const kept = await database.query(
     "select count(*)::int as n from article_texts where url like '%herhaling.example%' and body is not null",
   )

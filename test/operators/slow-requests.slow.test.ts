@@ -13,14 +13,6 @@ const LONG = 600
 /** ms after which a busy machine, too, has let a request in and looks for new articles. */
 const LET_IN = 5_000
 
-interface Line {
-  level: string
-  msg: string
-  request: string
-  ms: number
-  waited?: Record<string, number>
-}
-
 t.test('the line of a slow request is a warning, and names what the request waited for', async t => {
   const { database, fleet } = await startFleet(t, { WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' })
   const client = new pg.Client(database.url)
@@ -38,12 +30,12 @@ t.test('the line of a slow request is a warning, and names what the request wait
     fetch(`${fleet.base()}/v1/articles`, {
       headers: { authorization: `Bearer ${secret}`, 'x-request-id': request },
     }).then(response => t.equal(response.status, 200))
-  const lineOf = async (request: string): Promise<Line> => {
+  const lineOf = async (request: string) => {
     const written = () => api.log().split('\n').slice(0, -1)
     const isIts = (one: string) => one.includes(`"request":"${request}"`) && one.includes('"msg":"request"')
     const line = () => written().find(isIts)
     await until(() => line() !== undefined, 60_000)
-    return JSON.parse(line() ?? '') as Line
+    return JSON.parse(line() ?? '')
   }
   const isWaiting = async () =>
     (await database.query("select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0

@@ -19,16 +19,17 @@ type Patiently = <T>(work: () => Promise<T>) => Promise<T>
 
 const whilePostgresIsAway: Patiently = work => whileAway(work, { say: () => {}, signal: new AbortController().signal })
 
-async function open(test: Pick<Test, 'teardown'>, patiently?: Patiently) {
-  return { ...openBeside(test, (await createTestPool(test)).pool, patiently) }
-}
+type Options = Partial<Parameters<typeof openImporter>[0]>
 
-function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, patiently?: Patiently) {
+const open = async (test: Pick<Test, 'teardown'>, options?: Options) =>
+  openBeside(test, (await createTestPool(test)).pool, options)
+
+function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, options: Options = {}) {
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
   const importer = openImporter({
-    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, ...(patiently && { patiently }) },
+    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, ...options },
     written({ indexed, known }) {
       counts.indexed += indexed
       counts.known += known
@@ -158,9 +159,11 @@ t.test('articles that others write while their segment is built are known', asyn
 })
 
 t.test('articles whose commit was not heard of are not reported as known when they are tried again', async t => {
-  const { pool, importer, counts } = await open(t, async work => {
-    await work()
-    return work()
+  const { pool, importer, counts } = await open(t, {
+    async patiently(work) {
+      await work()
+      return work()
+    },
   })
   const articles = shortArticles(0, 265)
   await importer.add(articles)
@@ -264,21 +267,13 @@ t.test('a segment of other articles is refused, and one that ends above the cloc
   )
 })
 t.test('an import whose rows take too long for the clock writes them singly, and tries again later', async t => {
-  const { pool, writer, indexer } = await open(t)
+  const { pool, writer, importer, counts } = await open(t, { holdsClock: 1_000, patiently: whilePostgresIsAway })
   await pool.query(
     `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
    create trigger dawdle before insert on article_words for each row execute function dawdle()`,
   )
   const [first, ...others] = shortArticles(0, 500)
   await writer.write([first!])
-  const counts = { indexed: 0, known: 0 }
-  const importer = openImporter({
-    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, holdsClock: 1_000, patiently: whilePostgresIsAway },
-    written({ indexed, known }) {
-      counts.indexed += indexed
-      counts.known += known
-    },
-  })
   const start = performance.now()
   await importer.add([first!, ...others])
   await importer.flush()
@@ -296,7 +291,7 @@ t.test('an import whose rows take too long for the clock writes them singly, and
 })
 
 t.test('an import goes on when Postgres ends the connections of its thread, and its own', async t => {
-  const { pool, importer, counts } = await open(t, whilePostgresIsAway)
+  const { pool, importer, counts } = await open(t, { patiently: whilePostgresIsAway })
   const steps: [held: string, ended: string][] = [
     ['segments', 'test'],
     ['segment_buckets', 'indexer'],

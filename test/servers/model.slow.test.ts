@@ -59,17 +59,12 @@ runpy.run_path("${script}", run_name="__main__")`
   return { url: embeddingsUrl(port), said }
 }
 
-interface ModelAnswer {
-  data: { embedding: number[] }[]
-  usage: { prompt_tokens: number }
-}
-
-async function ask(url: string | undefined, input: string[], input_type: string, key = ''): Promise<ModelAnswer> {
+async function ask(url: string | undefined, input: string[], input_type: string, key = '') {
   const body = JSON.stringify({ model: 'multilingual-e5-small', input, input_type })
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
   const answer = await fetch(url ?? '', { method: 'POST', body, headers })
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as ModelAnswer
+  return JSON.parse(await answer.text())
 }
 
 const product = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)
