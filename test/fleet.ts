@@ -25,11 +25,6 @@ export interface Member {
 
 export type Fleet = ReturnType<typeof createFleet>
 
-export interface MadeKey {
-  id: string
-  key: string
-}
-
 /** A crawler with these does not wait. Its sites are addresses of loopback. */
 export const QUICK_CRAWL = {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
@@ -120,7 +115,11 @@ export async function syncCatalogue(env: NodeJS.ProcessEnv, catalogue: { outlets
 }
 
 /** A key for everything, as `npm run keys` makes it. */
-export async function makeKey(env: NodeJS.ProcessEnv, name: string, ...more: string[]): Promise<MadeKey> {
+export async function makeKey(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  ...more: string[]
+): Promise<Record<'id' | 'key', string>> {
   const options = ['--countries', 'NL,BE,LU', '--history-days', '3650', '--rate', '1000000', ...more]
   return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
 }

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
-import { createTestDatabase, PATIENT } from '../../test/database.ts'
+import { createTestDatabase, createTestPool, PATIENT } from '../../test/database.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { listen, until } from '../../test/fleet.ts'
 import { readConfig } from '../config/config.ts'
@@ -112,9 +112,8 @@ t.test('a standby is refused where the primary should be, and the work may be tr
 })
 
 t.test('a session that is lost while it holds a lock ends neither the work nor the process', async t => {
-  const { url, query } = await createTestDatabase(t)
-  const pool = createPool(url, 'test', () => {}, PATIENT)
-  t.teardown(() => pool.end())
+  const { pool, database } = await createTestPool(t)
+  const { query } = database
   const holders = `from pg_locks where locktype = 'advisory' and objid = 7
     and database = (select oid from pg_database where datname = current_database())`
   const done = await whileLocked(pool, 7n, async () => {
@@ -127,9 +126,7 @@ t.test('a session that is lost while it holds a lock ends neither the work nor t
 })
 
 t.test('a session that falls silent loses its lock to others', async t => {
-  const { url } = await createTestDatabase(t)
-  const pool = createPool(url, 'test', () => {}, PATIENT)
-  t.teardown(() => pool.end())
+  const { pool } = await createTestPool(t)
   const done = await withSession(pool, '200ms', session =>
     locking(session, 8n, false, async () => {
       await until(async () => (await whileLocked(pool, 8n, async () => 'theirs')) === 'theirs', 10_000)
@@ -140,9 +137,7 @@ t.test('a session that falls silent loses its lock to others', async t => {
 })
 
 t.test('a session that gives signs of life keeps its lock', async t => {
-  const { url } = await createTestDatabase(t)
-  const pool = createPool(url, 'test', () => {}, PATIENT)
-  t.teardown(() => pool.end())
+  const { pool } = await createTestPool(t)
   const others = () => pause(2_000).then(() => whileLocked(pool, 9n, async () => 'theirs'))
   const found = await withSession(pool, '500ms', session =>
     locking(session, 9n, false, () => keepingAlive(session, others, 50)),

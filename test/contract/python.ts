@@ -4,18 +4,14 @@ import { join } from 'node:path'
 import { run } from '../script.ts'
 
 /** Packages from PyPI in a temporary folder of one test's own. */
-export interface PythonTools {
-  /** Path of a program that they brought, `python` too. */
-  program(name: string): string
-  folder: string
-  remove(): Promise<void>
-}
+export type PythonTools = Exclude<Awaited<ReturnType<typeof installPython>>, string>
 
 /**
  * Installs packages, each as `name==version`; where that is not possible, one sentence says why.
  */
-export async function installPython(...packages: string[]): Promise<PythonTools | string> {
+export async function installPython(...packages: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-python-'))
+  /** Path of a program that they brought, `python` too. */
   const program = (name: string) => join(folder, 'bin', name)
   const remove = () => rm(folder, { recursive: true, force: true })
   try {

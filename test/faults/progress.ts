@@ -2,14 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { LimitedPoller } from './readers/readers.ts'
 
-/** How far the system has come; null while Postgres is away. */
-interface Progress {
-  articles: number
-  embedded: number
-  /** Pages and embeddings that are still to do. */
-  open: number
-}
+type Progress = Record<'articles' | 'embedded' | 'open', number>
 
+/** How far the system has come, with what is still open; null while Postgres is away. */
 export async function readProgress(pool: Pool): Promise<Progress | null> {
   try {
     const { rows } = await pool.query<Progress>(

@@ -7,7 +7,7 @@ import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestDatabase, holdLock, lockWaits, PATIENT } from '../database.ts'
+import { createTestDatabase, createTestPool, holdLock, lockWaits, PATIENT } from '../database.ts'
 import { writeImport } from '../faults/site/article.ts'
 import { openLink, openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
@@ -46,9 +46,7 @@ t.test('an import that is stopped while it sends articles does not hold the cloc
 })
 
 t.test('an import that is interrupted tells what it has written, also what was on its way', async t => {
-  const database = await createTestDatabase(t)
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
-  t.teardown(() => pool.end())
+  const { database, pool } = await createTestPool(t)
   const file = join(t.testdir(), 'articles.ndjson')
   await writeFile(file, writeImport(1, 6_000))
   const release = await holdLock(pool, 'select from segments_version for update')
