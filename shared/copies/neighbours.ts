@@ -78,6 +78,8 @@ const KEPT = 64 * 2 ** 20
 /** A larger day is read again for each batch, a run at a time. */
 const LARGEST_DAY = KEPT / 4
 const EMPTY_DAY = 100
+/** Most samples that are read to look for those of one article. */
+const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
   runs.reduce((sum, { keys, seqs }) => sum + keys.byteLength + 32 * seqs.length, EMPTY_DAY)
@@ -93,6 +95,8 @@ const OF_DAY = `
  */
 export function createNeighbours(db: Queryable) {
   const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
+  /** Samples that the last search has read, for each of its articles. */
+  let readForEach = 0
 
   async function* runsOf(day: number): AsyncGenerator<Run> {
     const known = days.get(day)
@@ -101,6 +105,7 @@ export function createNeighbours(db: Queryable) {
     for (let after = 0, isLast = false; !isLast; ) {
       const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [day, after, RUN])
       const run = runOf(withSamples(rows))
+      readForEach += rows.length
       isLast = rows.length < RUN
       after = rows.at(-1)?.seq ?? after
       if (rows.length > 0) read?.push(run)
@@ -113,6 +118,7 @@ export function createNeighbours(db: Queryable) {
   return {
     /** By the place of each sketch: numbers of articles that are stored, or among the sketches. */
     async find(sketches: Sketch[]): Promise<Set<number>[]> {
+      readForEach = 0
       const found = sketches.map(() => new Set<number>())
       const own = runOf(sketches)
       sketches.forEach((sketch, at) => {
@@ -128,8 +134,11 @@ export function createNeighbours(db: Queryable) {
           }
         }
       }
+      readForEach /= sketches.length
       return found
     },
+    /** The days that were asked for do not fit in memory: they are read again for each search. */
+    isReadingMuch: () => readForEach > FEW,
     /**
      * Adds articles that were stored since. Many runs become a few: each is half of the former.
      */

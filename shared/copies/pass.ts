@@ -21,6 +21,8 @@ const LOCK = 3_480_226_017n
 /** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
 const BATCH = 256
 const BATCH_BYTES = 1_000_000
+/** So many batches are looked at together where samples of many days are read for each. */
+const TOGETHER = 16
 /** Most bytes of a body that is read ahead, as Postgres keeps it. */
 const AHEAD_BYTES = 16_000
 /** Bytes of exact shingles in memory. */
@@ -83,15 +85,26 @@ export function openCopyGroups(pool: Pool) {
     if (state.version !== known) placer.forget()
     known = state.version
     const due = await seqsOf(pool, 'select seq::float8 as seq from copies_due order by seq limit $1', [BATCH])
-    const seqs = due.length > 0 ? due : await seqsOf(pool, NEXT, [state.seq, BATCH, BATCH_BYTES])
+    const batches = due.length > 0 ? [due] : await nextBatches(state.seq)
+    const seqs = batches.flat()
     if (seqs.length === 0) return false
-    const placed = await placer.place(seqs)
+    const placed = await placer.place(batches)
     const to = due.length > 0 ? state.seq : seqs.at(-1)!
     if (await store(pool, state, to, seqs, placed)) {
       known++
       placer.add(placed.articles.flatMap(({ seq, sketch }) => (!placed.before.has(seq) && sketch) || []))
     }
     return true
+  }
+
+  async function nextBatches(after: number): Promise<number[][]> {
+    const batches: number[][] = []
+    for (let most = placer.isReadingMuch() ? TOGETHER : 1; batches.length < most; ) {
+      const next = await seqsOf(pool, NEXT, [batches.at(-1)?.at(-1) ?? after, BATCH, BATCH_BYTES])
+      if (next.length === 0) break
+      batches.push(next)
+    }
+    return batches
   }
 
   return {
@@ -155,18 +168,21 @@ function createPlacer(pool: Pool) {
   }
 
   return {
-    async place(seqs: number[]): Promise<Placed> {
-      const { rows } = await pool.query<Article & { body: string | null }>(BATCH_OF, [seqs])
+    /** @param batches the bodies of one at a time are in memory */
+    async place(batches: number[][]): Promise<Placed> {
       const articles = []
-      for (const { body, ...article } of rows) {
-        articles.push({ ...article, sketch: sketchOf(article, body) })
-        await setImmediate() // Others on this thread wait for one text at most.
+      for (const batch of batches) {
+        const { rows } = await pool.query<Article & { body: string | null }>(BATCH_OF, [batch])
+        for (const { body, ...article } of rows) {
+          articles.push({ ...article, sketch: sketchOf(article, body) })
+          await setImmediate() // Others on this thread wait for one text at most.
+        }
       }
       const judged = articles.flatMap(({ sketch }) => sketch ?? [])
       const near = await neighbours.find(judged)
       const nearOf = new Map(judged.map(({ seq }, at) => [seq, near[at]!]))
       const { rows: stored } = await pool.query<Candidate>(STORED, [
-        [...new Set([...seqs, ...near.flatMap(one => [...one])])],
+        [...new Set([...batches.flat(), ...near.flatMap(one => [...one])])],
       ])
       await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
       // Those of the batch are as it leaves them: not known yet, or no longer what they were.
@@ -188,6 +204,7 @@ function createPlacer(pool: Pool) {
     },
     add: neighbours.add,
     forget: neighbours.clear,
+    isReadingMuch: neighbours.isReadingMuch,
   }
 }
 
