@@ -43,11 +43,11 @@ export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: 
 }
 
 // $1 id, $2 countries, $3 history start. Indexes: article_ids, so that an id that nobody has is not
-// looked for; copy_sketches_id; for those that the pass has not seen yet, the primary key.
+// looked for; copy_sketches_id; for those alone that the pass has not seen yet, the primary key.
 const ONE = `
   select a.seq, a.id from articles a
    where a.seq in (select seq from copy_sketches where id = $1
-                   union all select seq from articles where seq > (select seq from copies_state) and id = $1)
+                   union all select seq from articles where seq > (select seq from copies_state) and id = $1 limit 1)
      and exists (select from article_ids where id = $1) and ${COVERED}`
 
 export interface Asked {
