@@ -83,8 +83,8 @@ function measureComputing(archive: Archive): Figures {
 async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: pg.Client): Promise<Figures> {
   await database.query('truncate copy_sketches, copies_due')
   await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
-  const script = new URL('../../scripts/import.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, '-'], { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
+  const args = ['--max-semi-space-size=16', new URL('../../scripts/import.ts', import.meta.url).pathname, '-']
+  const child = spawn(process.execPath, args, { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
   const start = performance.now()
   let [memory, cpu, ordered, whole] = [0, 0, 0, 0]
   while (child.exitCode === null) {
