@@ -4,39 +4,36 @@ import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { newArticle } from '../search/short-articles.ts'
-import { startTestApi } from './api.ts'
+import { sent, startTestApi } from './api.ts'
 
 // Bounds that only many articles reach, to the article: the last one is in no segment yet.
-const api = await startTestApi(t)
-const { secret } = await api.issue()
+const { pool, issue, ask, index } = await startTestApi(t)
+const { secret } = await issue()
+const parts = { pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 3_600_000 }
+t.teardown(() => parts.indexer.close())
+const importer = openImporter({ ...parts, writer: openArticleWriter(parts), written() {} })
 const title = 'Sluis aan kade'
-const indexer = openIndexer(api.pool, SEGMENT_THREAD)
-t.teardown(() => indexer.close())
-const writer = openArticleWriter({ pool: api.pool, indexer, embedDelay: 3_600_000 })
-const importer = openImporter({ pool: api.pool, writer, indexer, embedDelay: 3_600_000, written() {} })
 
 async function fill(from: number, to: number): Promise<void> {
-  for (let at = from; at < to; at += 2_000) {
-    const count = Math.min(2_000, to - at)
-    await importer.add(Array.from({ length: count }, (_, n) => newArticle(at + n, { title })))
+  for (let at = from; at < to; at += 1_000) {
+    await importer.add(Array.from({ length: Math.min(1_000, to - at) }, (_, n) => newArticle(at + n, { title })))
   }
   await importer.flush()
 }
 
-const near = () => api.ask(secret, `/explore/articles?search=expression&q=kade+NEAR/1+sluis&per_page=1`)
-const headers = { 'Content-Type': 'application/json' }
-const cite = () => api.ask(secret, '/explore/citations', { method: 'POST', headers, body: '{"search":"q=sluis"}' })
-
 t.test('NEAR reads 50,000 articles, and asks for a word where there are more', async t => {
+  const near = () => ask(secret, '/explore/articles?search=expression&q=kade+NEAR/1+sluis&per_page=1')
   await fill(0, 50_000)
   t.match(await near(), { status: 200, json: { articles: [{ title }] } })
-  await api.index([{ title }])
+  await index([{ title }])
   t.match(await near(), { status: 422, json: { errors: { q: [/more than 50000 articles.*add a word/] } } })
 })
 
 t.test('a citation has 100,000 articles, and is refused where there are more', async t => {
+  const post = sent('POST', { search: 'q=sluis' })
   await fill(50_000, 99_999)
-  t.match(await cite(), { status: 201, json: { count: 100_000 } })
-  await api.index([{ title }])
-  t.match(await cite(), { status: 422, json: { errors: { search: [/finds 100001 articles.*at most 100000/] } } })
+  t.match(await ask(secret, '/explore/citations', post), { status: 201, json: { count: 100_000 } })
+  await index([{ title }])
+  const errors = { search: [/finds 100001 articles.*at most 100000/] }
+  t.match(await ask(secret, '/explore/citations', post), { status: 422, json: { errors } })
 })
