@@ -113,8 +113,8 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
 }
 
 /**
- * Follows redirects as the crawler does, cookies included. `permanent`: every redirect on the way was a
- * permanent one (301, 308).
+ * Follows redirects as the crawler does, cookies included. `permanent`: every redirect on the way
+ * was a permanent one (301, 308).
  */
 async function follow(from: URL, ask: Ask) {
   const track = freshTrack()

@@ -111,8 +111,8 @@ export async function beginRun(db: Queryable, selection: Selection) {
 }
 
 /**
- * The unfinished run of the same command. Articles numbered after `last` were indexed after it began,
- * and those up to `doneTo` are done.
+ * The unfinished run of the same command. Articles numbered after `last` were indexed after it
+ * began, and those up to `doneTo` are done.
  */
 export async function findRun(db: Queryable, selection: Selection) {
   const { rows } = await db.query<{ last: bigint; doneTo: bigint; startedAt: Date }>(

@@ -207,7 +207,10 @@ async function answers(search: Search, key: string): Promise<boolean> {
   }
 }
 
-/** Counts at the stages of the pipeline; `finished` are pages that were indexed, refused or given up. */
+/**
+ * Counts at the stages of the pipeline; `finished` are pages that were indexed, refused or given
+ * up.
+ */
 type ShownCounts = Record<'pages' | 'finished' | 'articles' | 'embedded', number>
 
 export async function readCounts(pool: Pool): Promise<ShownCounts> {

@@ -253,7 +253,8 @@ export async function readArchiveHealth(settings: ArchiveSettings) {
       /** Copies that answer, the first of each shard included. */
       active: numberOf(answer.active_shards),
       /**
-       * Copies that no node has. A node that was lost leaves them, until another one has taken them.
+       * Copies that no node has. A node that was lost leaves them, until another one has taken
+       * them.
        */
       unassigned: numberOf(answer.unassigned_shards),
     }

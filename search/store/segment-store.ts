@@ -135,8 +135,8 @@ export interface Statement {
 
 /**
  * The state of the index that a server must hold before it may run a statement. `lastSeq` is the
- * newest article that the statement looks at: the server may have newer ones. Of the versions it must
- * have exactly these.
+ * newest article that the statement looks at: the server may have newer ones. Of the versions it
+ * must have exactly these.
  */
 export type NeededState = Partial<IndexState>
 

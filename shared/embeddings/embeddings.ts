@@ -101,9 +101,9 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
     },
 
     /**
-     * Vectors of a few texts in one request, in order. First waits as long as the endpoint last asked
-     * for (Retry-After). One try: the caller finds out whether the texts or the endpoint caused a
-     * failure.
+     * Vectors of a few texts in one request, in order. First waits as long as the endpoint last
+     * asked for (Retry-After). One try: the caller finds out whether the texts or the endpoint
+     * caused a failure.
      * @throws EmbeddingFailure
      */
     async embedPassages(texts: string[], signal: AbortSignal) {

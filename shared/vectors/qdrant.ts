@@ -53,8 +53,8 @@ function openServer(config: QdrantSettings, timeout: number) {
   const via: object = { dispatcher }
   return {
     /**
-     * Qdrant's own client. Each call takes `via` as its second argument: the client opens connections
-     * of its own otherwise, which do not know TLS_CA_FILE.
+     * Qdrant's own client. Each call takes `via` as its second argument: the client opens
+     * connections of its own otherwise, which do not know TLS_CA_FILE.
      */
     api: createClient(config, address, timeout).api(),
     via,

@@ -45,7 +45,9 @@ export function createOutages() {
         outage.to = Date.now() + RECOVERY_MS
       }
     },
-    /** Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed. */
+    /**
+     * Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed.
+     */
     excuse: (parts: readonly Part[], from: number, to: number = Date.now()) =>
       outages.some(outage => from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part))),
   }

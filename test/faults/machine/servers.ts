@@ -11,7 +11,9 @@ import { startMember } from './member.ts'
 
 export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
 
-/** Servers of the run's own: `npm run servers` as it is. A `pidOf` is null while the server is away. */
+/**
+ * Servers of the run's own: `npm run servers` as it is. A `pidOf` is null while the server is away.
+ */
 export type Servers = Awaited<ReturnType<typeof startServers>>
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/servers.ts', import.meta.url))

@@ -16,7 +16,8 @@ export interface SiteFeed {
 }
 
 /**
- * An outlet that is served on a loopback address of its own, 127.2.0.N, because politeness goes by host.
+ * An outlet that is served on a loopback address of its own, 127.2.0.N, because politeness goes by
+ * host.
  */
 export type SiteOutlet = ReturnType<typeof outlet>
 

@@ -57,8 +57,8 @@ export async function startSite(seed: number, pause = 0, outlets: readonly SiteO
     /** The canonical address of an article. */
     urlOf: (article: SiteArticle) => hostOf(article).origin + article.path,
     /**
-     * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer at
-     * once.
+     * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer
+     * at once.
      */
     print(count: number, outlet: SiteOutlet = outlets[0]!) {
       for (let n = 0; n < count; n++) add(outlet, { mood: 'well' })
