@@ -11,7 +11,7 @@ import { counted, describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../shared/vectors/registry.ts'
@@ -373,8 +373,7 @@ type Wanted = { id: string } | { pageNo: bigint }
 async function seqOf(pool: Pool, wanted: Wanted): Promise<bigint | null> {
   if ('id' in wanted && !(await isTaken(pool, wanted.id))) return null
   const [statement, value] = 'id' in wanted ? [BY_ID, wanted.id] : [BY_PAGE, wanted.pageNo]
-  const { rows } = await pool.query<{ seq: bigint }>(statement, [value])
-  return rows[0]?.seq ?? null
+  return readValue<bigint>(pool, statement, [value])
 }
 
 /** Whether an article has this id. Index: the primary key. */

@@ -9,7 +9,7 @@ import { openSemanticSearch } from '../services/api/semantic/search.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
   countAll,
@@ -155,6 +155,5 @@ function createOutput() {
 
 /** The newest time of ingestion before the export: `--ingested-after` goes on there. */
 async function readWatermark(pool: Pool): Promise<string | null> {
-  const { rows } = await pool.query<{ at: Date | null }>('select max(ingested_at) as at from articles')
-  return rows[0]?.at?.toISOString() ?? null
+  return (await readValue<Date>(pool, 'select max(ingested_at) from articles'))?.toISOString() ?? null
 }

@@ -14,7 +14,7 @@ import { RECIPE } from '../shared/embeddings/recipe.ts'
 import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
-import { type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
+import { countOf, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
@@ -309,20 +309,17 @@ function fillingNamed(name: string, collections: Collection[]): Collection {
 
 /** The number of articles still to embed; without a collection, all that are embedded. */
 async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null): Promise<number> {
-  const { rows } = await db.query<{ n: number }>(
+  return countOf(
+    db,
     `select count(*)::int as n from embeddings
      where seq > $1 and embedded_at is not null and embedded_at <= coalesce($2, clock_timestamp())`,
     [collection?.filledTo ?? 0n, collection?.registeredAt ?? null],
   )
-  return rows[0]?.n ?? 0
 }
 
 /** How many articles embedders still have to embed; those given up are not among them. */
 async function notEmbedded(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ n: number }>(
-    'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null',
-  )
-  return rows[0]?.n ?? 0
+  return countOf(db, 'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null')
 }
 
 async function cancelFilling(pool: Pool): Promise<void> {

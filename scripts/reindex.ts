@@ -1,6 +1,6 @@
 import { LANGUAGES } from '../shared/articles/article.ts'
 import { counted } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
@@ -99,8 +99,7 @@ await runCommand(
 )
 
 async function newest(pool: Pool): Promise<bigint> {
-  const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-  return rows[0]!.last_seq
+  return (await readValue<bigint>(pool, 'select last_seq from ingest_clock'))!
 }
 
 function summary({ selection }: Chosen, { articles }: Progress, done: boolean): string {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { countOf, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
@@ -72,16 +72,8 @@ export async function chosenSeqs(
 /** How many articles are chosen after `after` up to `last`. */
 export async function countChosen(db: Queryable, { selection, publisherNos }: Chosen, after: bigint, last: bigint) {
   const { language, from, to } = selection
-  const { rows } = await db.query<{ count: number }>(`select count(*)::int as count from (${CHOSEN}) as chosen`, [
-    after,
-    last,
-    publisherNos,
-    language,
-    from,
-    to,
-    null,
-  ])
-  return rows[0]!.count
+  const values = [after, last, publisherNos, language, from, to, null]
+  return countOf(db, `select count(*)::int from (${CHOSEN}) as chosen`, values)
 }
 
 // $1 after, $2 last, $3 outlets, $4 language, $5 $6 published from and before, $7 limit. Index: the

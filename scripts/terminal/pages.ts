@@ -1,5 +1,5 @@
 import { counted, printableLine } from '../../shared/log/printable.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import { countOf, type Queryable } from '../../shared/postgres/pool.ts'
 import { span } from '../../status/words.ts'
 import { columns } from './terminal.ts'
 
@@ -72,8 +72,7 @@ export async function listPages(db: Queryable, choice: PageChoice, limit: number
 }
 
 export async function countPages(db: Queryable, choice: PageChoice): Promise<number> {
-  const { rows } = await db.query<{ n: number }>(`select count(*)::int as n ${CHOSEN}`, valuesOf(choice))
-  return rows[0]?.n ?? 0
+  return countOf(db, `select count(*)::int as n ${CHOSEN}`, valuesOf(choice))
 }
 
 // A page that was put off waits for the next day's budget: trying it now would change nothing.
@@ -82,8 +81,7 @@ const TRIABLE = `
 
 /** The number of pages that `retryPages` would give back. */
 export async function countTriable(db: Queryable, choice: PageChoice): Promise<number> {
-  const { rows } = await db.query<{ n: number }>(`select count(*)::int as n ${CHOSEN} ${TRIABLE}`, valuesOf(choice))
-  return rows[0]?.n ?? 0
+  return countOf(db, `select count(*)::int as n ${CHOSEN} ${TRIABLE}`, valuesOf(choice))
 }
 
 /**
