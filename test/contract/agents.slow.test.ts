@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { listen } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
 /** The official suite, `@modelcontextprotocol/conformance`. */
@@ -45,10 +45,8 @@ t.test('every scenario of the official suite that applies is green', async t => 
     })
     asked.pipe(passed.on('error', () => answered.destroy()))
   })
-  await once(proxy.listen(0, 'localhost'), 'listening')
+  const url = `http://localhost:${await listen(proxy, 'localhost')}/mcp`
   t.teardown(() => proxy.close())
-  const address = proxy.address()
-  const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}/mcp`
   const { output } = await run('list', '--server')
   const scenarios = [...output.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => `${name}`)
   t.equal(left.filter(name => scenarios.includes(name)).length, left.length, output)

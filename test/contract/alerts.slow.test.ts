@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
@@ -10,7 +8,7 @@ import { changeSearch } from '../../shared/plans/kept-searches.ts'
 import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
-import { createFleet, freePort, startMailSink, until } from '../fleet.ts'
+import { createFleet, freePort, listen, startMailSink, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { ask, PLAN, sent } from './api.ts'
@@ -34,9 +32,7 @@ async function startReceiver(test: Pick<Test, 'teardown'>) {
     const answer = await fate.next()
     if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   test.teardown(() => server.closeAllConnections())
   test.teardown(() => server.close())
   const titles = () => received.flatMap(({ json }) => json.articles.map(({ title }) => title))
@@ -264,10 +260,7 @@ t.test('receivers of one key that hang hold at most four of the places of the no
   await index('haven')
   await until(() => received.length > 0, 60_000)
   await new Promise(resolve => setTimeout(resolve, 5_000))
-  const [held] = await database.query(
-    "select count(*)::int as n from pgboss.job where name = 'alerts' and state = 'active'",
-  )
-  t.match(held, { n: 4 })
+  t.equal(await database.count("pgboss.job where name = 'alerts' and state = 'active'"), 4)
 })
 
 t.test('a change meets a message on its way: nothing is lost, and neither waits for the other for ever', async t => {

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
 import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
+import { countOf } from '../../shared/postgres/pool.ts'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -145,9 +146,7 @@ t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, 
   t.equal(answers.filter(({ status }) => status === 201).length, MAX_FEEDS)
   t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_feeds', message: /revoke one/ })
   t.equal((await list(secret)).length, MAX_FEEDS)
-  const stored = async () =>
-    (await api.pool.query<{ n: number }>('select count(*)::int as n from search_feeds where key_id = $1', [key.id]))
-      .rows[0]?.n
+  const stored = () => countOf(api.pool, 'select count(*)::int from search_feeds where key_id = $1', [key.id])
   for (let i = 0; i < MAX_FEEDS + 5; i++) {
     const [oldest] = await list(secret)
     await api.ask(secret, `/explore/feeds/${oldest.id}`, { method: 'DELETE' })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
+import { countOf } from '../../shared/postgres/pool.ts'
 import { until } from '../fleet.ts'
 import { createWorld } from '../semantic/world.ts'
 import { ask, PLAN } from './api.ts'
@@ -52,9 +53,7 @@ t.test('each new set removes some of those that no cursor can name any more, wit
      select 'old ' || n, '\\x00'::bytea, now() - interval '1 hour', '{1}'::bigint[], '{1}'::smallint[] from generate_series(1, 50) n
      union all select 'recent', '\\x00', now() - interval '10 minutes', '{1}', '{1}'`,
   )
-  const old = async () =>
-    (await world.pool.query<{ n: number }>(`select count(*)::int as n from semantic_sets where set_id like 'old %'`))
-      .rows[0]?.n
+  const old = () => countOf(world.pool, `select count(*)::int from semantic_sets where set_id like 'old %'`)
   for (const [q, expected] of [
     ['kaas brug', 30],
     ['kaas storm', 10],

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { countOf } from '../../shared/postgres/pool.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { createWorld } from '../semantic/world.ts'
 import { startTestServers } from '../servers.ts'
@@ -46,10 +47,7 @@ t.test('a model ten times too slow: articles wait, nobody is blamed, and all els
   }
   const asked: { status: number; ms: number }[] = []
   const meaning: { status: number; ms: number }[] = []
-  const indexed = async () => {
-    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from articles')
-    return rows[0]?.n
-  }
+  const indexed = () => countOf(pool, 'select count(*)::int from articles')
   const began = performance.now()
   const since = () => performance.now() - began
   while (since() < 8_000 || (since() < 60_000 && (await indexed()) !== 16)) {

@@ -11,8 +11,7 @@ const file = join(t.testdir(), 'perscope.backup')
 const restore = async () =>
   (await runScript('restore', [file, '--yes'], { ...world.env, DATABASE_URL: target.url })).err
 const vectors = openVectorStore(world.config, 15_000)
-const unembedded = async () =>
-  (await target.query('select count(*)::int as n from embeddings where embedded_at is null'))[0]?.n
+const unembedded = () => target.count('embeddings where embedded_at is null')
 
 await world.fleet.start('embedder')
 await world.index(Array.from({ length: 12 }, () => ({})))

@@ -203,11 +203,9 @@ t.test('a service that ends again and again, one of an older version, and a queu
 
 t.test('a clock that is wrong, and a certificate that ends, are named', async t => {
   const { certificate, key } = certify({ name: 'Qdrant', issuer: null, until: new Date(Date.now() + 3.5 * 86_400_000) })
-  const server = createServer({ cert: certificate, key }, (_, response) => response.end()).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createServer({ cert: certificate, key }, (_, response) => response.end())
   t.teardown(() => server.close())
-  const address = server.address()
-  const PUBLIC_URL = `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const PUBLIC_URL = `https://127.0.0.1:${await listen(server)}`
   t.equal(
     lineOf(await doctor({ PUBLIC_URL }), 'certificates'),
     'The certificate of PUBLIC_URL ends in 4 days: give the server a new one.',

@@ -6,7 +6,7 @@ import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ArticleWriter, Importer, Indexer } from '../../search/types.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -172,8 +172,7 @@ t.test('articles whose commit was not heard of are not reported as known when th
   await importer.add(articles)
   await importer.flush()
   t.same(counts, { indexed: 265, known: 265 })
-  const { rows } = await pool.query('select count(*)::int as n from articles')
-  t.same(rows, [{ n: 265 }])
+  t.equal(await countOf(pool, 'select count(*)::int from articles'), 265)
 })
 
 t.test('tasks of one thread at a time each get the segment of their own articles', async t => {
@@ -242,9 +241,8 @@ for (const [what, { again = 0, before, after }] of Object.entries(encounters)) {
     await adding
     await importer.flush()
     t.same(await faultsOf(pool), [])
-    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from articles')
     t.equal(counts.indexed + counts.known, 750)
-    t.equal(rows[0]!.n, 750 - again)
+    t.equal(await countOf(pool, 'select count(*)::int from articles'), 750 - again)
   })
 }
 

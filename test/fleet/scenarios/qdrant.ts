@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
+import { countOf } from '../../../shared/postgres/pool.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { until } from '../../fleet.ts'
 import { createWorld, query, served, type World } from '../../semantic/world.ts'
@@ -133,12 +134,8 @@ async function loseOne(
   figure(`${host.name}: all copies active after its return`, since(booted))
 }
 
-async function embeddedOf({ pool }: World): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
-    'select count(*)::int as n from embeddings where embedded_at is not null',
-  )
-  return rows[0]?.n ?? 0
-}
+const embeddedOf = ({ pool }: World) =>
+  countOf(pool, 'select count(*)::int from embeddings where embedded_at is not null')
 
 /** Every article must be on every copy of its shard. */
 async function compare(
