@@ -97,7 +97,8 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
      texts as (
        insert into article_texts (seq, title, url)
        select seq, 'Generated article ' || seq, 'https://generated.example/' || seq from given),
-     promises as (insert into embeddings (seq, due_at, embedded_at) select seq, at, now() from given)
+     promises as (insert into embeddings (seq, due_at, embedded_at) select seq, at, now() from given),
+     ids as (insert into article_ids (id) select 'generated-' || seq from given)
      insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
      select seq, 'generated-' || seq, at, at, (select min(publisher_no) from publishers), '{}', country, 'nl' from given`,
     [rows, new Date(FIRST_DAY)],
