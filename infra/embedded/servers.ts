@@ -17,9 +17,9 @@ import { createFamily } from './supervision/family.ts'
 import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
 /**
- * `settings` are all that a service needs to use the servers. `supervise` keeps another program running
- * as well, and ends it with the servers, if not before. `lost` resolves when a server is gone and does
- * not come back.
+ * `settings` are all that a service needs to use the servers. `supervise` keeps another program
+ * running as well, and ends it with the servers, if not before. `lost` resolves when a server is
+ * gone and does not come back.
  */
 export type EmbeddedServers = Awaited<ReturnType<typeof startServers>>
 
@@ -74,7 +74,9 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   }
 }
 
-/** The servers that were started, and what ends them; `interrupted` is aborted when they are to end. */
+/**
+ * The servers that were started, and what ends them; `interrupted` is aborted when they are to end.
+ */
 type Running = Awaited<ReturnType<typeof createRunning>>
 
 async function createRunning(path: string, options: ServerOptions) {

@@ -224,8 +224,8 @@ const runningPid = ({ current }: Watched): number | undefined =>
   current?.gone.aborted ? undefined : current?.child.pid
 
 /**
- * One process of a program. `ended` resolves with how it ended, as it stands in sentences: "ended with
- * code 1". `gone` is aborted then. `written` is the text that it has written to the log.
+ * One process of a program. `ended` resolves with how it ended, as it stands in sentences: "ended
+ * with code 1". `gone` is aborted then. `written` is the text that it has written to the log.
  */
 type Launched = ReturnType<typeof launch>
 
