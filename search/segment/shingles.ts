@@ -17,13 +17,16 @@ import type { WordIds } from './word-ids.ts'
 /**
  * A pair in four documents or more, and in this part of them, is a term. So is a pair whose two
  * words would meet in `met` documents by chance: its shared list would leave many candidates open.
- * Segments of former versions stay, so their rule does. Columns tell by which a segment was made.
+ * Segments of former versions stay, so their rules do. Columns tell by which a segment was made.
  */
-const FORMER = { part: 1 / 2_048, met: Infinity, triples: 'frequent' } as const
-const CURRENT = { part: 1 / 8_192, met: 512, triples: 'listed' } as const
+const RULES = [
+  { part: 1 / 2_048, met: Infinity, triples: 'frequent' },
+  { part: 1 / 8_192, met: 512, triples: 'listed' },
+  { part: 1 / 4_096, met: 512, triples: 'frequent' },
+] as const
 
-/** The rule of new segments; 0: that of former versions. */
-export const SHINGLE_RULE = 1
+/** The rule of new segments. */
+export const SHINGLE_RULE = RULES.length - 1
 
 /**
  * A pair in this part of the documents is frequent. Triples of two such pairs that are no terms
@@ -66,7 +69,7 @@ export function addShingles(
   brake: Brake,
   rule = SHINGLE_RULE,
 ): void {
-  const { part, met, triples } = rule === 0 ? FORMER : CURRENT
+  const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
   const places = placesOf(texts, wordIds, brake, part)
   const meets = met === Infinity ? () => false : meetsOften(texts, wordIds, met)
   const pairs = addPairs(dictionary, places, brake, meets)
