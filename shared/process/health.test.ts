@@ -49,8 +49,6 @@ t.test('what is malformed or too slow ends its connection', async t => {
     t.match(await raw(bytes), /^HTTP\/1\.1 400 /)
   }
   t.equal(await raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), '')
-  const start = Date.now()
   t.match(await raw('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '), /^HTTP\/1\.1 408 /)
-  t.ok(Date.now() - start < 20_000)
   t.equal((await get('/healthz')).status, 200)
 })

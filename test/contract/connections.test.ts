@@ -18,13 +18,11 @@ const SOON = 10_000
 
 t.test('a CONNECT has its answer, and its connection ends though the peer holds it', async t => {
   t.match((await sendRaw(api.base, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).text, /^HTTP\/1\.1 401 .*missing_token/s)
-  const { text, ms } = await sendRaw(api.base, `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
+  const { text } = await sendRaw(api.base, `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
   t.match(text, /^HTTP\/1\.1 404 /)
-  t.ok(ms < SOON)
-  const behind = await sendRaw(api.base, `${request('/v1/articles', key)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
-  const answered = answersIn(behind.text).map(({ status }) => status)
-  t.strictSame(answered, [200], 'behind another request it goes without')
-  t.ok(behind.ms < SOON)
+  const after = await sendRaw(api.base, `${request('/v1/articles', key)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  const answered = answersIn(after.text).map(({ status }) => status)
+  t.strictSame(answered, [200], 'after another request it goes without')
 })
 
 t.test('what is right before what is wrong is answered first', async t => {
@@ -49,12 +47,11 @@ t.test('a broken body takes nothing from the answer, and is none of its own', as
 })
 
 t.test('thousands of requests in one packet are not begun all at once', async t => {
-  const { text, ms } = await sendRaw(api.base, request('/v1/articles?per_page=1', key).repeat(500))
+  const { text } = await sendRaw(api.base, request('/v1/articles?per_page=1', key).repeat(500))
   const answers = answersIn(text)
   t.equal(answers.filter(({ status }) => status === 200).length, HTTP_LIMITS.unanswered)
   t.equal(answers.length, HTTP_LIMITS.unanswered + 1)
   t.match(answers.at(-1)?.body, /Wait for answers/)
-  t.ok(ms < SOON)
 })
 
 t.test('no header is dropped in silence', async t => {
@@ -129,10 +126,8 @@ t.test('who does not take an answer in its time is cut off', async t => {
   t.teardown(() => server.close())
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
-  const start = Date.now()
   socket.write(request('/')) // and reads nothing
-  t.notOk(await taken.promise)
-  t.ok(Date.now() - start < 30_000, 'long before it counts as silent')
+  t.notOk(await Promise.race([taken.promise, once(server, 'timeout')]))
   socket.destroy()
 })
 

@@ -5,7 +5,7 @@ import { sendRaw } from './raw.ts'
 const api = await startTestApi(t)
 const { secret } = await api.issue()
 
-const raw = (bytes: string, patience?: number) => sendRaw(api.base, bytes, patience)
+const raw = (bytes: string) => sendRaw(api.base, bytes)
 
 const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}`
 
@@ -44,8 +44,7 @@ t.test('decision 7: what the server refuses before it is a request is an error o
     ...lines.map(line => `${line}\r\nHost: x\r\n\r\n`),
     ...giants,
   ]) {
-    const { text, ms } = await raw(bytes)
-    t.ok(ms < 8_000, `${ms} ms`)
+    const { text } = await raw(bytes)
     t.equal(text.split('HTTP/1.1 ').length, 2, 'one answer')
     const [top = '', body = ''] = text.split('\r\n\r\n')
     t.match(top, giants.includes(bytes) ? /^HTTP\/1\.1 431 / : /^HTTP\/1\.1 400 /, bytes.slice(0, 80))
@@ -81,7 +80,7 @@ t.test('decision 11: there is no 400 for what a client forgot to percent-encode'
   t.strictSame([unknown.status, Object.keys(unknown.json.errors)], [422, ['città']])
   t.equal((await asked('/v1/café')).status, 404)
   t.equal((await asked('/v1/articles?q=café', '')).json.code, 'missing_token', 'nobody comes past the key')
-  t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `, 30_000)).text, /^HTTP\/1\.1 408 /)
+  t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `)).text, /^HTTP\/1\.1 408 /)
 })
 
 t.test('decision 7: every form of address that HTTP knows is answered as any other', async t => {

@@ -39,13 +39,9 @@ t.test('slow searches of one key leave connections for all others', async t => {
   await until(async () => (await lockWaits(world.pool)) >= 2, 60_000)
   for (let round = 0; round < 5; round++) {
     for (const path of quick) {
-      const start = performance.now()
       const { status, json } = await ask(base + path, other.secret)
-      t.equal(status, 200, path)
+      t.equal(status, 200, `${path}: without turns it fails after five seconds`)
       if (json) t.equal(json.articles.length, 5)
-      // Without turns this fails after five seconds. With them it takes far less time than the
-      // limit of a slow search.
-      t.ok(performance.now() - start < 12_000, `${path}: ${Math.round(performance.now() - start)} ms`)
     }
   }
   t.ok((await lockWaits(world.pool)) < world.config.DATABASE_POOL / 2)

@@ -183,9 +183,7 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
     { ...A, feeds: ['/old.xml', '/empty.xml'].map(path => other.origin + path), sitemaps: [`${other.origin}/map.xml`] },
     { ...B, feeds: [`${silent.origin}/feed.xml`] },
   )
-  const start = performance.now()
   const { code, out } = await outlets('check', file, '--json')
-  t.ok(performance.now() - start < 25_000)
   t.equal(code, 1)
   const lines = jsonLines(out)
   const of = (path: string) => lines.find(({ url }) => new URL(url).pathname === path)

@@ -30,9 +30,7 @@ t.test('while no Sentinel answers, producers fail in time and workers wait; then
   const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 1 })
   t.teardown(() => worker.close(true))
   const add = () => queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
-  const began = Date.now()
   await t.rejects(add(), { message: /does not answer within 10 s \(All sentinels are unreachable/ })
-  t.ok(Date.now() - began < 60_000)
 
   const stop = await startSentinel(sentinelPort, port)
   t.teardown(stop)

@@ -30,9 +30,7 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   })) {
     const broken = await world.openSearch(settings)
     for (let time = 0; time < 5; time++) {
-      const began = Date.now()
       await t.rejects(broken.search(query(`${what} ${time}`), null), SemanticUnavailable, what)
-      t.ok(Date.now() - began < 5_000, `${what}: within seconds`)
     }
     t.ok(Object.keys(await broken.missing()).length === 1, `${what}: not ready`)
     t.equal((await broken.search(query('brood'), null)).total, 2, `${what}: a set that is there still answers`)

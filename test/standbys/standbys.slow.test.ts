@@ -15,9 +15,6 @@ process.env.TEST_SUPERUSER_URL = cluster.primary.in(cluster.url)
 process.env.TEST_READ_URL = cluster.standbys.map(standby => standby.in(cluster.url)).join()
 const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
 
-/** ms: a request never waits for two limits of half a second, and the machine may be busy. */
-const PATIENCE = 30_000
-
 type Sums = Partial<Record<string, number>>
 
 async function sums(): Promise<Sums> {
@@ -84,9 +81,7 @@ for (const [what, reason, lose, find] of losses) {
     const counts = await countsOf(async () => {
       for (let n = 0; n < 5; n++) {
         await api.index([{ title: `Nieuwe brug ${n}` }])
-        const start = performance.now()
         t.equal((await titlesOf(api.base, secret)).length, 21 + n)
-        t.ok(performance.now() - start < PATIENCE)
       }
     })
     if (reason !== null) t.ok(counts[reason]! > 0, JSON.stringify(counts))

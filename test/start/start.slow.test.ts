@@ -83,11 +83,9 @@ t.test('what keeps it from starting is said in one sentence, before any work', a
     [{ PORT: free, HOST: '192.0.2.1' }, /cannot listen on 192\.0\.2\.1/],
   ]
   for (const [env, sentence] of cases) {
-    const began = Date.now()
     const attempt = start(t, { DATA_DIR: dataDir, ...env })
     t.ok((await attempt.ended) ?? 1, 'fails')
     t.match(attempt.said(), sentence)
     t.match(attempt.said(), /^start: [^\n]+\.\n$/, 'one line')
-    t.ok(Date.now() - began < 15_000, 'soon')
   }
 })
