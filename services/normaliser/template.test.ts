@@ -1,5 +1,5 @@
 import t from 'tap'
-import { EMPTY_TEMPLATE, learn, lessonOf, partedBy, type Template } from './template.ts'
+import { EMPTY_TEMPLATE, learn, lessonOf, partedBy, type Template, teaches } from './template.ts'
 
 const OFFER = 'Lees elke dag het nieuws uit uw eigen streek, nu een maand lang voor één euro.'
 const page = (n: number, ...more: string[]) => [
@@ -59,4 +59,28 @@ t.test('the same pages in one order teach the same, also by way of the database'
   const texts = pages(60, 0, OFFER)
   const stored: Template = JSON.parse(JSON.stringify(taughtBy(texts.slice(0, 30))))
   t.equal(JSON.stringify(taughtBy(texts.slice(30), stored)), JSON.stringify(taughtBy(texts)))
+})
+
+t.test('how many pages teach, what they leave, and when counts are halved', async t => {
+  const furnitureOf = (template: Template | null) => partedBy(template, page(99, OFFER)).furniture
+  t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(furnitureOf), [[], [], [OFFER]])
+  const mixed = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(10 - holding, 50)])
+  t.same([4, 5].map(mixed).map(furnitureOf), [[], [OFFER]])
+  t.equal(lessonOf(Array.from({ length: 21 }, (_, n) => `Regel ${n}.`)).length, 20, 'both ends')
+  t.equal(taughtBy(pages(63, 0)).pages, 63)
+  const half = taughtBy([...pages(62, 0, OFFER), page(70, 'Een reeks.'), page(71, 'Een reeks.')])
+  t.same([half.pages, Object.values(half.lines)], [32, [31, 1]])
+  const [a, b, again] = [['a'], ['b'], ['a']].map(lessonOf)
+  t.same(Object.keys(taughtBy([['a'], ['b'], ['a']]).lines), [...b!, ...a!], 'the latest line stands last')
+  t.same([again, lessonOf(['De brug.'])], [a, ['lvtg3fk']], 'stored digests stay')
+  const first = [
+    [1n, 63],
+    [1n, 64],
+    [8n, 64],
+    [9n, 99],
+  ] as const
+  t.same(
+    first.map(([pageNo, taught]) => teaches(pageNo, taught)),
+    [true, false, true, false],
+  )
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { stopwatch } from '../../test/turns.ts'
-import { agenciesOf, agencyEvidence } from './agencies.ts'
+import { agenciesOf, agencyEvidence, isOfAgencies } from './agencies.ts'
 
 const text = 'De brug over de Maas blijft een week dicht, zegt de waterdienst.'
 const of = (body: string, authors: string[] = []) => agenciesOf(agencyEvidence({ authors, body }))
@@ -15,6 +15,7 @@ t.test('an agency is told with evidence alone: by-line, dateline, either end', a
     ['LUXEMBURG (dpa/lrs): ', ['dpa']],
     ['Het persbureau Belga (Belga) - ', []],
     ['Die Nachrichtenagentur dpa (dpa) - ', []],
+    ['Agence Belga (Belga) - ', []],
     ['Belga - dat is een persbureau - ', ['Belga']],
     ['De ap (app) - ', []],
     ['Volgens ANP ', []],
@@ -37,9 +38,22 @@ t.test('an agency is told with evidence alone: by-line, dateline, either end', a
     ['de pa', []],
   ] as const) {
     t.same(of(`${text}\n\n${text}\n\n${text}\n\n${end}`), agencies, end)
-    if (end.startsWith('(')) t.same(of(`${text} ${end}`), agencies, `behind a sentence: ${end}`)
+    if (/^[[(]/.test(end)) t.same(of(`${text} ${end}`), agencies, `after a sentence: ${end}`)
   }
-  t.same(of(`ANP\n\n${text}`), ['ANP'])
+  const within = (...paragraphs: string[]) => of([text, text, ...paragraphs].join('\n\n'))
+  t.same([of(`ANP\n\n${text}`), within('ANP')], [['ANP'], ['ANP']])
+  t.same(within(text, 'ANP', text, text, text), [], 'neither of the first two, nor of the last three')
+  t.same(within(`BRUSSEL (Belga) - ${text}`, text, text, text), [], 'a dateline opens an article')
+  t.match(agencyEvidence({ authors: [], body: `BRUSSEL (Belga) - ${text} (ANP)` }), [
+    { agency: 'Belga', signal: 'dateline', words: 'BRUSSEL (Belga) -' },
+    { agency: 'ANP', signal: 'either end', words: '(ANP)' },
+  ])
+  const long = (length: number) => `ANP/${'1'.repeat(length - 4)}`
+  t.same(['ANP', 'Jan', 'red', long(120), long(121)].map(isOfAgencies), [true, false, false, true, false])
+  t.same(
+    [120, 121].map(length => of(text, [long(length)])),
+    [['ANP'], []],
+  )
   t.same(of(`${text}\n\n${'x\n\n'.repeat(9)}ANP\n\n${'x\n\n'.repeat(9)}`), [], 'in the middle')
   for (const [byline, agencies] of [
     ['ANP', ['ANP']],
@@ -50,6 +64,7 @@ t.test('an agency is told with evidence alone: by-line, dateline, either end', a
     ['Agence France-Presse', ['AFP']],
     ['Belga/AFP', ['Belga', 'AFP']],
     ['Pa Salt', []],
+    ['ap', []],
     ['Ats de Vries', []],
     ['Reuters Instituut', []],
   ] as const) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CatalogueError, readCatalogue } from './catalogue.ts'
+import { CatalogueError, readCatalogue, sharedFeedSentence, sharedFeeds } from './catalogue.ts'
 
 const OUTLET = {
   name: 'De Dagkoerier',
@@ -55,6 +55,44 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
   t.same(problems(OUTLET, { ...OUTLET, domain: 'www.dagkoerier.example' }), [
     'dagkoerier.example stands twice; an outlet is known by its domain.',
   ])
+  t.throws(() => readCatalogue('{"outlets": [null]}'), /^outlet 1: must be object/)
+  const many = Array.from({ length: 11 }, () => ({ ...OUTLET, country: 'DE' }))
+  t.throws(() => read(...many), { message: /^(.+\n){10}and 1 more$/ })
+  t.throws(() => read(...many.slice(1)), { message: /^(.+\n){9}.+BE, LU\.$/ })
   t.throws(() => readCatalogue('['), /not JSON/)
   t.throws(() => readCatalogue('[]'), /write \{"outlets"/)
+})
+
+t.test('a field takes its longest value and no longer one; who is untried, or shares a feed, is told', async t => {
+  const list = (length: number) => Array.from({ length }, (_, at) => `http://a.example/${at}`)
+  const hosts = (length: number) => Array.from({ length }, (_, at) => `h${at}.example`)
+  for (const [field, right, wrong] of [
+    ['name', 'a'.repeat(200), 'a'.repeat(201)],
+    ['licence', 'a'.repeat(200), 'a'.repeat(201)],
+    ['domain', 'a'.repeat(253), 'a'.repeat(254)],
+    ['hosts', hosts(50), hosts(51)],
+    ['languages', ['nl'], []],
+    ['feeds', list(200), list(201)],
+    ['sections', list(200), list(201)],
+    ['sections', ['a'.repeat(200)], ['a'.repeat(201)]],
+  ] as const) {
+    t.same(
+      [right, wrong].map(value => problems({ ...OUTLET, [field]: value }).length),
+      [0, 1],
+      field,
+    )
+  }
+  const written = ['B.example', 'www.a.example', OUTLET.domain]
+  const { outlets, notes } = read({ ...OUTLET, feeds: list(1), hosts: written, tried: null })
+  t.same(outlets[0]?.hosts, ['a.example', 'b.example'])
+  t.match(notes, [/^1 outlet is marked as untried/])
+  t.match(
+    read({ ...OUTLET, tried: null }, { ...OUTLET, domain: 'b.example', tried: null }).notes.at(-1),
+    /^2 outlets are/,
+  )
+  t.same(read({ ...OUTLET, feeds: list(1), tried: {} }).notes, [])
+  const feeds = ['c', 'a', 'b'].map(domain => ({ domain, url: `http${domain === 'a' ? 's' : ''}://x.example/f` }))
+  const [shared, ...others] = sharedFeeds([...feeds, { domain: 'a', url: 'http://x.example/g' }])
+  t.same([shared, others], [{ url: 'http://x.example/f', domains: ['a', 'b', 'c'] }, []])
+  t.match(shared && sharedFeedSentence(shared), /^a, b and c name the same feed http:\/\/x\.example\/f:/)
 })
