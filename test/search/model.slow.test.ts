@@ -16,9 +16,12 @@ const IMPORT: Actor = {
  * time.
  */
 const LOST = [28, 29].map(at => [[{ ...IMPORT, meetings: [{ at, act: 'fail over', ms: 3 } as const] }]])
-/** A new primary gives the number of the import's segment to another one. */
+/**
+ * A new primary gives the number of the import's segment to another one. The standby falls behind
+ * after the names have their numbers: with others the segment would be built again.
+ */
 const AGAIN = [
-  [{ ...IMPORT, meetings: [{ at: 2, act: 'behind', ms: 0 } as const, { at: 20, act: 'fail over', ms: 6 } as const] }],
+  [{ ...IMPORT, meetings: [{ at: 20, act: 'behind', ms: 0 } as const, { at: 26, act: 'fail over', ms: 6 } as const] }],
 ]
 /** A new primary gives the numbers of a batch's names to others. */
 const NAMES = (['crawler', 'import'] as const).map(kind => [
