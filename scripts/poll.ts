@@ -128,7 +128,7 @@ interface Output {
  * Truncates the file to the place first. A killed run may have written more, and those articles
  * come again.
  */
-async function openOutput(path: string | null, place: Place): Promise<Output> {
+async function openOutput(path: string | null, place: PollPlace): Promise<Output> {
   let bytes = place.bytes
   if (path === null) {
     return {
@@ -160,7 +160,7 @@ async function openOutput(path: string | null, place: Place): Promise<Output> {
 }
 
 /** Where `npm run poll` stands. */
-interface Place {
+interface PollPlace {
   /** Null before the first answer. */
   state: PollState | null
   /** Bytes written to the output file by then. */
@@ -171,10 +171,10 @@ interface Place {
  * The place kept in a file; a new one when there is none. The package for clients refuses the state
  * of another search, too late for the output file: it would be cut to this place.
  */
-async function readPlace(file: string, query: string): Promise<Place> {
+async function readPlace(file: string, query: string): Promise<PollPlace> {
   const text = await readIfThere(file)
   if (text === null) return { state: null, bytes: 0 }
-  const place: Place = JSON.parse(text)
+  const place: PollPlace = JSON.parse(text)
   const own = place.state?.query
   if (own !== query) {
     throw new Error(
@@ -185,6 +185,6 @@ async function readPlace(file: string, query: string): Promise<Place> {
 }
 
 /** Keeps the place; a crash leaves the old one or the new one. */
-async function keepPlace(file: string, place: Place): Promise<void> {
+async function keepPlace(file: string, place: PollPlace): Promise<void> {
   await writeWhole(file, `${JSON.stringify(place)}\n`, 0o666)
 }

@@ -44,7 +44,7 @@ type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
 type OfServices = Record<Services, number> & { notifier?: number }
 
 /** The fleet at this moment, as Postgres sees it. */
-export interface Running {
+export interface RunningFleet {
   /**
    * Processes that are connected to the database, by service. None: no process of the service
    * runs, or none reaches the database.
@@ -382,7 +382,7 @@ export interface Figures<Time = string> {
   at: string
   service: string
   flow: Flow<Time> | null
-  running: Running | null
+  running: RunningFleet | null
   machines: Machines | null
   /** By name of the queue. */
   queues: Record<string, QueueCounts> | null

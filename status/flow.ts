@@ -1,5 +1,5 @@
 import { readIndexSize } from '../search/indexer.ts'
-import type { Flow, LagHour, QuarantineCount, Quarantined, Running } from '../shared/figures.ts'
+import type { Flow, LagHour, QuarantineCount, Quarantined, RunningFleet } from '../shared/figures.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
@@ -57,8 +57,8 @@ const READ_RUNNING = `
     from pg_stat_activity where datname = current_database()`
 
 /** The fleet at this moment. */
-export async function readRunning(db: Pick<Pool, 'query'>): Promise<Running> {
-  const { rows } = await db.query<Running>({ name: 'status-running', text: READ_RUNNING })
+export async function readRunning(db: Pick<Pool, 'query'>): Promise<RunningFleet> {
+  const { rows } = await db.query<RunningFleet>({ name: 'status-running', text: READ_RUNNING })
   return rows[0]!
 }
 

@@ -31,7 +31,7 @@ export interface PythonEnvironment {
 
 export const pythonOf = ({ folder }: PythonEnvironment): string => join(folder, 'bin', 'python')
 
-interface Running {
+interface Supervision {
   family: Pick<Family, 'adopt' | 'release'>
   signal: AbortSignal
   report: (sentence: string) => void
@@ -43,7 +43,7 @@ interface Running {
  *
  * @throws Problem when it cannot be made: no Python, no venv module, another platform, no network
  */
-export async function makeEnvironment(environment: PythonEnvironment, running: Running): Promise<void> {
+export async function makeEnvironment(environment: PythonEnvironment, running: Supervision): Promise<void> {
   const { folder, requirements, name, instead } = environment
   if (process.platform !== 'linux' || !environment.processors.includes(process.arch))
     throw new Problem(`There is no package of ${name} for ${process.platform} ${process.arch}: ${instead}.`)
@@ -88,7 +88,7 @@ async function build(
   environment: PythonEnvironment,
   wanted: string,
   deadline: number,
-  { family, signal, report }: Running,
+  { family, signal, report }: Supervision,
 ): Promise<void> {
   const { folder, requirements, name, size, instead } = environment
   const aside = `${folder}.new`

@@ -415,7 +415,7 @@ const TAKE_NUMBERS = `
 export const PARTITION_SIZE = 4_194_304n
 
 /** A new partition is made when the newest is this near to full. */
-const AHEAD = 1_048_576n
+const NUMBERS_AHEAD = 1_048_576n
 
 // Any number. The process with this lock makes a partition; the others wait and find it.
 const PARTITION_LOCK = 7_211_004_222n
@@ -426,7 +426,7 @@ const PARTITION_LOCK = 7_211_004_222n
  * which partitions exist.
  */
 export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<bigint> {
-  const needed = (lastSeq + AHEAD) / PARTITION_SIZE
+  const needed = (lastSeq + NUMBERS_AHEAD) / PARTITION_SIZE
   for (let number = lastSeq / PARTITION_SIZE; number <= needed; number++) {
     const name = `articles_p${number}`
     await transaction(pool, async client => {

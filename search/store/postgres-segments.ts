@@ -51,7 +51,7 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 
     readDictionary: (segment, version) => readDictionary(reads, segment, version),
 
-    readAhead: () => reads.newest<SegmentMeta>({ name: 'search-ahead', text: AHEAD }),
+    readAhead: () => reads.newest<SegmentMeta>({ name: 'search-ahead', text: STORED_AHEAD }),
 
     async readColumnsAhead(segmentNo) {
       const statement = { name: 'search-columns-ahead', text: COLUMNS_AHEAD, values: [segmentNo] }
@@ -149,7 +149,7 @@ const META = `
   from segments_version v left join segments s on true
   order by s.first_seq`
 
-const AHEAD = `
+const STORED_AHEAD = `
   select ${SEGMENT_COLUMNS}, kind = 'import' as imported
   from segments_ahead`
 

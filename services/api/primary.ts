@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { registry } from '../../shared/metrics.ts'
 import type { Missing } from '../../shared/process/health.ts'
 import { PROCESS_JOINS, PROCESS_NUMBER } from '../../shared/process/node.ts'
-import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
 
@@ -64,7 +64,7 @@ interface Processes {
  *
  * Shows health and metrics of all. SIGUSR2 replaces the processes one after another.
  */
-export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<Running> {
+export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<RunningService> {
   // With `--inspect`, each process takes a free port.
   cluster.setupPrimary({ exec: MAIN, args: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], inspectPort: 0 })
   const sets = { all: new Set<ApiProcess>(), serving: new Set<ApiProcess>() }

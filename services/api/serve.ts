@@ -13,7 +13,7 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import { joinsOthers, processNumber } from '../../shared/process/node.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
-import type { ProcessContext, Running } from '../../shared/process/service.ts'
+import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
 import { observeArchive } from '../../status/fleet-metrics.ts'
 import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
@@ -37,7 +37,7 @@ import { obeyPrimary } from './worker.ts'
  *
  * @param processes that share the port with this one, itself included
  */
-export async function serve(context: ProcessContext, processes: number): Promise<Running> {
+export async function serve(context: ProcessContext, processes: number): Promise<RunningService> {
   const { config, log } = context
   const tellPrimary = processNumber() === null ? null : obeyPrimary(context)
   const servers = openServers(config, log)
@@ -63,7 +63,7 @@ const LISTEN_WAIT = 1_000
 /** The same for a process that joins others. */
 const JOIN_WAIT = 60_000
 
-export interface RunningApi extends Running {
+export interface RunningApi extends RunningService {
   port: number
   /** Resolves when what searches need has been read ahead. */
   warm: Promise<void>

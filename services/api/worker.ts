@@ -1,7 +1,7 @@
 import { isRecord } from '../../shared/encoding/is-record.ts'
 import { registry } from '../../shared/metrics.ts'
 import type { Missing } from '../../shared/process/health.ts'
-import type { ProcessContext, Running } from '../../shared/process/service.ts'
+import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
 
 /*
  * Messages between the primary and its processes. Both run the same code, so a message is checked
@@ -36,7 +36,7 @@ export const isAnswer = (message: unknown): message is ProcessAnswer => isRecord
 const FAREWELL = 2_000
 
 /** What a process does for its primary, once it runs. */
-interface Served extends Pick<Running, 'missing'> {
+interface Served extends Pick<RunningService, 'missing'> {
   /** Resolves when it has read ahead what searches need. */
   warm: Promise<void>
   /** Closes each connection with its next answer. */

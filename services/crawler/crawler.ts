@@ -2,7 +2,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import { removeOldCounts } from '../../shared/outlets/origins.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
-import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { openWorker } from '../../status/cause-watch.ts'
 import { type Crawl, createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
@@ -17,7 +17,7 @@ import { startDispatcher } from './visits.ts'
  */
 const GRACE = 8_000
 
-export async function startCrawler({ config, log }: ServiceContext): Promise<Running> {
+export async function startCrawler({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, watch } = openWorker('crawler', { config, log })
   const stopping = new AbortController()
   const ending = new AbortController()

@@ -8,7 +8,7 @@ import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 import { isTransient, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { withInHand } from '../../shared/process/ends.ts'
-import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { startBoss } from '../../shared/queues/boss.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
@@ -232,7 +232,7 @@ function observeArticle({ dueAt, ingestedAt }: { dueAt: number; ingestedAt: numb
 
 const VECTOR_TIMEOUT = 15_000
 
-export async function startEmbedder({ config, log }: ServiceContext): Promise<Running> {
+export async function startEmbedder({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, postgres, watch: watchFleet } = openWorker('embedder', { config, log })
   const boss = await startBoss(config.DATABASE_URL, postgres)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)

@@ -12,7 +12,7 @@ import { readStops, stopsInWords } from '../../shared/outlets/stopped-pages.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD, segmentEvents } from '../../shared/postgres/segment-thread.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
-import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
@@ -50,7 +50,7 @@ const GRACE = 10_000
  * Starts to make articles of stored pages. `main.ts` runs it as a service, the benchmark beside a
  * stopwatch.
  */
-export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
+export async function startNormaliser({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, watch } = openWorker('normaliser', { config, log })
   const composer = openComposer(composerOptions(config))
   const indexer = openIndexer(pool, SEGMENT_THREAD, segmentEvents(log))

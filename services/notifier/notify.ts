@@ -6,7 +6,7 @@ import { counter } from '../../shared/metrics.ts'
 import { loadAlertSecrets } from '../../shared/plans/alerts.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
-import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { startBoss } from '../../shared/queues/boss.ts'
 import { ALERTS, DEAD_ALERTS } from '../../shared/queues/queues.ts'
 import { openWorker } from '../../status/cause-watch.ts'
@@ -39,7 +39,7 @@ interface Sender {
  * Sends the messages of alerts. Postgres says what is to be sent; pg-boss repeats what failed,
  * after longer and longer pauses. What was sent and not noted is sent again, under the same id.
  */
-export async function startNotifier({ config, log }: ServiceContext): Promise<Running> {
+export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
   const boss = await startBoss(config.DATABASE_URL, postgres)
   const index = openIndex(pool, { caches: SMALL })

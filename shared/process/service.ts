@@ -28,7 +28,7 @@ export interface ProcessContext extends ServiceContext {
 }
 
 /** A started service. */
-export interface Running {
+export interface RunningService {
   /** Finishes or gives back the work in hand. */
   stop(): Promise<void>
   /** The dependencies that do not answer, with reasons; empty when all do. */
@@ -38,7 +38,7 @@ export interface Running {
 }
 
 /** Imports what a service needs, and returns what starts it. */
-export type LoadService = (config: Config) => Promise<(context: ProcessContext) => Promise<Running>>
+export type LoadService = (config: Config) => Promise<(context: ProcessContext) => Promise<RunningService>>
 
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
@@ -94,7 +94,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
 
 /** The parts of a service that have been started so far. */
 interface Service {
-  running: Running | null
+  running: RunningService | null
   health: HealthServer | null
   isEnding: boolean
 }

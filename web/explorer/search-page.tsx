@@ -169,7 +169,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
       const first = tops.findIndex(top => top >= 0)
-      const place: Place = { address: location.search, shown: shown.current, first, top: tops[first] ?? 0 }
+      const place: ReadingPlace = { address: location.search, shown: shown.current, first, top: tops[first] ?? 0 }
       if (scrollY === 0) sessionStorage.removeItem(PLACE)
       else sessionStorage.setItem(PLACE, JSON.stringify(place))
     }
@@ -189,7 +189,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
   }, [of, articles, next, failure, loadMore])
 }
 
-interface Place {
+interface ReadingPlace {
   address: string
   /** How many articles. */
   shown: number
@@ -201,7 +201,7 @@ interface Place {
 const cards = () => [...document.querySelectorAll('article.card')]
 
 /** Where the reader was, if the page is loaded once more; null: it is opened. */
-function placeBefore(): Place | null {
+function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
   const kept = sessionStorage.getItem(PLACE)
   if (kept === null || !(navigation instanceof PerformanceNavigationTiming) || navigation.type === 'navigate')

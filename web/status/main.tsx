@@ -12,7 +12,7 @@ import {
   pagesAreLate,
   type Quarantined,
   type QueueCounts,
-  type Running,
+  type RunningFleet,
 } from '../../shared/figures.ts'
 import { ago, number, plural, span } from '../../status/words.ts'
 import { Bar, Footer, useNow, useWork } from '../parts/controls.tsx'
@@ -282,13 +282,13 @@ function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step[] {
 
 type Worker = 'crawler' | 'normaliser' | 'embedder'
 
-function stateOf(running: Running | null, name: Worker, late = false): State {
+function stateOf(running: RunningFleet | null, name: Worker, late = false): State {
   if (running === null) return 'unknown'
   if (running.processes[name] === 0) return 'bad'
   return late ? 'warn' : 'good'
 }
 
-const crawler = (running: Running | null, outlets: number | null): Step => ({
+const crawler = (running: RunningFleet | null, outlets: number | null): Step => ({
   name: 'Crawler',
   state: stateOf(running, 'crawler'),
   value: running?.visits ?? null,
@@ -305,7 +305,7 @@ const pages = (flow: Flow<string> | null): Step => ({
   moves: flow !== null && flow.pages.stored > 0,
 })
 
-const normaliser = (flow: Flow<string> | null, running: Running | null): Step => ({
+const normaliser = (flow: Flow<string> | null, running: RunningFleet | null): Step => ({
   name: 'Normaliser',
   state: stateOf(running, 'normaliser', flow !== null && pagesAreLate(flow)),
   value: flow?.pages.stored ?? null,
@@ -332,7 +332,7 @@ function articles(flow: Flow<string> | null, lag: LagHour[] | null): Step {
   }
 }
 
-const embedder = (flow: Flow<string> | null, running: Running | null): Step => ({
+const embedder = (flow: Flow<string> | null, running: RunningFleet | null): Step => ({
   name: 'Embedder',
   state: stateOf(running, 'embedder', flow !== null && embeddingsAreLate(flow)),
   value: flow?.embeddings.due ?? null,
@@ -341,7 +341,7 @@ const embedder = (flow: Flow<string> | null, running: Running | null): Step => (
   moves: flow !== null && flow.embeddings.due > 0,
 })
 
-const vectors = (flow: Flow<string> | null, running: Running | null): Step => ({
+const vectors = (flow: Flow<string> | null, running: RunningFleet | null): Step => ({
   name: 'Vectors',
   value: flow?.embedded ?? null,
   unit: 'embedded',
@@ -349,7 +349,7 @@ const vectors = (flow: Flow<string> | null, running: Running | null): Step => ({
   moves: running !== null && running.requests > 0,
 })
 
-function api(running: Running | null, missing: string[]): Step {
+function api(running: RunningFleet | null, missing: string[]): Step {
   const fine = missing.length === 0 ? 'good' : 'warn'
   return {
     name: 'API',

@@ -32,13 +32,13 @@ const MOST = 999
 const AT_ONCE = 8
 
 /** A place in the order of ingestion. New to it is what is numbered above it and not older. */
-export interface Place {
+export interface IngestionPlace {
   seq: bigint
   at: Date
 }
 
 /** The place of this moment, with the state of the index. */
-export async function readPlace(db: Queryable): Promise<Place & { state: IndexState }> {
+export async function readPlace(db: Queryable): Promise<IngestionPlace & { state: IndexState }> {
   const { rows } = await db.query<IndexState & { at: Date }>(PLACE)
   const { at, ...state } = rows[0]!
   return { seq: state.lastSeq, at, state }
@@ -50,7 +50,7 @@ const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.t
  * What finds the articles of a kept search that are new to a place.
  * @throws ApiError when the plan does not cover the search, or it goes by meaning
  */
-export function newOf(search: string, place: Place, plan: Plan): Matched {
+export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
   const request = readSearch(search, 'feed')
   if (request.question.search === 'semantic') throw new ApiError('invalid_request', { message: BY_MEANING })
   const filter = filterOf(plannedOf(request, plan))
@@ -81,7 +81,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
   // Most searches have the mark of the same visit, and each signature is work.
-  const places = new Map<unknown, Place | null>()
+  const places = new Map<unknown, IngestionPlace | null>()
   for (const mark of new Set(Object.values(marks))) {
     if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))
   }
@@ -131,7 +131,7 @@ interface Asked {
 function readAsked(
   marks: Record<string, unknown>,
   kept: ReadonlyMap<string, KeptSearch>,
-  places: ReadonlyMap<unknown, Place | null>,
+  places: ReadonlyMap<unknown, IngestionPlace | null>,
   plan: Plan,
 ): Asked[] {
   const problems: string[] = []
@@ -151,7 +151,7 @@ function readOne(
   id: string,
   mark: unknown,
   search: string | undefined,
-  places: ReadonlyMap<unknown, Place | null>,
+  places: ReadonlyMap<unknown, IngestionPlace | null>,
   plan: Plan,
 ): Asked | string {
   if (search === undefined) return `This key keeps no search "${id.slice(0, 40)}".`
@@ -167,7 +167,7 @@ function readOne(
   }
 }
 
-const LONG_AGO: Place = { seq: 0n, at: new Date(0) }
+const LONG_AGO: IngestionPlace = { seq: 0n, at: new Date(0) }
 const MOST_PROBLEMS = 50
 
 /*
@@ -176,14 +176,14 @@ const MOST_PROBLEMS = 50
  */
 const bindingOf = (keyId: string) => `mark ${keyId}`
 
-function contentOf({ seq, at }: Place): Buffer {
+function contentOf({ seq, at }: IngestionPlace): Buffer {
   const content = Buffer.alloc(14)
   content.writeBigUInt64BE(seq)
   content.writeIntBE(at.getTime(), 8, 6)
   return content
 }
 
-function readMark(secret: CursorSecret, keyId: string, text: string): Place | null {
+function readMark(secret: CursorSecret, keyId: string, text: string): IngestionPlace | null {
   const content = opened(secret, bindingOf(keyId), text)
   return content && { seq: content.readBigUInt64BE(), at: new Date(content.readIntBE(8, 6)) }
 }

@@ -7,7 +7,7 @@ import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { ApiError } from '../contract/errors.ts'
-import { newOf, type Place, readPlace } from './new.ts'
+import { type IngestionPlace, newOf, readPlace } from './new.ts'
 
 /** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
 const TICK = 3_000
@@ -21,7 +21,7 @@ const PAUSE = 15_000
 const CLAIM = 60_000
 
 /** An alert that is due, with what it takes to look what is new to it. */
-interface Due extends Omit<AlertTerms, 'to'>, Place, PlanRow {
+interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   alertId: string
   search: string
   revoked: boolean
@@ -117,7 +117,7 @@ const WRITE = `
  * Writes the message, or moves the place where nothing is new. At once, what one message does not
  * hold comes with the next; a digest only counts it.
  */
-async function write(pool: Pool, due: Due, now: Place, looked: bigint[], hasMore: boolean): Promise<void> {
+async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[], hasMore: boolean): Promise<void> {
   const once = await eachTextOnce(pool, due.alertId, looked)
   const told = once.slice(0, MOST)
   const rest = once.length - told.length + Number(hasMore)

@@ -30,7 +30,7 @@ const STATEMENT_TIMEOUT = 5_000
 /** Opens a server that follows the primary. */
 export function openStandby(url: string, connections: number, history: History, log: Logger) {
   const name = new URL(url).host
-  const sightings = createSightings(history)
+  const looks = createLooks(history)
   const outage = createOutageLog(
     log,
     `standby ${name} does not answer; the other servers are read`,
@@ -44,7 +44,7 @@ export function openStandby(url: string, connections: number, history: History, 
       statementTimeout: STATEMENT_TIMEOUT,
       settings: SEARCH_SETTINGS,
     })
-  const pool = createRestingPool({ open, look: sightings.look, limit: LIMIT, outage })
+  const pool = createRestingPool({ open, look: looks.look, limit: LIMIT, outage })
   let underWay = 0
   let answeredAt = 0
   let foreignUntil = 0
@@ -70,7 +70,7 @@ export function openStandby(url: string, connections: number, history: History, 
       }, LIMIT)
       underWay++
       try {
-        const answer = await pool.run(own, client => ask(sightings, client, statement, needed, isWhole))
+        const answer = await pool.run(own, client => ask(looks, client, statement, needed, isWhole))
         answeredAt = performance.now()
         const isForeign = 'refusal' in answer && answer.refusal === 'foreign' && history.current() !== null
         if (isForeign) foreignUntil = answeredAt + FOREIGN_REST
@@ -90,17 +90,17 @@ export function openStandby(url: string, connections: number, history: History, 
 }
 
 async function ask<Row>(
-  sightings: Sightings,
+  looks: Looks,
   client: Client,
   statement: Statement,
   needed: NeededState,
   isWhole: IsWhole<Row> = () => true,
 ): Promise<Reply<Row>> {
-  const refusal = await sightings.refusalOf(client, needed)
+  const refusal = await looks.refusalOf(client, needed)
   if (refusal !== null) return { refusal }
   const { rows } = await client.query(statement)
   if (isWhole(rows)) return { rows }
-  sightings.forget(client)
+  looks.forget(client)
   return { refusal: 'ahead' }
 }
 
@@ -114,9 +114,9 @@ const isConflict = (error: unknown) => error instanceof Error && 'code' in error
  */
 type Refusal = 'behind' | 'ahead' | 'foreign' | 'timeout' | 'error'
 
-type Sightings = ReturnType<typeof createSightings>
+type Looks = ReturnType<typeof createLooks>
 
-interface Sighting {
+interface Look {
   state: IndexState
   history: KnownHistory
 }
@@ -129,10 +129,10 @@ const QUIET = 20
 /**
  * The newest state that each connection to a standby was seen to hold. A connection belongs to one
  * run of one server, whatever stands behind its address, and the state of a running server only
- * advances. So a sighting holds for as long as its connection.
+ * advances. So a look holds for as long as its connection.
  */
-function createSightings(history: History) {
-  const sightings = new WeakMap<ClientBase, Sighting>()
+function createLooks(history: History) {
+  const looks = new WeakMap<ClientBase, Look>()
   let inVain = { refusal: 'behind' as Refusal, until: 0 }
 
   async function look(client: ClientBase): Promise<Refusal | null> {
@@ -142,16 +142,16 @@ function createSightings(history: History) {
     const row = rows[0]
     const holds = row?.follows === true && row.secret?.equals(known.secret) === true
     if (!holds) return 'foreign'
-    sightings.set(client, { state: row, history: known })
+    looks.set(client, { state: row, history: known })
     return null
   }
   function compare(client: ClientBase, needed: NeededState): Refusal | null {
-    const seen = sightings.get(client)
+    const seen = looks.get(client)
     if (seen === undefined || seen.history !== history.current()) return 'behind'
     return refusalOf(seen.state, needed)
   }
   return {
-    /** Whether a connection holds a state; looks again where its last sighting does not show it. */
+    /** Whether a connection holds a state; looks again where its last look does not show it. */
     async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
       const first = compare(client, needed)
       if (first !== 'behind') return first
@@ -162,8 +162,8 @@ function createSightings(history: History) {
     },
     /** Looks at the server once. */
     look,
-    /** The server has moved on since its last sighting. */
-    forget: (client: ClientBase) => void sightings.delete(client),
+    /** The server has moved on since its last look. */
+    forget: (client: ClientBase) => void looks.delete(client),
   }
 }
 

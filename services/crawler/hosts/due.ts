@@ -8,7 +8,7 @@ import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts
 /**
  * ms before a host is free at which it may be visited: the visit waits for the rest of the pause.
  */
-const AHEAD = 300
+const VISIT_AHEAD = 300
 /**
  * Due hosts of one outlet that are read. More than it may have visited at a time, because some
  * sites are busy.
@@ -105,7 +105,7 @@ async function readDueHosts(client: Client, { pages, held }: ClaimOptions): Prom
                      where f.host = placed.host and f.active and o.active) as catalogued
        from placed left join outlet_loads l using (outlet_no)
       where place <= $5 order by place, since`,
-    [pages, [...held.pages], [...held.feeds], AHEAD, HOSTS_OF_AN_OUTLET],
+    [pages, [...held.pages], [...held.feeds], VISIT_AHEAD, HOSTS_OF_AN_OUTLET],
   )
   return rows
 }
@@ -287,7 +287,7 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 }
 
 /**
- * The oldest due page of the outlet whose turn it is: the one behind the outlet that was served
+ * The oldest due page of the outlet whose turn it is: the one after the outlet that was served
  * last. A visit begins by lot: where the host wants long pauses, it fetches only one page, and the
  * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
  */

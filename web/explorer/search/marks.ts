@@ -46,15 +46,15 @@ function wantedOf(match: Exclude<Match, { kind: 'all' }>, words: ReadonlySet<str
   return [...forms, ...leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'phrase' ? [leaf.words] : []))]
 }
 
-interface Place {
+interface Span {
   start: number
   end: number
 }
 type Runs = ReturnType<typeof wordRuns>
 
 /** Runs of words that are one of the phrases; those that overlap are one place. */
-function phrases(runs: Runs, wanted: string[][]): Place[] {
-  const places: Place[] = []
+function phrases(runs: Runs, wanted: string[][]): Span[] {
+  const places: Span[] = []
   runs.forEach((run, at) => {
     const length = Math.max(
       0,
