@@ -15,7 +15,7 @@ export interface Search {
 export interface QueryClass {
   name: string
   queries: Search[]
-  /** Whether to measure a page far behind the first. */
+  /** Whether to measure a page far after the first. */
   deep: boolean
 }
 

@@ -47,7 +47,7 @@ function furnitureCount(template: Template): number {
 }
 
 /**
- * Paragraphs at either end of a text that teach: furniture stands before and behind the article.
+ * Paragraphs at either end of a text that teach: furniture stands before and after the article.
  */
 const AT_BEGINNING = 8
 const AT_END = 12

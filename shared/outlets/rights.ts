@@ -241,11 +241,11 @@ const MOST_SEEN = 20
 
 interface Rule {
   name: string
-  /** Behind the colon; empty without one. */
+  /** After the colon; empty without one. */
   value: string
 }
 
-/** Rules with a value behind a colon. Any other word before a colon is the name of an agent. */
+/** Rules with a value after a colon. Any other word before a colon is the name of an agent. */
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
 const DIRECTIVES = new Set([...VALUED, ...'noindex none nosnippet noarchive nofollow index follow all'.split(' ')])
 /** The first half of a date that a comma divides: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */

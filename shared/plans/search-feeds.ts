@@ -230,7 +230,7 @@ interface FoundRow extends PlanRow, QuotaMonth {
   feed_revoked_at: Date | null
 }
 
-/** The feed behind the token of an address, with what stood beside it; null when it is unknown. */
+/** The feed of the token of an address, with what stood beside it; null when it is unknown. */
 export async function findFeed<State>(
   db: Queryable,
   token: string,

@@ -181,7 +181,7 @@ t.test('matches cost what a search costs, and the texts of a page have a bound t
   const whole = await api.ask(limited, path)
   t.equal(whole.headers.get('x-quota-remaining'), '2')
   const places = whole.json.data.map((one: { places: number | null }) => one.places)
-  t.same(places, [...Array(5).fill(20_000), null], 'the sixth begins behind a million characters')
+  t.same(places, [...Array(5).fill(20_000), null], 'the sixth begins after a million characters')
   t.match((await api.ask(limited, `${path.replace('brug', 'woord')}&per_page=1`)).json.data, [
     { places: 16_666, first: 0.5 },
   ])

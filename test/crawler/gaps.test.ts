@@ -211,7 +211,7 @@ t.test('one gap has each page read once, also where pages lead in a circle', asy
   site.on('/circle.xml?page=3', atom([], 'next', '/circle.xml?page=2'))
   site.on('/circle.xml', atom(['/d', '/c'], 'next', '/circle.xml?page=2'))
   for (let n = 0; n < 3; n += 1) await poll()
-  t.same(await gaps(), [1], 'nothing behind the circle can close it')
+  t.same(await gaps(), [1], 'nothing after the circle can close it')
   t.equal(site.to('/circle.xml?page=2').length, 1)
   t.equal(site.to('/circle.xml?page=3').length, 1)
 

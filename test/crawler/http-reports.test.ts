@@ -7,7 +7,7 @@ import { reply, tagged } from './site.ts'
 
 /*
  * Public reports of people who read feeds and pages over HTTP, tried through the crawler with
- * answers of our own. Five of 23 went wrong when they were first tried, at a6c0661d: bytes behind a
+ * answers of our own. Five of 23 went wrong when they were first tried, at a6c0661d: bytes after a
  * gzip stream, labels br and deflate on what is not compressed, and the 304 that nobody asked for.
  */
 
@@ -36,9 +36,9 @@ const gzipped = (...parts: (string | Buffer)[]) =>
 const deflated = (bytes: Buffer) => packed('deflate', bytes)
 
 const REPORTS: Report[] = [
-  ['nodejs/node#7502, curl/curl#3796', 'bytes behind a gzip stream', PAGE, gzipped(PAGE, JUNK)],
+  ['nodejs/node#7502, curl/curl#3796', 'bytes after a gzip stream', PAGE, gzipped(PAGE, JUNK)],
   ['urllib3/urllib3#1289, oven-sh/bun#33708', 'a gzip body of two members', PAGE, gzipped(...HALVES)],
-  ['urllib3/urllib3#5271', 'bytes behind the second of two members', PAGE, gzipped(...HALVES, JUNK)],
+  ['urllib3/urllib3#5271', 'bytes after the second of two members', PAGE, gzipped(...HALVES, JUNK)],
   [
     'curl/curl#2368, curl/curl#8928, danmactough/node-feedparser#277',
     'labelled gzip, never compressed',

@@ -106,7 +106,7 @@ t.test('a body cut short is never taken for a whole one', async t => {
   t.match(await failing(origin), /^(cut|connection|protocol)$/, 'shorter than its Content-Length')
 })
 
-t.test('a body with trailers behind it is read to its end', async t => {
+t.test('a body with trailers after it is read to its end', async t => {
   const origin = await speak(t, stream => {
     stream.respond({ ':status': 200 }, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'x-checksum': '1' }))

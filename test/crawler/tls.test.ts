@@ -39,7 +39,7 @@ async function crawlOf(origin: string): Promise<{ error: string | null; pages: s
 /**
  * A site with a feed that names one page.
  *
- * @param chain the certificates that the server sends behind its own
+ * @param chain the certificates that the server sends after its own
  */
 async function krant(t: Test, own: Certified, chain: Certified[] = [], options: ServerOptions = {}, address?: string) {
   const cert = [own, ...chain].map(({ certificate }) => certificate).join('')

@@ -51,10 +51,10 @@ export function commentLines(file: string): Line[] {
   return comment === undefined ? [] : linesOf(read(file)).filter(({ text }) => comment.test(text))
 }
 
-/** A comment behind code. */
+/** A comment after code. */
 const BEHIND_CODE = / (?:\/\/|--|#) (.*)$/
 
-/** All comments of a program, those behind code too. */
+/** All comments of a program, those after code too. */
 export function comments(file: string): string {
   const comment = commentOf(file)
   if (comment === undefined) return ''

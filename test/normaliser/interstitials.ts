@@ -118,7 +118,7 @@ const errors: [name: string, title: string, text: string][] = [
   ['en, by region', 'The Courier', 'This content is not available in your region.'],
   ['a status in the title', '404', 'Oeps.'],
   ['a server’s message', '502 Bad Gateway', 'nginx'],
-  ['a status behind words', 'Fout 404 | De Dagkoerier', 'Wat u zoekt, is er niet.'],
+  ['a status after words', 'Fout 404 | De Dagkoerier', 'Wat u zoekt, is er niet.'],
   [
     'maintenance',
     'Onderhoud',

@@ -5,7 +5,7 @@ import { articlePage, REPEATED, settle, storePages } from './stored.ts'
 
 const { database, fleet } = await startFleet(t, { NORMALISE_THREADS: '1' })
 
-/** Pages of a series, each with a text of its own and the same sentence behind it. */
+/** Pages of a series, each with a text of its own and the same sentence after it. */
 const series = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => {
     const title = `Gemeente opent zwembad nummer ${from + at}`

@@ -47,7 +47,7 @@ const REPORTS: Record<string, Report> = {
     head: '<meta name="author" content="CNN Wire">',
     expected: { authors: [] },
   },
-  'flairNLP/fundus#684: a place behind the name and a zero-width space': {
+  'flairNLP/fundus#684: a place after the name and a zero-width space': {
     data: { author: { '@type': 'Person', name: 'Jordi Pons \u200bBarcelona' } },
     expected: { authors: ['Jordi Pons'] },
   },

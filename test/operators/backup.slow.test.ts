@@ -271,7 +271,7 @@ t.test('a restore that is killed or interrupted changes nothing', async t => {
   await target.query('drop event trigger held')
 })
 
-t.test('after a restore that was killed behind its load, no cursor of before is read', async t => {
+t.test('after a restore that was killed after its load, no cursor of before is read', async t => {
   const secretOf = async (name: 'cursor') => {
     const pool = createPool(target.url, 'api', () => {})
     return loadSharedSecret(pool, name).finally(() => pool.end())
@@ -328,7 +328,7 @@ t.test('after a restore that was killed behind its load, no cursor of before is 
   t.strictSame(await bounds(), bound, 'also when somebody goes on with what the database holds')
 })
 
-t.test('a service that connects behind the first look stops a restore', async t => {
+t.test('a service that connects after the first look stops a restore', async t => {
   await target.query(
     `create event trigger held on ddl_command_start when tag in ('CREATE SCHEMA') execute function held.wait()`,
   )

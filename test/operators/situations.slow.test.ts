@@ -30,7 +30,7 @@ async function extract(lines: object[]): Promise<Record<string, unknown>[]> {
 /** A field of articles, or a place of rows. */
 const column = (rows: readonly object[], key: string | number) => rows.map(row => Reflect.get(row, key))
 
-t.test('a stated time zone counts: names, offsets behind a name, a minus sign of typographers', async t => {
+t.test('a stated time zone counts: names, offsets after a name, a minus sign of typographers', async t => {
   const dates = [
     ['Wed, 25 Nov 2026 04:00:00 America/New_York', '2026-11-25T09:00:00.000Z'],
     ['2026-11-24T10:15:00[Europe/London]', '2026-11-24T10:15:00.000Z'],

@@ -119,7 +119,7 @@ t.test('a query that is asked again is matched only where its page comes from', 
   }
 
   // Articles without a date belong to no range of dates, and to all of history. Their segment has
-  // others too, and lies behind the page.
+  // others too, and lies after the page.
   const undated = articles(160, 8, minute(0)).map(article => ({ ...article, publishedAt: null }))
   await index.add([...undated, ...articles(168, 8, minute(1)), ...articles(176, 16, minute(200))])
   await makeSegments(index.pool, { flushed: MINOR, merged: MINOR })

@@ -267,7 +267,7 @@ if (browserPath === undefined) {
     await page.getByText('No bar does not mean no news').waitFor()
     await page.getByText('These figures as a table').click()
     const rows = await page.locator('.figures tbody tr').allInnerTexts()
-    t.equal(rows.length, 8, 'the gaps behind the last article stay in view')
+    t.equal(rows.length, 8, 'the gaps after the last article stay in view')
     t.match(rows[1], /5\s+we have 312 of 318 that De Gatenkrant named$/)
     t.match(rows[2], /2\s+we have 2 of 9 that De Gatenkrant named$/)
     t.match(rows[4], /0\s+outlets that could not be read: 1$/)

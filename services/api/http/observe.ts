@@ -127,7 +127,7 @@ export function requestId(header: string | undefined): string {
 }
 
 /**
- * A path without secrets: all behind `/feeds/` and the links of mails, in whatever spelling, and
+ * A path without secrets: all after `/feeds/` and the links of mails, in whatever spelling, and
  * each key or token that somebody wrote into a path.
  */
 const withoutSecrets = (path: string): string =>

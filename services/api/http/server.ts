@@ -73,7 +73,7 @@ function answerConnect(limits: HttpLimits, connections: Connections, answer: Req
     socket.setTimeout?.(limits.silenceTimeout, () => socket.destroy())
     const state = connections.get(socket)
     if (state?.ending) return
-    // Node does not put its answer behind those of the requests before it, so it gets none.
+    // Node does not put its answer after those of the requests before it, so it gets none.
     if (state && state.open.size > 0) return endAfterAnswers(socket, state, () => end(socket))
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
@@ -182,7 +182,7 @@ function createConnections(answerTimeout: number) {
   }
 }
 
-/** Node does not tell an answer that waits behind another one that the connection has closed. */
+/** Node does not tell an answer that waits after another one that the connection has closed. */
 function leave(response: ServerResponse): void {
   if (response.socket !== null) return
   response.destroy()

@@ -166,7 +166,7 @@ const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null
  * What a poll means for the feed's gaps. Without a next page nothing can close the gap that it
  * found. A gap that was open before keeps its times.
  *
- * @returns `gap`: nothing can close it any more; `open`: `older` and the pages behind it may
+ * @returns `gap`: nothing can close it any more; `open`: `older` and the pages after it may
  */
 async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before: Gap | null, next: string | null) {
   const open = before ?? found

@@ -98,7 +98,7 @@ function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string
     return null
   }
   if (reading.tried < MAX_PARTS) return url
-  // A part without a date is sorted behind the likelier ones in every poll: it is never read, and
+  // A part without a date is sorted after the likelier ones in every poll: it is never read, and
   // need not be waited for.
   if (isExact(part.modified)) reading.result.whole = false
   return null

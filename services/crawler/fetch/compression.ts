@@ -108,7 +108,7 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
   }
 }
 
-/** Whether bytes behind a gzip stream begin no other one. Browsers and curl ignore them. */
+/** Whether bytes after a gzip stream begin no other one. Browsers and curl ignore them. */
 const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
 
 /** The text of the gzip members (RFC 1952 §2.2) at the beginning of a body. */
@@ -134,7 +134,7 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 /** Each costs a stream of its own, however short it is. */
 const MOST_MEMBERS = 1_000
-/** Bytes behind the data of a member: its checksum and length. */
+/** Bytes after the data of a member: its checksum and length. */
 const TRAILER = 8
 
 /** The length of a member's header: ten bytes, and the fields that its flags tell. */

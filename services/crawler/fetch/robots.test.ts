@@ -72,7 +72,7 @@ t.test('of what a file states of uses, our group and the longest path count, and
   t.equal(readRobots('User-agent: *\nContent-Signal: search=no\n'.repeat(5_000), 'x').stated.length, 100)
 })
 
-t.test('an agent that is named with anything behind it is meant, and so are several in a line', async t => {
+t.test('an agent that is named with anything after it is meant, and so are several in a line', async t => {
   const names = (written: string, token?: string) => !may(`User-agent: ${written}\nDisallow: /`, '/a', token)
   for (const written of [
     ...['PerscopeBot', 'perscopebot/2.0', 'PerscopeBot*', 'PerscopeBot;', 'PerscopeBot:', '"PerscopeBot"'],

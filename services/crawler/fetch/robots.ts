@@ -92,7 +92,7 @@ export const sitemapsOf = (text: string, base?: string): URL[] =>
 export const isOfNews = ({ pathname }: URL): boolean => /news|nieuws|actu/i.test(pathname)
 
 /**
- * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
+ * Whether a name means a crawler. Anything may stand after the crawler's own name, as a version or
  * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means
  * all crawlers that begin so.
  */

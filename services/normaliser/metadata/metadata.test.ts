@@ -59,7 +59,7 @@ t.test('JSON-LD with the mistakes that templates make', async t => {
     ['in a comment', `<!-- ${good} -->`],
     ['in CDATA', `//<![CDATA[\n${good}\n//]]>`],
     ['in bare CDATA', `<![CDATA[${good}]]>`],
-    ['a semicolon behind', `${good};`],
+    ['a semicolon after', `${good};`],
     ['a comma too many', good.replace(/}$/, ',}')],
     ['a raw line break in a string', good.replace('{', '{"description":"een\nregel\t",')],
     ['an escape that JSON does not know', good.replace('{', `{"description":"c'est \\'la\\'",`)],

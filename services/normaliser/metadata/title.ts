@@ -218,7 +218,7 @@ interface TitleContext {
   own: ReadonlySet<string>
   /**
    * The outlet's domains without their suffixes, folded, in one word. They may be words of a
-   * headline too, so they count only behind it.
+   * headline too, so they count only after it.
    */
   labels: ReadonlySet<string>
   /** Folded names of the sections in which the page stands. */
@@ -241,7 +241,7 @@ interface Cut {
 }
 
 /**
- * Removes what templates put before and behind a headline: the outlet's name, a section, a kicker.
+ * Removes what templates put before and after a headline: the outlet's name, a section, a kicker.
  * "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes inside a headline stay.
  */
 const withoutTemplate = (text: string, context: TitleContext): string =>
@@ -259,7 +259,7 @@ function withoutNames(text: string, context: TitleContext): string {
   return withoutSection(text, null, context)
 }
 
-/** Fewest words of a headline that a section follows behind a dash. */
+/** Fewest words of a headline that a section follows after a dash. */
 const SECTIONED_WORDS = 3
 
 /**
@@ -274,7 +274,7 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
   // A single word between two bars, before the outlet's name, is the section.
   const between = name?.bar === true && last.bar && /^\S+$/.test(ending)
   const rest = text.slice(0, last.at).trim()
-  // Behind a dash it may be a part of a short headline: "Duitsland – Nederland".
+  // After a dash it may be a part of a short headline: "Duitsland – Nederland".
   const certain = last.bar || rest.split(/\s+/).length >= SECTIONED_WORDS
   return between || (certain && sections.has(fold(ending))) ? rest : text.trim()
 }
@@ -286,8 +286,8 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
 function partOfOtherTitle(text: string, { titles }: TitleContext): string {
   const isTitle = (part: string) => /\s/.test(part) && titles.has(fold(part))
   for (const { at, end } of cutsOf(text)) {
-    const [before, behind] = [text.slice(0, at), text.slice(end)]
-    if (isTitle(behind)) return behind.trim()
+    const [before, after] = [text.slice(0, at), text.slice(end)]
+    if (isTitle(after)) return after.trim()
     if (isTitle(before)) return before.trim()
   }
   return text
@@ -297,7 +297,7 @@ const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean => is
 
 const EDITION_WORDS = 4
 
-/** Whether a title ends with the name of a part of the outlet, behind a bar: `| NOS Sport`. */
+/** Whether a title ends with the name of a part of the outlet, after a bar: `| NOS Sport`. */
 function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean {
   const words = fold(text.slice(cut.end)).split(' ')
   if (!cut.bar || words.length < 2 || words.length > EDITION_WORDS) return false

@@ -111,7 +111,7 @@ function innermost(weights: Map<Element, number>, least: number): Element | null
   return found
 }
 
-/** Drops the lines before the first and behind the last sentence: dates, names, buttons. */
+/** Drops the lines before the first and after the last sentence: dates, names, buttons. */
 function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
   const sentences = blocks.map(
     (block, at) => chosen[at] === true && isProse(block) && !isHeading(block) && !isHeadline(block),
@@ -268,7 +268,7 @@ const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join(
 const READ_ALSO = words(any('readAlso'))
 /** The whole heading of a box: one of these, and a word or two. */
 const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
-/** Also advertisements of the outlet's own behind signs: "+++ … newsletter +++". */
+/** Also advertisements of the outlet's own after signs: "+++ … newsletter +++". */
 const OFFER = new RegExp(
   String.raw`^\W*${any('offers')}|^(?:[+>=*#]{2,}|tipp?\b).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',

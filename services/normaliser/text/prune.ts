@@ -167,14 +167,14 @@ export function isSubject(element: Element): boolean {
 }
 
 /**
- * Comments stand behind the article; a section about comments may be its last one only by another
+ * Comments stand after the article; a section about comments may be its last one only by another
  * name.
  */
 function isLastOfComments(element: Element): boolean {
   if (!/comment|rea[ck]ti/i.test(element.attribs.id ?? '')) return false
   const siblings = element.parent?.children ?? []
-  const behind = siblings.slice(siblings.indexOf(element) + 1).filter(isElement)
-  return !behind.some(one => blocksOf(one).some(isProse))
+  const later = siblings.slice(siblings.indexOf(element) + 1).filter(isElement)
+  return !later.some(one => blocksOf(one).some(isProse))
 }
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 

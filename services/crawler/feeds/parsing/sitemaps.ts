@@ -85,7 +85,7 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
 }
 
 /**
- * The other languages of the addresses (`xhtml:link`), behind all addresses of the sitemap. Each
+ * The other languages of the addresses (`xhtml:link`), after all addresses of the sitemap. Each
  * should have a `url` of its own, but some sitemaps list one language and link to the others. Only
  * languages of ours are taken, on the same site. Notes the language of a listed address.
  */
