@@ -52,7 +52,7 @@ const GIVE_UP_MS = 40_000
  * @throws Problem when Postgres cannot run
  */
 export async function startServers(dataDir: DataDirectory, options: ServerOptions) {
-  const running = await createServerGroup(dataDir.path, options)
+  const running = await createGroup(dataDir.path, options)
   try {
     const settings = await startAll(running, options.servers ?? ['postgres', 'qdrant', 'model'])
     const { QDRANT_API_KEY, EMBEDDINGS_API_KEY, ...addresses } = settings
@@ -77,9 +77,9 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
 /**
  * The servers that were started, and what ends them; `interrupted` is aborted when they are to end.
  */
-type ServerGroup = Awaited<ReturnType<typeof createServerGroup>>
+type Group = Awaited<ReturnType<typeof createGroup>>
 
-async function createServerGroup(path: string, options: ServerOptions) {
+async function createGroup(path: string, options: ServerOptions) {
   const { report, throwaway = false } = options
   const interrupted = new AbortController()
   const signal = AbortSignal.any([interrupted.signal, ...(options.signal ? [options.signal] : [])])
@@ -107,10 +107,7 @@ async function createServerGroup(path: string, options: ServerOptions) {
   return { starting, supervised, locks, interrupted, lost }
 }
 
-async function startAll(
-  { starting, interrupted }: ServerGroup,
-  servers: readonly ServerName[],
-): Promise<Addresses & Keys> {
+async function startAll({ starting, interrupted }: Group, servers: readonly ServerName[]): Promise<Addresses & Keys> {
   const { dataDir, report } = starting
   await mkdir(join(dataDir, 'logs'), { recursive: true })
   const ports = await rememberedPorts(dataDir, report)
@@ -136,7 +133,7 @@ const optional = ({ signal, report }: Starting, start: Promise<Addresses & Keys>
     return {}
   })
 
-async function stop({ starting, supervised, locks, interrupted }: ServerGroup): Promise<void> {
+async function stop({ starting, supervised, locks, interrupted }: Group): Promise<void> {
   interrupted.abort(new Problem('The servers were ended.'))
   await Promise.all(supervised.map(server => server.stop()))
   starting.family.disband()

@@ -17,7 +17,7 @@ export type Progress =
 export type Download = ReturnType<typeof startDownload>
 
 /** Where a download stands: all that it needs to go on. */
-interface DownloadPlace extends Seen {
+interface Reached extends Seen {
   /** null: all is written. */
   cursor: string | null
   /** The page at the cursor whose copies are not known yet; it is not asked for again. */
@@ -44,7 +44,7 @@ interface DownloadOptions {
  */
 export function startDownload(options: DownloadOptions) {
   const { sink, tell } = options
-  const place: DownloadPlace = { cursor: '', page: null, written: 0, total: 0, estimate: false }
+  const place: Reached = { cursor: '', page: null, written: 0, total: 0, estimate: false }
   const writing = WRITERS[options.format].open()
   let step = new AbortController()
   let last = Promise.resolve()
@@ -80,7 +80,7 @@ export function startDownload(options: DownloadOptions) {
 const seen = ({ written, total, estimate }: Seen) => ({ written, total, estimate })
 
 /** A page of 100 articles, each with the first article of its text and its agencies. */
-async function askBoth(search: Search, place: DownloadPlace, asking: Asking) {
+async function askBoth(search: Search, place: Reached, asking: Asking) {
   const cursor = place.cursor || null
   if (place.page === null) {
     const answer = await askPage(search, cursor, asking, 100)
@@ -95,12 +95,7 @@ async function askBoth(search: Search, place: DownloadPlace, asking: Asking) {
 }
 
 /** Writes from the place on, to the end or to what is in the way. */
-async function walk(
-  options: DownloadOptions,
-  writing: Writing,
-  place: DownloadPlace,
-  signal: AbortSignal,
-): Promise<void> {
+async function walk(options: DownloadOptions, writing: Writing, place: Reached, signal: AbortSignal): Promise<void> {
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
