@@ -78,7 +78,7 @@ interface Cited {
   rules: number
   countries: Country[]
   since: Date
-  /** null: numbers are others here. Articles after `asOf` do not count then. */
+  /** null: its numbers are not those of this index. Articles after `asOf` do not count then. */
   watermark: bigint | null
   asOf: string
   /** By id. */

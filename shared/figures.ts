@@ -109,7 +109,7 @@ export interface Lag {
 export interface Machines {
   hosts: HostProcesses[] | null
   postgres: PostgresServers | null
-  /** null also without a Qdrant. */
+  /** null: it cannot be read, or there is no Qdrant. */
   vectors: VectorNodes | null
   /** null also with the queues in Postgres. */
   redis: RedisServers | null
@@ -182,7 +182,7 @@ export interface VectorShard {
 
 /** The Redis of the queues, and those that follow it. */
 export interface RedisServers {
-  /** Address of the one we reached. */
+  /** Address of the server that answered. */
   host: string | null
   role: 'master' | 'replica'
   replicas: { host: string; online: boolean; lagBytes: number }[]

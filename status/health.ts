@@ -35,7 +35,9 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   })
 }
 
-/** A smaller share is usual, and so few pages are no evidence. */
+/**
+ * An outlet keeps pages from us when it keeps this share of them, and more than a few: less is usual.
+ */
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3
 

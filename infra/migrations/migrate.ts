@@ -13,7 +13,9 @@ const FOLDER = new URL('./', import.meta.url)
 // Any number. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
 
-/** Longer than the migrations of the libraries take, whose sessions are others. */
+/**
+ * Our session idles while libraries migrate in sessions of their own, which takes less than this.
+ */
 const IDLE = '10min'
 
 /**

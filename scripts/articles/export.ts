@@ -163,7 +163,7 @@ export type FormatName = (typeof FORMATS)[number]
 export function createFormat(name: FormatName, having: Pick<ExportOptions, 'body' | 'copies'>): ExportFormat {
   switch (name) {
     case 'ndjson':
-      // As in CSV. In JSON the values stay the same.
+      // Control characters are escaped, as in CSV; a JSON parser gives the same values back.
       return { add: async lines => printable(`${lines.join('\n')}\n`), end: async () => '' }
     case 'csv':
       return createCsv(columnsWith(having))

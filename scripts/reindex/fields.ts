@@ -67,7 +67,7 @@ export async function reindexVectors(work: Work): Promise<boolean> {
   return done && queueIsShort(pool, 0, say, signal)
 }
 
-/** Resolves when at most so many articles wait for the embedders; false when interrupted. */
+/** Waits until at most `most` articles wait for the embedders; false when interrupted. */
 async function queueIsShort(db: Queryable, most: number, say: (sentence: string) => void, signal: AbortSignal) {
   let lowest = Infinity
   let since = performance.now()

@@ -35,7 +35,7 @@ async function askModel(config: Config): Promise<void> {
   await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
 }
 
-/** ms after which messages that nobody takes count as stalled, for a command that looks once. */
+/** ms between two looks: messages that nobody has taken by the second count as stalled. */
 const LOOK_AGAIN = 10_000
 
 /** Looks once, or twice where messages wait that nobody takes. */

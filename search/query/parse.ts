@@ -35,7 +35,7 @@ export type Leaf = PhraseLeaf | FormsLeaf
 
 export interface Near {
   kind: 'near'
-  /** Of each side, any. */
+  /** The words of either side; one of each must be near the other. */
   sides: [Leaf[], Leaf[]]
   /** Words between. */
   most: number

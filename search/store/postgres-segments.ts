@@ -99,7 +99,7 @@ interface Versioned {
 /**
  * The rows of a statement that must have seen a version.
  *
- * @param version null: of a segment that is read ahead; any version, on the primary
+ * @param version null: any, read on the primary; for a segment that is read ahead
  */
 async function readAt<Row extends Versioned>(reads: IndexReads, statement: Statement, version: bigint | null) {
   if (version === null) return reads.newest<Row>(statement)

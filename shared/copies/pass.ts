@@ -255,7 +255,7 @@ const DUE_AGAIN = `
 const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
   (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
 
-/** Groups of articles that had some before are others now. */
+/** Marks that known groups have changed: whoever keeps them reads them again. */
 const CHANGED = 'update copies_state set changed = version'
 
 /** Groups by other rules are forgotten. Nothing is said of an article until the pass is there. */

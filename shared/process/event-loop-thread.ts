@@ -11,8 +11,8 @@ import { BEAT_MS, type Watch } from './event-loop.ts'
  */
 
 /**
- * The debugger answers at once when the loop is busy with JavaScript, and never when it is inside a
- * system call.
+ * ms in which the debugger must tell the place of the code. It answers at once when the loop is
+ * busy with JavaScript, and never when it is inside a system call.
  */
 const PLACE_MS = 2_000
 /** Calls that are named, the innermost first. */

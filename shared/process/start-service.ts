@@ -2,9 +2,8 @@ import { keepCompiled } from './node.ts'
 import type { LoadService } from './service.ts'
 
 /**
- * Runs a service as `runService` does. Everything else is loaded afterwards, so that its code comes
- * from the compile cache. The files of services name this one alone, because what they import is
- * loaded before the cache is open.
+ * Opens the compile cache, and then loads and runs a service as `runService` does. The main file of
+ * a service imports this file alone: what it imports is loaded before the cache is open.
  *
  * @param load imports what the service needs, and returns what starts it
  */

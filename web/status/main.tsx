@@ -258,7 +258,7 @@ type State = 'good' | 'warn' | 'bad' | 'unknown'
 /** A service or a store on the way of an article. */
 interface Step {
   name: string
-  /** A store has none of its own. */
+  /** Of a service; absent: a store. */
   state?: State
   /** null: not known. */
   value: number | null

@@ -71,9 +71,9 @@ const STRANGER_PATIENCE = 2_000
 
 /**
  * Permits for the statements of requests whose key or token this process has not admitted lately.
- * Anybody can send thousands of them at once. Together they take a quarter of the connections, and
- * one address takes two of these, or fewer, for each of three: keys, locks and failures. None waits
- * longer than two seconds.
+ * Anybody can send thousands of them at once. Together they take a quarter of the connections. One
+ * address takes at most two connections to look for keys, two for locks and two for failures. None
+ * waits longer than two seconds.
  */
 export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_POOL'>): Permits {
   const limits = { waiting: WAITING, patience: STRANGER_PATIENCE }

@@ -39,7 +39,7 @@ export interface Tool {
   answer(rawQuery: string, ask: Ask): Promise<{ structured: object; text: string }>
 }
 
-/** Answers as far as they are told in words. */
+/** The members of answers that are told in words. */
 type Count = { key: string; count: number; parts?: { data: Count[] } }
 type Counts = { total: number; by: string; data: Count[] }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }

@@ -158,7 +158,7 @@ async function copiesOf(
   })
 }
 
-// $1 seqs. Those that are reserved take no part. Indexes: the primary keys.
+// $1 seqs. Articles whose rights forbid text mining are left out. Indexes: the primary keys.
 const ALONE = `
   select seq, agencies from article_texts join articles using (seq) left join article_rights r using (id)
    where seq = any ($1::bigint[]) and agencies is not null and r.vector is not false`

@@ -27,7 +27,7 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
       ? await door(
           hashSecret(token),
           () => address,
-          // Thousands of requests with one token would take all connections.
+          // Requests with one token wait for each other: thousands would take all connections.
           () => permits.take(`token ${token}`, () => findFeed<IndexState>(db, token, INDEX_STATE)),
         ).catch(refuseStranger)
       : null

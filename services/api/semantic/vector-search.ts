@@ -187,8 +187,8 @@ type FindServing = (fresh?: number) => Promise<ServingCollection | null>
 
 function openServing(config: Config, pool: Pool, options: EmbeddingOptions): FindServing {
   let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
-  // Kept while it cannot be read again: its circuit and its connections go on as long as it stays
-  // the same.
+  // The collection that was read last. As long as its name stays the same, so do its circuit and
+  // its connections.
   let known: ServingCollection | null = null
 
   async function readServing(): Promise<ServingCollection | null> {

@@ -101,7 +101,7 @@ export async function tdmRulesOf(
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && !isDeepStrictEqual(rules, last))
     asking.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
-  // Counted from when the host may be asked for the page: it may rest for longer than an hour.
+  // Kept from the time when the host may be asked again. It may rest for longer than rules hold.
   await asking.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,

@@ -200,7 +200,7 @@ export const nl = {
     authors: 'auteurs?|auteursnaam|redacteur',
     /** A date. */
     dates: 'datum|tijd',
-    /** The date of a change, or today's. */
+    /** A date with one of these is today's, or that of a change: not of publication. */
     notPublished: 'vandaag',
     /** Navigation, comments, teasers, as `metadata/marks.ts` knows them. */
     asides: 'reacties',
