@@ -3,7 +3,8 @@ import type { LoadService } from './service.ts'
 
 /**
  * Opens the compile cache, and then loads and runs a service as `runService` does. The main file of
- * a service imports this file alone: what it imports is loaded before the cache is open.
+ * a service imports this file alone. Whatever else it imported would be loaded before the cache is
+ * open, and compiled at each start.
  *
  * @param load imports what the service needs, and returns what starts it
  */
