@@ -141,7 +141,7 @@ export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
   segments: number
   covered: bigint
-  /** The archive index matches the articles up to this `seq`, segments the others; 0: none. */
+  /** Another index matches the articles up to this `seq`, segments the others; 0: none. */
   elsewhere: bigint
   /** In-memory segments: articles that have no stored segment yet. */
   memory: { articles: number; segments: number; words: number }

@@ -36,8 +36,8 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
 }
 
 /**
- * An outlet keeps pages from us when it keeps this share of them, and more than a few. Less is
- * usual.
+ * An outlet keeps pages from us when it keeps more than this share of them, and not one or two
+ * alone. Less is usual.
  */
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3

@@ -237,7 +237,7 @@ export function statedOf(stated: Statement[], url: URL): string[] {
 /** Only `Content-Signal` writes whole words. */
 const SIGNAL = /=\s*(?:yes|no)\b/
 
-/** What the last robots.txt that was read of a host states beside its rules. */
+/** What we read last in the robots.txt of a host, beside its rules. */
 export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
   const { rows } = await db.query<{ robots: string | null }>('select robots from hosts where host = $1', [host])
   const lines = (rows[0]?.robots ?? '').split('\n').filter(line => line.startsWith('='))

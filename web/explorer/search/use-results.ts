@@ -107,7 +107,7 @@ export async function tryKey(
   if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
   if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')
     return { kind: 'fails', code }
-  // What was refused is the search, not the key. The page says why.
+  // The API refuses the search, not the key. The page says why.
   return { kind: 'works', first: null }
 }
 
