@@ -51,7 +51,7 @@ export interface ApiProcess {
 /**
  * Works with an API.
  *
- * @param database address of the archive
+ * @param database address of the corpus
  * @param options.processes that share the port
  * @param options.env settings beside those that every bench has
  */

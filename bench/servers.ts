@@ -19,7 +19,7 @@ export interface Bench {
 /**
  * Runs a bench on servers of its own, which end with it.
  *
- * @param folder of their data, below DATA_DIR; benches of one folder share archives
+ * @param folder of their data, below DATA_DIR; benches of one folder share corpora
  * @param only the servers to start; absent: all, and the bench ends where one cannot run
  */
 export async function withServers<T>(

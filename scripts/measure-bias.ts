@@ -23,17 +23,17 @@ await runCommand(
       'of the sample outlets, or of the newest articles of the index. Services subtract those in shared/embeddings/bias from',
       'every vector. Copy FILE there when it serves you; `npm run reembed -- --all` then makes the vectors again.',
     ].join('\n'),
-    usage: ['--write FILE [--archive]'],
+    usage: ['--write FILE [--stored]'],
     options: {
       write: { value: 'FILE', about: 'where the means are written' },
-      archive: { about: `the newest ${ARTICLES} articles of each language in place of the sample` },
+      stored: { about: `the newest ${ARTICLES} articles of each language in place of the sample` },
     },
     needs: ['EMBEDDINGS_URL'],
   },
   async ({ config, options, say, signal, openPool }) => {
     const { write } = options
     if (typeof write !== 'string') throw new UsageError('Name a file: --write FILE.')
-    const pool = options.archive === true ? openPool({ mayBeStandby: true }) : null
+    const pool = options.stored === true ? openPool({ mayBeStandby: true }) : null
     const source = sourceOf(config)
     // Raw vectors: the bias of an earlier measurement must not be subtracted from them.
     const embeddings = openEmbeddings(

@@ -10,17 +10,17 @@ import { type Figures, quantile, quantiles, rounded } from '../figures.ts'
 import { createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { memoryMb, processes } from '../processes.ts'
-import { type BuiltArchive, buildArchive } from '../search/build.ts'
-import { type Archive, createRandom } from '../search/generator.ts'
+import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
+import { createRandom, type GeneratedCorpus } from '../search/generator.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 1_000_000
 /** Articles whose groups are compared with the definition. */
 const SAMPLE = 2_000
 const REQUESTS = 300
-/** The archive's five years become half of one: as dense as all outlets of three countries. */
+/** The corpus's five years become half of one: as dense as all outlets of three countries. */
 const DENSER = 10
-/** From here on articles come in no order of dates, as from an old archive. */
+/** From here on articles come in no order of dates, as from old articles. */
 const ORDERED = 0.9
 /** Of the articles, so many have an earlier text. */
 const COPIED = 0.4
@@ -32,8 +32,8 @@ const COPIED = 0.4
  */
 export function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const measure = async (bench: Bench) => {
-    const built = await buildArchive(bench.server, rows ?? ROWS, signal, undefined, edited)
-    const figures: Figures = { rows: built.rows, ...measureComputing(built.archive) }
+    const built = await buildCorpus(bench.server, rows ?? ROWS, signal, undefined, edited)
+    const figures: Figures = { rows: built.rows, ...measureComputing(built.corpus) }
     if (built.seconds !== null) figures.import_per_s = Math.round(built.rows / built.seconds.insert)
     return withDatabase(built.url, async database => {
       Object.assign(figures, await measurePass(bench, built, database), await measureGroups(database))
@@ -43,16 +43,16 @@ export function run({ rows, signal }: BenchOptions): Promise<Figures> {
   return withServers('copies', 'bench-copies', signal, measure, ['postgres'])
 }
 
-/** An archive in which many articles have the text of another, as desks edit it. */
-function edited(archive: Archive, rows: number): Archive {
+/** A corpus in which many articles have the text of another, as desks edit it. */
+function edited(corpus: GeneratedCorpus, rows: number): GeneratedCorpus {
   const ordered = Math.ceil(rows * ORDERED)
-  const dense = (at: number) => new Date(archive.start + Math.floor((at - archive.start) / DENSER))
+  const dense = (at: number) => new Date(corpus.start + Math.floor((at - corpus.start) / DENSER))
   const edit = (article: NewArticle, number: number): NewArticle => {
     const random = createRandom(-1 - number)
     const recent = Math.max(0, number - 1 - random.below(Math.ceil(rows / 36))) // of five days
     const source = number < ordered ? recent : random.below(ordered)
     const isCopy = random.chance(COPIED)
-    const [wire] = isCopy || number >= ordered ? archive.articles(source, source + 1) : [article]
+    const [wire] = isCopy || number >= ordered ? corpus.articles(source, source + 1) : [article]
     const at = number < ordered ? article.publishedAt : wire!.publishedAt
     const dated = { ...article, publishedAt: at && dense(at.getTime()) }
     if (!isCopy || wire?.body == null) return dated
@@ -63,12 +63,12 @@ function edited(archive: Archive, rows: number): Archive {
     const end = own.slice(60, random.below(200))
     return { ...dated, body: [...own.slice(0, random.below(60)), ...kept, ...end].join(' ') }
   }
-  return { ...archive, articles: (from, to) => archive.articles(from, to).map((one, n) => edit(one, from + n)) }
+  return { ...corpus, articles: (from, to) => corpus.articles(from, to).map((one, n) => edit(one, from + n)) }
 }
 
 /** ms of processor time for an article: its sketch, and the agencies that it names. */
-function measureComputing(archive: Archive): Figures {
-  const bodies = archive.articles(0, 4_000).map(({ body }) => body)
+function measureComputing(corpus: GeneratedCorpus): Figures {
+  const bodies = corpus.articles(0, 4_000).map(({ body }) => body)
   const cost = (work: (body: string | null) => unknown) => {
     for (const body of bodies.slice(2_000)) work(body)
     const before = process.cpuUsage()
@@ -80,7 +80,7 @@ function measureComputing(archive: Archive): Figures {
 }
 
 /** An import without a line finds the groups of all that is there. */
-async function measurePass(bench: Bench, { url, rows }: BuiltArchive, database: pg.Client): Promise<Figures> {
+async function measurePass(bench: Bench, { url, rows }: BuiltCorpus, database: pg.Client): Promise<Figures> {
   await database.query('truncate copy_sketches, copies_due')
   await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
   const args = ['--max-semi-space-size=16', new URL('../../scripts/import.ts', import.meta.url).pathname, '-']
@@ -142,7 +142,7 @@ async function measureGroups(database: pg.Client): Promise<Figures> {
 }
 
 /** Whole requests for copies of an article, and for counts of articles and of texts. */
-function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.Client): Promise<Figures> {
+function measureApi(bench: Bench, { url, corpus }: BuiltCorpus, database: pg.Client): Promise<Figures> {
   return withApi(bench, url, {}, async ({ base }) => {
     const client = createClient(base, await benchKey(database, null), 1)
     const { rows } = await database.query<{ id: string }>(
@@ -158,7 +158,7 @@ function measureApi(bench: Bench, { url, archive }: BuiltArchive, database: pg.C
       times[kind].push(performance.now() - start)
     }
     for (const [n, { id }] of rows.entries()) {
-      const { words } = archive.vocabularies[random.one(['nl', 'fr', 'de'] as const)]
+      const { words } = corpus.vocabularies[random.one(['nl', 'fr', 'de'] as const)]
       const q = n % 10 === 0 ? '' : `&q=${words[n % 2 === 0 ? 160 + random.below(80) : 1_200 + random.below(1_800)]}`
       await ask('copies', `copies?id=${id}`)
       const counts = [() => ask('articles', `counts?by=week${q}`), () => ask('texts', `counts?by=week&texts=true${q}`)]

@@ -1,43 +1,43 @@
 import { type Figures, mean, prefixed, rounded, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildArchive, measureSizes } from '../search/build.ts'
+import { buildCorpus, measureSizes } from '../search/build.ts'
 import { measureStart } from '../search/cold.ts'
 import { measureClasses } from '../search/measure.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 10_000_000
-/** The archive beside it has this part of the articles. */
+/** The corpus beside it has this part of the articles. */
 const SMALLER = 10
-/** Words of a body: a tenth of the usual length, so that the archive fits a small disk. */
+/** Words of a body: a tenth of the usual length, so that the corpus fits a small disk. */
 const WORDS = 40
-/** Each archive is measured so often, in turn with the other. */
+/** Each corpus is measured so often, in turn with the other. */
 const ROUNDS = 2
-/** The lists of all queries fit, of the larger archive too. */
+/** The lists of all queries fit, of the larger corpus too. */
 const ENV = { SEARCH_CACHE: '4400MB' }
 
 /**
- * Compares a large archive with one of a tenth of its articles, in turn: time to build, size on
+ * Compares a large corpus with one of a tenth of its articles, in turn: time to build, size on
  * disk, searches in process, and an API process from its start on. Bodies are short, so that the
  * disk holds the large one. The number of documents is what decides the time of a search.
  *
- * @returns figures of both, and `growth_p95`: p95 of the large archive by p95 of the small one
+ * @returns figures of both, and `growth_p95`: p95 of the large corpus by p95 of the small one
  */
 export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const words = options.words ?? WORDS
   const measure = async (servers: Bench): Promise<Figures> => {
-    const small = await buildArchive(servers.server, Math.max(1, Math.round(rows / SMALLER)), signal, words)
-    const large = await buildArchive(servers.server, rows, signal, words)
+    const small = await buildCorpus(servers.server, Math.max(1, Math.round(rows / SMALLER)), signal, words)
+    const large = await buildCorpus(servers.server, rows, signal, words)
     const figures: Figures = { rows, words }
     const rounds: Record<string, Figures[]> = { small: [], large: [] }
-    const archives = Object.entries({ small, large })
-    for (const [name, { url, seconds }] of archives) {
+    const corpora = Object.entries({ small, large })
+    for (const [name, { url, seconds }] of corpora) {
       Object.assign(figures, prefixed(name, await measureSizes(url)))
       if (seconds !== null) figures[`${name}_build_s`] = rounded(seconds.insert + seconds.index)
     }
     for (let round = 1; round <= ROUNDS; round++) {
-      for (const [name, built] of archives) {
-        say(`Round ${round}, the ${name} archive …`)
+      for (const [name, built] of corpora) {
+        say(`Round ${round}, the ${name} corpus …`)
         const bench = { ...servers, ...built }
         rounds[name]!.push({ ...(await measureClasses(bench)), ...(await measureStart(bench, ENV)) })
       }

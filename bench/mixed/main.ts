@@ -10,7 +10,7 @@ import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { type Answer, type Asking, atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
-import { type BuiltArchive, buildArchive } from '../search/build.ts'
+import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
 import { createRandom, type Random } from '../search/generator.ts'
 import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { fillVectors } from '../vectors.ts'
@@ -43,8 +43,8 @@ const MINUTE = 60_000
 export function run(options: BenchOptions): Promise<Figures> {
   return withServers('mixed', 'bench-search', options.signal, async bench => {
     const rows = options.rows ?? ROWS
-    const built = await buildArchive(bench.server, rows, options.signal)
-    say('Copying the archive …')
+    const built = await buildCorpus(bench.server, rows, options.signal)
+    say('Copying the corpus …')
     return inNewDatabase(bench, `${new URL(built.url).pathname.slice(1)}_mixed`, built.url, async url => {
       await addVectors(bench, url, rows)
       const { addresses, settings } = bench.servers
@@ -73,12 +73,12 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   })
 }
 
-async function measure(api: ApiProcess, copy: BuiltArchive, options: BenchOptions): Promise<Figures> {
-  const { url, rows, archive, classes } = copy
+async function measure(api: ApiProcess, copy: BuiltCorpus, options: BenchOptions): Promise<Figures> {
+  const { url, rows, corpus, classes } = copy
   const { rate, signal } = options
   const key = await withDatabase(url, database => benchKey(database, null))
   const searches = classes.flatMap(one => one.queries.map(({ path }) => path))
-  const words = archive.vocabularies.nl.words.slice(200, 5_000)
+  const words = corpus.vocabularies.nl.words.slice(200, 5_000)
   const ask = async (perSecond: number | null, seconds: number, seed: number) => {
     const newest = await withDatabase(url, async database => {
       const { rows } = await database.query('select max(ingested_at) as newest from articles')

@@ -4,10 +4,10 @@ import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Client } from '../../shared/postgres/pool.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createArchive } from '../search/generator.ts'
+import { createCorpus } from '../search/generator.ts'
 
 // A process that writes articles as a normaliser does: batches through the article writer, which
-// also makes segments. Arguments: the database, the rows of its archive, the number of the first
+// also makes segments. Arguments: the database, the rows of its corpus, the number of the first
 // article, articles a second, and for how many seconds. It says "ready" when it has generated them
 // and begins to write, and sends the result in the end.
 
@@ -35,7 +35,7 @@ pool.on('release', (_error, client) => {
 })
 
 // The clock stamps them, as it stamps crawled articles.
-const ready = createArchive(rows)
+const ready = createCorpus(rows)
   .articles(from, from + perSecond * seconds + BATCH)
   .map(({ ingestedAt: _, ...article }) => article)
 process.on('disconnect', () => process.exit(0))

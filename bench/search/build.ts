@@ -10,20 +10,20 @@ import { withDatabase } from '../../test/database.ts'
 import { type Figures, rounded, say } from '../figures.ts'
 import { type Bench, ensureDatabase } from '../servers.ts'
 import { type QueryClass, queryClasses } from './classes.ts'
-import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
+import { BODY_WORDS, createCorpus, type GeneratedCorpus } from './generator.ts'
 
-export interface BuiltArchive {
+export interface BuiltCorpus {
   url: string
   rows: number
-  archive: Archive
+  corpus: GeneratedCorpus
   /** The queries that the bench sends to it. */
   classes: QueryClass[]
   /** Seconds that the building took; null: some of it stood from an earlier run. */
   seconds: { insert: number; index: number } | null
 }
 
-/** The servers and the archive on them. */
-export type SearchBench = Bench & BuiltArchive
+/** The servers and the corpus on them. */
+export type SearchBench = Bench & BuiltCorpus
 
 /** Queries of a class. */
 const QUERIES = 5
@@ -38,20 +38,20 @@ const WHOLE = 'whole'
  * @param bodyWords words of a body, on average
  * @param edited changes the generated articles
  */
-export async function buildArchive(
+export async function buildCorpus(
   server: string,
   rows: number,
   signal: AbortSignal,
   bodyWords = BODY_WORDS,
-  edited?: (archive: Archive, rows: number) => Archive,
-): Promise<BuiltArchive> {
-  const generated = createArchive(rows, bodyWords)
-  const archive = edited?.(generated, rows) ?? generated
+  edited?: (corpus: GeneratedCorpus, rows: number) => GeneratedCorpus,
+): Promise<BuiltCorpus> {
+  const generated = createCorpus(rows, bodyWords)
+  const corpus = edited?.(generated, rows) ?? generated
   const name = `bench_${rows}_${bodyWords === BODY_WORDS ? '' : `${bodyWords}w_`}${await recipe(edited)}`
   const url = await ensureDatabase(server, name)
   await migrate(url)
   const { articles, whole } = await readState(url)
-  const built = { url, rows, archive, classes: queryClasses(archive, QUERIES) }
+  const built = { url, rows, corpus, classes: queryClasses(corpus, QUERIES) }
   if (whole) return { ...built, seconds: null }
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
   const indexer = openIndexer(pool, SEGMENT_THREAD)
@@ -61,7 +61,7 @@ export async function buildArchive(
     const start = performance.now()
     for (let from = articles; from < rows; from += PART) {
       signal.throwIfAborted()
-      await importer.add(archive.articles(from, Math.min(from + PART, rows)))
+      await importer.add(corpus.articles(from, Math.min(from + PART, rows)))
       if ((from - articles) % 50_000 === 0) say(`${from} of ${rows} articles after ${secondsSince(start)} s`)
     }
     await importer.flush()
@@ -115,7 +115,7 @@ const PARTS = {
   promises: ['embeddings'],
 }
 
-/** MB of an archive on disk with all indexes: as a whole, and what for. */
+/** MB of a corpus on disk with all indexes: as a whole, and what for. */
 export function measureSizes(url: string): Promise<Figures> {
   return withDatabase(url, async database => {
     const { rows } = await database.query<{ mb: number }>(

@@ -3,7 +3,7 @@ import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
 import { readRequest } from '../../services/api/contract/request.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import { type Archive, createRandom, type Random, shuffled } from './generator.ts'
+import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
 /** A search as a client asks for it, and as the API reads it. */
 export interface Search {
@@ -56,12 +56,12 @@ function classesOf(
 }
 
 /** All classes: matches × scope × what else is asked, some queries each. */
-export const queryClasses = (archive: Archive, queriesEach: number): QueryClass[] =>
-  classesOf(matches(archive), filters(archive), queriesEach).filter(one => !one.name.startsWith('listing · title ·'))
+export const queryClasses = (corpus: GeneratedCorpus, queriesEach: number): QueryClass[] =>
+  classesOf(matches(corpus), filters(corpus), queriesEach).filter(one => !one.name.startsWith('listing · title ·'))
 
 /** Parts of names, alone and beside words. Those that are drawn are rarely asked for twice. */
-export function nameClasses(archive: Archive, queriesEach: number): QueryClass[] {
-  const { outlets } = archive
+export function nameClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
+  const { outlets } = corpus
   const author = (random: Random) => random.one(random.one(outlets).authors)
   const parts: Record<string, Make> = {
     'a letter of authors': () => ({ author: 'a' }),
@@ -72,7 +72,7 @@ export function nameClasses(archive: Archive, queriesEach: number): QueryClass[]
     'a whole name': random => ({ author: author(random) }),
     'a whole outlet': random => ({ outlet: random.one(outlets).name }),
   }
-  const { listing, rare, 'very common': common } = matches(archive)
+  const { listing, rare, 'very common': common } = matches(corpus)
   const words = { listing: listing!, rare: rare!, common: common! }
   return classesOf(words, parts, queriesEach, ['title_body'])
 }
@@ -113,7 +113,7 @@ const BOOLEAN = {
   'medium − stop': 'MEDIUM -STOP',
 }
 
-function matches({ vocabularies }: Archive): Record<string, Make> {
+function matches({ vocabularies }: GeneratedCorpus): Record<string, Make> {
   const written = (pattern: string, random: Random) => {
     // As many queries in a language as it has articles, roughly.
     const { words, names } = vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
@@ -128,8 +128,8 @@ function matches({ vocabularies }: Archive): Record<string, Make> {
   return all
 }
 
-function filters(archive: Archive): Record<string, Make> {
-  const outlet = (random: Random) => archive.outlets[random.below(60)]!
+function filters(corpus: GeneratedCorpus): Record<string, Make> {
+  const outlet = (random: Random) => corpus.outlets[random.below(60)]!
   return {
     'first page': () => ({}),
     'deep page': () => ({}),
@@ -144,14 +144,14 @@ function filters(archive: Archive): Record<string, Make> {
     author: random => ({ author: random.one(outlet(random).authors) }),
     has_author: random => ({ has_author: String(random.chance(0.5)) }),
     'one day': random => {
-      const day = dayOf(archive.start + random.next() * (archive.end - archive.start))
+      const day = dayOf(corpus.start + random.next() * (corpus.end - corpus.start))
       return { published_after: day, published_before: day }
     },
-    'five years': () => ({ published_after: dayOf(archive.start), published_before: dayOf(archive.end) }),
+    'five years': () => ({ published_after: dayOf(corpus.start), published_before: dayOf(corpus.end) }),
     'by ingested_at': () => ({ sort: 'ingested_at' }),
     'polling the last day': () => ({
       ...{ sort: 'ingested_at', order: 'asc', per_page: '100' },
-      ingested_after: new Date(archive.end - DAY).toISOString(),
+      ingested_after: new Date(corpus.end - DAY).toISOString(),
     }),
     'nothing left': () => ({ country: 'NL', language: 'lb' }),
   }
@@ -163,8 +163,8 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
  * The hardest queries that the contract allows: as many words, phrases or exclusions as `q` holds,
  * alone and beside a part of a name. Each query has words of its own.
  */
-export function hardClasses(archive: Archive, queriesEach: number): QueryClass[] {
-  const from = (random: Random) => archive.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
+export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
+  const from = (random: Random) => corpus.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
   /** Sixty words of a language by rank, each once, in random order: more than a query holds. */
   const drawn = (random: Random, lowest: number, highest: number) =>
     shuffled(from(random).slice(lowest, highest), random).slice(0, 60)

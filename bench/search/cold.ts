@@ -85,7 +85,7 @@ const QUERIES = 3
  * Times hard queries whose words are asked for the first time. An index without room for posting
  * lists asks them: to it, each time is the first. Another one keeps its lists.
  */
-async function measureHard({ url, signal, archive, classes }: SearchBench): Promise<Figures> {
+async function measureHard({ url, signal, corpus, classes }: SearchBench): Promise<Figures> {
   const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
   const beside = light.flatMap(one => one.queries)
   const all = { first: [] as number[], again: [] as number[], stall: [] as number[], statements: [] as number[] }
@@ -97,7 +97,7 @@ async function measureHard({ url, signal, archive, classes }: SearchBench): Prom
     for (const index of [forgetful, keeping]) await index.warm(repeatEvery)
     for (const { query } of beside) await keeping.search(query)
     alone = await lightTimes(keeping, beside, pause(3_000))
-    for (const { query } of hardClasses(archive, QUERIES).flatMap(one => one.queries)) {
+    for (const { query } of hardClasses(corpus, QUERIES).flatMap(one => one.queries)) {
       signal.throwIfAborted()
       const before = statements
       const first = await stalled(() => forgetful.search(query))

@@ -9,7 +9,7 @@ import type { Country, Language } from '../../shared/articles/article.ts'
  * publication. Some authors are the staff of their outlet, most are named once or twice: a million
  * articles have about half a million.
  */
-export interface Archive {
+export interface GeneratedCorpus {
   articles(from: number, to: number): NewArticle[]
   vocabularies: Record<Language, Vocabulary>
   outlets: Outlet[]
@@ -59,7 +59,7 @@ const COUNTRIES_OF: Record<Language, Country[]> = {
 }
 
 /** @param bodyWords words of a body, on average */
-export function createArchive(rows: number, bodyWords = BODY_WORDS): Archive {
+export function createCorpus(rows: number, bodyWords = BODY_WORDS): GeneratedCorpus {
   const end = Date.UTC(2026, 10, 1)
   const start = end - YEARS * 365 * 86_400_000
   const vocabularies = {

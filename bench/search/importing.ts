@@ -10,10 +10,10 @@ import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import { atSteadyRate, inTurn } from '../load.ts'
 import { inNewDatabase } from '../servers.ts'
 import type { SearchBench } from './build.ts'
-import { type Archive, createRandom } from './generator.ts'
+import { createRandom, type GeneratedCorpus } from './generator.ts'
 import { timed, withIndex } from './measure.ts'
 
-/** As many as the archive has, and at most so many. */
+/** As many as the corpus has, and at most so many. */
 const MOST_ARTICLES = 100_000
 /** Articles a second of an import that leaves the processors to searches, and how many it has. */
 const RATE = 300
@@ -35,23 +35,23 @@ type NextImport = (count: number, ...args: string[]) => Promise<() => Promise<nu
  * pause, alone and beside an import of 100,000. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: SearchBench): Promise<Figures> {
-  const { archive, rows } = bench
+  const { corpus, rows } = bench
   const articles = Math.min(rows, MOST_ARTICLES)
   const folder = await mkdtemp(join(tmpdir(), 'perscope-import-'))
   await chmod(folder, 0o755)
-  say('Copying the archive …')
+  say('Copying the corpus …')
   const measured = inNewDatabase(bench, `${new URL(bench.url).pathname.slice(1)}_written`, bench.url, async url => {
     const env = { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' }
-    const file = join(folder, 'archive.ndjson')
+    const file = join(folder, 'corpus.ndjson')
     let from = rows
     const next: NextImport = async (count, ...args) => {
-      await pipeline(Readable.from(linesOf(archive, from, count)), createWriteStream(file))
+      await pipeline(Readable.from(linesOf(corpus, from, count)), createWriteStream(file))
       from += count
       return async () => (await timed(() => runScript(env, 'import', file, ...args))) / 1_000
     }
     const seconds = await (await next(articles))()
     const start = performance.now()
-    const output = await runScript(env, 'reindex', '--json', '--from', new Date(archive.end).toJSON())
+    const output = await runScript(env, 'reindex', '--json', '--from', new Date(corpus.end).toJSON())
     const reindexed: { articles?: number } = JSON.parse(output)
     return {
       import_per_s: Math.round(articles / seconds),
@@ -110,10 +110,10 @@ const figuresOf = (name: string, times: number[], alone: number[]): Figures => (
 })
 
 /** The articles after the first `from` as lines for `import`. */
-export function* linesOf(archive: Archive, from: number, count: number): Generator<string> {
+export function* linesOf(corpus: GeneratedCorpus, from: number, count: number): Generator<string> {
   for (let at = from; at < from + count; at += PART) {
-    for (const article of archive.articles(at, Math.min(at + PART, from + count))) {
-      // They follow the archive, whose end is near, and an import refuses times of ingestion ahead.
+    for (const article of corpus.articles(at, Math.min(at + PART, from + count))) {
+      // They follow the corpus, whose end is near, and an import refuses times of ingestion ahead.
       const { publishedAt: published_at, ingestedAt: _at, addresses: _, ...rest } = article
       yield `${JSON.stringify({ ...rest, published_at, ingested_at: null })}\n`
     }

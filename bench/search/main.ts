@@ -1,7 +1,7 @@
 import type { Figures } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
 import { type Bench, withServers } from '../servers.ts'
-import { buildArchive, measureSizes } from './build.ts'
+import { buildCorpus, measureSizes } from './build.ts'
 import { measureCold } from './cold.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
@@ -18,7 +18,7 @@ const ROWS = 100_000
 export function run({ peers, importing, http, cold, requests, signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const measure = async (servers: Bench): Promise<Figures> => {
-    const bench = { ...servers, ...(await buildArchive(servers.server, rows, signal)) }
+    const bench = { ...servers, ...(await buildCorpus(servers.server, rows, signal)) }
     const figures: Figures = { rows }
     if (bench.seconds !== null) Object.assign(figures, { insert_s: bench.seconds.insert, index_s: bench.seconds.index })
     if (peers !== null) Object.assign(figures, await comparePeers(bench, peers))

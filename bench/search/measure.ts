@@ -121,12 +121,12 @@ async function measureAll(index: SearchIndex, classes: QueryClass[], signal: Abo
  * Times searches by parts of names, pages and counts by day; the last by a process that has read
  * nothing.
  */
-export async function measureNames({ url, archive, signal }: SearchBench): Promise<Figures> {
+export async function measureNames({ url, corpus, signal }: SearchBench): Promise<Figures> {
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
   const unread = await withIndex(url, index => timed(() => index.search(searchOf({ author: 'van' }).query)))
   return withIndex(url, async index => {
     await index.warm(repeatEvery)
-    const classes = nameClasses(archive, QUERIES)
+    const classes = nameClasses(corpus, QUERIES)
     const results = await measureAll(index, classes, signal)
     const times = results.flatMap(one => one.times)
     const colds = results.flatMap(one => one.colds)

@@ -11,7 +11,7 @@ import { withDatabase } from '../../test/database.ts'
 import { type Figures, mean, quantiles, rounded, say, sum } from '../figures.ts'
 import { inTurn } from '../load.ts'
 import { processes } from '../processes.ts'
-import { createArchive, createRandom } from '../search/generator.ts'
+import { createCorpus, createRandom } from '../search/generator.ts'
 import { linesOf } from '../search/importing.ts'
 import { timed } from '../search/measure.ts'
 import { fillVectors, mixture } from '../vectors.ts'
@@ -65,7 +65,7 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     Object.assign(figures, await measureRelated(generated, place))
 
     const file = join(place.folder, 'filling.ndjson')
-    await writeFile(file, [...linesOf(createArchive(FILLING, BODY_WORDS), 0, FILLING)])
+    await writeFile(file, [...linesOf(createCorpus(FILLING, BODY_WORDS), 0, FILLING)])
     await place.fleet.script('import', file)
     const before = await notEmbedded(place.database)
     const began = performance.now()
@@ -143,7 +143,7 @@ async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real:
  */
 async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const random = createRandom(seed)
-  const words = createArchive(1).vocabularies.nl.words.slice(200, 5_000)
+  const words = createCorpus(1).vocabularies.nl.words.slice(200, 5_000)
   const times: number[] = []
   const ended = new AbortController()
   const before = await read(place)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../../test/database.ts'
-import { writeImport } from '../../test/faults/site/article.ts'
+import { writeImport } from '../../test/faults/site/site-article.ts'
 import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { heard, until } from '../../test/fleet.ts'
 

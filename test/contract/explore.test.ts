@@ -109,7 +109,7 @@ t.test('a suggestion tells nothing of an outlet or author of countries that the 
     { title: 'Twee', ...named('ster-nl.example', 'ZOË STERREN') },
     { title: 'Drie', country: 'BE', ...named('ster-be.example', 'Zoe Sterren') },
   ])
-  await setTimeout(1_100) // the names of a small archive are read again after a second, at the first question
+  await setTimeout(1_100) // the names of a small index are read again after a second, at the first question
   const narrow = await api.issue({ countries: ['BE'] })
   const { json } = await api.ask(narrow.secret, '/explore/suggestions?field=outlet&q=ster')
   t.same(json.data, [{ value: 'De Ster', outlet: { name: 'De Ster', domain: 'ster-be.example' } }])

@@ -13,8 +13,8 @@ import { catchUp, drain, readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
 import { createClient } from './readers/client.ts'
 import { type Reading, startReaders } from './readers/readers.ts'
-import { writeImport } from './site/article.ts'
 import { type Site, startSite } from './site/site.ts'
+import { writeImport } from './site/site-article.ts'
 import { judge } from './verdict/judge.ts'
 
 export interface ChaosOptions {

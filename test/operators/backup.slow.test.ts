@@ -104,11 +104,11 @@ t.test('the restored API knows the same keys, has the same articles, and refuses
   const refused = await ask(`${fleet.base()}${path}&cursor=${first.json.next_cursor}`, secret)
   t.same([refused.status, refused.json.code], [422, 'invalid_request'], 'its pages could hold later articles')
   const newest = here.json.articles[0].ingested_at
-  const archive = join(t.testdir(), 'one.ndjson')
+  const file = join(t.testdir(), 'one.ndjson')
   const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
   const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer sluis', body: null, outlet }
-  await writeFile(archive, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
-  t.match(await run(target.url, 'import', archive), { code: 0 })
+  await writeFile(file, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
+  t.match(await run(target.url, 'import', file), { code: 0 })
   const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json
   await until(async () => (await found()).total_results === 1, 60_000)
   t.ok((await found()).articles[0].ingested_at > newest, 'it is later than all that clients have seen')
@@ -170,7 +170,7 @@ t.test('a backup of another installation is named as such, and can do nothing be
   const forged = await createTestDatabase(t)
   const trace = join(tmpdir(), `perscope-forged-${process.pid}`)
   await forged.query('update installation set id = gen_random_uuid()')
-  // Text of an archive that psql would take for its own commands.
+  // Text of a backup that psql would take for its own commands.
   await forged.query(`create table public."x\n\\! touch ${trace}" ()`)
   const program = (body: string) =>
     forged.query(`create or replace function public.run() returns int language plpgsql as $$ begin ${body} end $$`)

@@ -127,7 +127,7 @@ t.test('the figures are those of the database', async t => {
   // The hour may have ended since the articles came.
   const hourOf = (told: 'index' | 'vector') => json.lag.findLast((hour: Record<string, unknown>) => hour[told] !== null)
   const [now, embedded] = [hourOf('index'), hourOf('vector')]
-  t.equal(now.articles, 4, 'what came with an archive says nothing about the crawl')
+  t.equal(now.articles, 4, 'what came with an import says nothing about the crawl')
   t.ok(Math.abs(now.index.median - 3_600) < 60, 'an hour from publication to index')
   t.ok(Math.abs(now.index.p95 - 3_600) < 60, 'the age of articles older than their outlet is no lag')
   t.ok(embedded.vector.median >= 9 && embedded.vector.median < 60, 'from index to vector')
@@ -171,7 +171,7 @@ async function insertPages(): Promise<void> {
   )
 }
 
-/** Three articles of pages (one embedded, one due, one that failed) and one of an archive. */
+/** Three articles of pages (one embedded, one due, one that failed) and one of an import. */
 async function indexArticles(): Promise<void> {
   const hourAgo = new Date(Date.now() - 3_600_000)
   await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))

@@ -14,7 +14,7 @@ import { operatorsFile } from '../fleet/parts/operators-file.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
-import { endRecovery, recoverTo, untilAtMoment } from './archive.ts'
+import { endRecovery, recoverTo, untilAtMoment } from './log-archive.ts'
 import { createMachine, type Server } from './server.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'perscope-recovery-'))

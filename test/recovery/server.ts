@@ -8,7 +8,7 @@ import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { ask } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { run } from '../script.ts'
-import { openArchive } from './archive.ts'
+import { openArchive } from './log-archive.ts'
 
 const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 

@@ -109,7 +109,7 @@ t.test('an import stores a segment with its articles, and covers what others wro
   t.equal(await makeSegments(pool), 0)
 })
 
-t.test('decision 41: an article of a segment, and one beside it, keep the bounds of their archive', async t => {
+t.test('decision 41: an article of a segment, and one beside it, keep the bounds of their file', async t => {
   const { pool, importer } = await open(t)
   const rights = { bounded: true, vector: false }
   const [first, ...others] = shortArticles(1_000, 250)

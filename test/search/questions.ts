@@ -4,7 +4,7 @@ import type { Random } from '../faults/random.ts'
 import type { Known, Question, Text, Tree } from './oracle.ts'
 
 /**
- * A question about an archive, its words and its bounds mostly taken from it, so that it finds
+ * A question about an index, its words and its bounds mostly taken from it, so that it finds
  * something.
  */
 export function randomQuestion(random: Random, articles: Known[]): Question {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
-import { writeImport } from '../faults/site/article.ts'
+import { writeImport } from '../faults/site/site-article.ts'
 import { runScript } from '../script.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))

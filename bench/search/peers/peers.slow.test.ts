@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openDataDirectory } from '../../../infra/embedded/data-directory.ts'
 import { startServers } from '../../../infra/embedded/servers.ts'
-import { buildArchive } from '../build.ts'
+import { buildCorpus } from '../build.ts'
 import { queryClasses } from '../classes.ts'
 import { comparePeers } from './main.ts'
 import { PEERS } from './peer.ts'
@@ -18,8 +18,8 @@ t.test('other engines find what Perscope finds', async t => {
     dataDir.release()
   })
   const server = servers.addresses.DATABASE_URL!
-  const built = await buildArchive(server, 1_500, signal)
-  const classes = queryClasses(built.archive, 1).filter((_, number) => number % CLASSES === 0)
+  const built = await buildCorpus(server, 1_500, signal)
+  const classes = queryClasses(built.corpus, 1).filter((_, number) => number % CLASSES === 0)
   const figures = await comparePeers({ servers, dataDir, server, signal, ...built, classes }, PEERS)
   t.equal(figures.kept_mismatches, 0, 'what is kept changes no answer')
   for (const key of PEERS) {

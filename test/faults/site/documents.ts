@@ -1,7 +1,7 @@
 import { escapeMarkup } from '../../../infra/outlets/sample/server.ts'
 import { newsSitemap, rss } from '../../crawler/crawl.ts'
-import type { SiteArticle } from './article.ts'
 import type { SiteFeed } from './outlets.ts'
+import type { SiteArticle } from './site-article.ts'
 
 /**
  * The page of an article, with a canonical link: however it was reached, it is one article

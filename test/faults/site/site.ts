@@ -9,9 +9,9 @@ import {
   type Site as WebSite,
 } from '../../crawler/site.ts'
 import { createRandom, type Random } from '../random.ts'
-import { composeArticle, type Mood, type SiteArticle } from './article.ts'
 import { writeFeed, writePage } from './documents.ts'
 import { entryOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets.ts'
+import { composeArticle, type Mood, type SiteArticle } from './site-article.ts'
 
 /**
  * A site that keeps publishing. What it has published is the truth that the system is measured by.

@@ -2,8 +2,8 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Findings } from '../findings.ts'
 import type { Poller } from '../readers/poller.ts'
 import type { Sequence } from '../readers/sequence.ts'
-import { IMPORTED_FROM, numberIn, type SiteArticle, tag } from '../site/article.ts'
 import type { Site } from '../site/site.ts'
+import { IMPORTED_FROM, numberIn, type SiteArticle, tag } from '../site/site-article.ts'
 import type { Exported, Holdings } from './holdings.ts'
 
 /**

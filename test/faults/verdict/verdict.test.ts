@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createFindings } from '../findings.ts'
 import { createRandom } from '../random.ts'
-import { composeArticle, type SiteArticle } from '../site/article.ts'
 import { SITE_OUTLETS } from '../site/outlets.ts'
+import { composeArticle, type SiteArticle } from '../site/site-article.ts'
 import { checkArticles, checkEmbeddings, checkOrder, checkPoller, checkSequence } from './checks.ts'
 import type { Exported, Holdings } from './holdings.ts'
 

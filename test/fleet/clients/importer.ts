@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeImport } from '../../faults/site/article.ts'
+import { writeImport } from '../../faults/site/site-article.ts'
 import { runScript } from '../../fleet.ts'
 
 /** Imports articles in parts, each until the command says that it has all of it. */

@@ -2,7 +2,7 @@ import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ask } from '../../database.ts'
 import { until } from '../../fleet.ts'
-import type { Archive } from '../../recovery/archive.ts'
+import type { LogArchive } from '../../recovery/log-archive.ts'
 import { run } from '../../script.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host, Program } from '../hosts/host.ts'
@@ -46,7 +46,7 @@ export async function startPatroni(
   programs: PatroniPrograms,
   hosts: readonly Host[],
   etcd: readonly EtcdMember[],
-  archive: Archive,
+  archive: LogArchive,
   advertised: (host: Host) => string = host => host.address,
 ): Promise<PatroniMember[]> {
   const members: PatroniMember[] = []
@@ -77,7 +77,7 @@ async function startMember(
   programs: PatroniPrograms,
   host: Host,
   etcd: readonly EtcdMember[],
-  archive: Archive,
+  archive: LogArchive,
   advertised: string,
 ) {
   const { owner } = programs

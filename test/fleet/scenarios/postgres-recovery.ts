@@ -2,10 +2,10 @@ import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ask } from '../../database.ts'
 import { runScript, until } from '../../fleet.ts'
-import { endRecovery, recoverTo, untilAtMoment } from '../../recovery/archive.ts'
-import { type Archive, openArchive } from '../parts/archive.ts'
+import { endRecovery, recoverTo, untilAtMoment } from '../../recovery/log-archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { startPostgresProxy } from '../parts/haproxy.ts'
+import { type LogArchive, openArchive } from '../parts/log-archive.ts'
 import { operatorsFile } from '../parts/operators-file.ts'
 import {
   askSuperuser,
@@ -99,7 +99,7 @@ async function switchBy({ figure }: Stage, primary: PatroniMember, write: () => 
 }
 
 /** @returns the moment before the mistake */
-async function makeMistake(url: string, archive: Archive, members: readonly PatroniMember[]): Promise<string> {
+async function makeMistake(url: string, archive: LogArchive, members: readonly PatroniMember[]): Promise<string> {
   const [{ moment } = { moment: '' }] = await ask(url, 'select clock_timestamp()::text as moment')
   await ask(url, 'drop table notes')
   const primary = await primaryOf(members)
@@ -115,7 +115,7 @@ async function makeMistake(url: string, archive: Archive, members: readonly Patr
 async function recover(
   { say }: Stage,
   { owner, postgres }: PatroniPrograms,
-  archive: Archive,
+  archive: LogArchive,
   member: PatroniMember,
   moment: string,
 ): Promise<void> {
@@ -140,7 +140,7 @@ async function removeLines({ data }: PatroniMember, { owner }: PatroniPrograms):
 }
 
 /** The table is back, and so are Patroni's settings; and the log goes on into the archive. */
-async function check({ findings }: Stage, archive: Archive, primary: PatroniMember): Promise<void> {
+async function check({ findings }: Stage, archive: LogArchive, primary: PatroniMember): Promise<void> {
   const [told] = await askAs(
     primary,
     `select current_setting('archive_mode') as mode, current_setting('synchronous_standby_names') as standbys,

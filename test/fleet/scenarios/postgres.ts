@@ -5,8 +5,8 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import { cutBetween, type Host, type Loss as HostLoss, mendBetween, since, strike } from '../hosts/host.ts'
 import { type Link, openLink } from '../links/link.ts'
-import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
+import { type LogArchive, openArchive } from '../parts/log-archive.ts'
 import {
   askSuperuser,
   type PatroniMember,
@@ -109,7 +109,7 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
 }
 
 /** The log must be whole: with the base backup it leads to any moment, also across the losses. */
-async function checkArchive({ figure, findings }: Stage, archive: Archive, members: readonly PatroniMember[]) {
+async function checkArchive({ figure, findings }: Stage, archive: LogArchive, members: readonly PatroniMember[]) {
   const primary = await primaryOf(members)
   if (!primary) throw new Error('There is no primary that archives.')
   const { segments, missing } = await archive.inspect(primary)

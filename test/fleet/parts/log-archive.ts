@@ -1,4 +1,4 @@
-import { type Archive as MadeArchive, openArchive as makeArchive } from '../../recovery/archive.ts'
+import { type LogArchive as MadeArchive, openArchive as makeArchive } from '../../recovery/log-archive.ts'
 import type { Box } from '../hosts/box.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
 import { ACCOUNTS, askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
@@ -6,14 +6,14 @@ import { ACCOUNTS, askSuperuser, PASSWORD, type PatroniMember } from './patroni.
 const SEGMENT = /^[0-9A-F]{24}$/
 
 /** The archived log of all members, which in the box lies on one disk as on one mounted folder. */
-export interface Archive extends MadeArchive {
+export interface LogArchive extends MadeArchive {
   /** Takes a base backup of the server at HOST:PORT. */
   backUp(address: string): Promise<void>
   /** Waits until everything up to now is archived, and looks for what is missing before. */
   inspect(primary: PatroniMember): Promise<{ segments: number; missing: string[] }>
 }
 
-export async function openArchive(box: Box, { owner, env, postgres }: PatroniPrograms): Promise<Archive> {
+export async function openArchive(box: Box, { owner, env, postgres }: PatroniPrograms): Promise<LogArchive> {
   const archive = await makeArchive(box.folder, owner, { ...env, PG_BIN: postgres })
   return {
     ...archive,

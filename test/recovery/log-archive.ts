@@ -12,7 +12,7 @@ const BACKUP_MS = 120_000
 export type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 
 /** The archived log and the base backups of a server, made with what operators copy. */
-export type Archive = Awaited<ReturnType<typeof openArchive>>
+export type LogArchive = Awaited<ReturnType<typeof openArchive>>
 
 /**
  * Makes the folders as docs/backup.md says: both belong to the account of Postgres.
@@ -66,7 +66,7 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
 }
 
 /** Lets the server of a restored data folder replay the log up to a moment when it is started. */
-export async function recoverTo(moment: string, data: string, { folder }: Archive): Promise<void> {
+export async function recoverTo(moment: string, data: string, { folder }: LogArchive): Promise<void> {
   const lines = await readFile(operatorsFile('postgres/recover.conf'), 'utf8')
   const filled = lines.replace('/var/lib/perscope-archive', folder).replace("'TIME'", `'${moment}'`)
   await appendFile(join(data, 'postgresql.auto.conf'), filled)
