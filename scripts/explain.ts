@@ -138,7 +138,7 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
 
 /** An explanation for people: a paragraph for each field. */
 function explanationInWords(page: StoredPage, explanation: Explanation, stored: StoredArticle | null): string {
-  const { outcome, interstitial, rights, furniture, agencies, fields } = explanation
+  const { outcome, interstitial, rights, boilerplate, agencies, fields } = explanation
   const lines = [
     printableLine(page.url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
@@ -146,7 +146,7 @@ function explanationInWords(page: StoredPage, explanation: Explanation, stored: 
     ...(rights.length === 0 ? [] : [rightsInWords(rights, page.fetchedAt)]),
   ]
   if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
-  const left = furniture.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
+  const left = boilerplate.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
   const paragraphs = FIELDS.flatMap(field => [
     '',
     ...paragraph(field, fields[field], stored),

@@ -192,7 +192,7 @@ function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
 
 function mainSources(outlet: ListedOutlet): string {
   const { template } = outlet
-  const learned = template === null ? '' : `${counted(template.furniture, 'repeated line')} left out`
+  const learned = template === null ? '' : `${counted(template.boilerplate, 'line')} of boilerplate left out`
   return [sourcesOf(outlet), learned].filter(Boolean).join(', ') || '–'
 }
 

@@ -20,7 +20,7 @@ export async function measurePages(data: string): Promise<Figures> {
   const counted = new Map<string, boolean[]>()
   const count: Count = (figure, is) => void (counted.get(figure)?.push(is) ?? counted.set(figure, [is]))
   const [texts, scoreIdentity] = [createTextScore(), createIdentityScore(count)]
-  const walls = { articles: 0, taken: 0 }
+  const real = { articles: 0, taken: 0 }
   const times: number[] = []
   for (const set of SETS) {
     for await (const page of truePages(data, set)) {
@@ -34,14 +34,14 @@ export async function measurePages(data: string): Promise<Figures> {
       scoreDate(read, count)
       scoreAuthors(read, count)
       if (set === 'fundus' || set === 'trafilatura') scoreIdentity(read)
-      if (set !== 'aeb') countWalls(read, walls)
+      if (set !== 'aeb') countTaken(read, real)
     }
   }
   return {
     ...texts.figures(),
     ...(times.length > 0 && { text_cpu_ms: rounded(sum(times) / times.length, 1) }),
-    walls_recognised: recognised(),
-    ...(walls.articles > 0 && { walls_articles: walls.articles, walls_false: walls.taken }),
+    interstitials_recognised: recognised(),
+    ...(real.articles > 0 && { interstitials_articles: real.articles, interstitials_false: real.taken }),
     ...figuresOf(counted),
   }
 }
@@ -63,8 +63,8 @@ function recognised(): number {
     const page = readPageText(parsePage(html))
     const { signs } = readMetadata(parsePage(html), finalUrl)
     const announced = { url: ANNOUNCED_AT, finalUrl, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' }
-    const wall = recogniseInterstitial({ ...announced, html, page, signs })
-    return (wall ?? (openingOf(page, false).walled ? 'paywall' : null)) === kind
+    const interstitial = recogniseInterstitial({ ...announced, html, page, signs })
+    return (interstitial ?? (openingOf(page, false).paywalled ? 'paywall' : null)) === kind
   })
   return rounded(right.length / INTERSTITIAL_EXAMPLES.length, 4)
 }
@@ -73,16 +73,13 @@ function recognised(): number {
  * Real articles that are taken for an interstitial, with their title, with another title and with
  * none from the feed.
  */
-function countWalls(
-  { set, file, url, html, title, found, meta }: ReadPage,
-  walls: { articles: number; taken: number },
-) {
+function countTaken({ set, file, url, html, title, found, meta }: ReadPage, real: { articles: number; taken: number }) {
   for (const feedTitle of new Set([title, 'Liveblog', null])) {
     const given = { url, finalUrl: url, feedTitle, outletDomain: new URL(url).hostname }
-    const wall = recogniseInterstitial({ ...given, html, page: found, signs: meta.signs })
-    walls.articles += 1
-    if (wall === null || found.paragraphs.length === 0) continue
-    walls.taken += 1
-    say(`taken for a ${wall}: ${set} ${file}`)
+    const interstitial = recogniseInterstitial({ ...given, html, page: found, signs: meta.signs })
+    real.articles += 1
+    if (interstitial === null || found.paragraphs.length === 0) continue
+    real.taken += 1
+    say(`taken for an interstitial, ${interstitial}: ${set} ${file}`)
   }
 }

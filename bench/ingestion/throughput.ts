@@ -176,7 +176,7 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
     const text = await timed('text', () => readPageText(tree))
     const meta = await timed('metadata', () => readMetadata(tree, url))
     const served = { url, finalUrl: url, feedTitle: title, outletDomain: OUTLET.domain, html, page: text }
-    await timed('walls', () => [recogniseInterstitial({ ...served, signs: meta.signs }), openingOf(text, null)])
+    await timed('interstitials', () => [recogniseInterstitial({ ...served, signs: meta.signs }), openingOf(text, null)])
     const body = text.paragraphs.join('\n\n')
     const headline = (await timed('metadata', () => titleChoice(meta, null, OUTLET)?.value)) ?? ''
     await timed('dates', () => dateChoice(meta, null, OUTLET, body, new Date()))

@@ -17,7 +17,7 @@ import { savePage } from './save-page.ts'
 
 /** ms between two claims. */
 const TICK = 700
-/** ms between the end of a visit and the claim of another one while all places are taken. */
+/** ms between the end of a visit and the claim of another one while all permits are taken. */
 const SOON = 50
 /**
  * When so many stored pages wait for the normaliser, no more pages are fetched. A page is about 30
@@ -33,7 +33,7 @@ const SLOWLY = 30_000
  * closed. Postgres says what is due; the lease of a host keeps other crawlers away.
  */
 export function startDispatcher(crawl: Crawl): Repeated {
-  const places = openPlaces(crawl)
+  const permits = openPermits(crawl)
   let lastSlow = Number.NEGATIVE_INFINITY
   const claim = async () => {
     if (performance.now() - lastSlow >= SLOWLY) {
@@ -41,26 +41,26 @@ export function startDispatcher(crawl: Crawl): Repeated {
       lastSlow = performance.now()
     }
     await noteBacklog(crawl)
-    for (const visit of await claimVisits(crawl, places.free())) places.take(visit)
+    for (const visit of await claimVisits(crawl, permits.free())) permits.take(visit)
   }
   const tick = async (closing: AbortSignal) => {
     await claim()
-    // All places are taken, so more work may be due. The next claim does not wait for the next
+    // All permits are taken, so more work may be due. The next claim does not wait for the next
     // tick.
-    while (places.free() === 0 && (await places.untilFree(closing))) await claim()
+    while (permits.free() === 0 && (await permits.untilFree(closing))) await claim()
   }
   const outage = createOutageLog(crawl.log, 'could not read due work from the database', 'due work is read again')
   const repeated = repeatEvery(TICK, tick, { outage })
   return {
     async close() {
       await repeated.close()
-      await places.empty()
+      await permits.empty()
     },
   }
 }
 
-/** The visits of this process; each takes one of CRAWL_CONCURRENCY places. */
-function openPlaces(crawl: Crawl) {
+/** The visits of this process; each holds one of CRAWL_CONCURRENCY permits. */
+function openPermits(crawl: Crawl) {
   const running = new Set<Promise<void>>()
   const outage = createOutageLog(crawl.log, 'visits fail: the database is away or full', 'visits succeed again')
   const make = async (visit: Visit) => {

@@ -6,7 +6,7 @@ import type { Queues } from '../../shared/queues/queues.ts'
 
 const TICK = 1_000
 /** Most messages in the queue. The claim of a later one would end before an embedder takes it. */
-const ROOM = 8
+const MOST_WAITING = 8
 
 /**
  * Polls Postgres every second for due embeddings. Postgres alone says what is due, so lost or late
@@ -21,7 +21,7 @@ export function startDueDispatcher(
   async function dispatch(): Promise<void> {
     if (halted() || !(await isAnythingDue(pool))) return
     const { waiting } = (await queues.counts()).embed
-    const seqs = await claimDue(pool, (ROOM - waiting) * BATCH)
+    const seqs = await claimDue(pool, (MOST_WAITING - waiting) * BATCH)
     const messages = []
     for (let from = 0; from < seqs.length; from += BATCH) {
       const batch = seqs.slice(from, from + BATCH).map(String)

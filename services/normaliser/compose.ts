@@ -182,11 +182,11 @@ function reveals(text: string, unshown: PageReading['unshown']): boolean {
  */
 function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial, meta }: PageReading): boolean {
   if (foreign !== 'named') return false
-  // A wall may stand in the article's place, under its address.
-  const isWall = body === null || (interstitial !== null && WALLS.has(interstitial))
-  return isWall ? isNoArticle(new URL(finalUrl)) : meta.url === url
+  // An interstitial may stand in the article's place, under its address.
+  const isInstead = body === null || (interstitial !== null && INSTEAD.has(interstitial))
+  return isInstead ? isNoArticle(new URL(finalUrl)) : meta.url === url
 }
-const WALLS = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
+const INSTEAD = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
 const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
 /** The page as it is believed: where a host of others answered, the feed's words are left out. */
@@ -226,9 +226,9 @@ export interface PageReading {
   meta: PageMetadata
   /** The texts that the page gives, in order of rank. */
   texts: Candidate<string>[]
-  /** The text on the page with its furniture, and the paragraphs that were left out of it. */
+  /** The text on the page with its boilerplate, and the paragraphs that were left out of it. */
   paragraphs: string[]
-  furniture: string[]
+  boilerplate: string[]
   rights: Rights
   /** As in `PageText`. */
   unshown: ReadonlyMap<string, string>
@@ -256,7 +256,7 @@ export function readStored(
   // of TDM is the outlet's.
   const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
   const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
-    ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], furniture: [] },
+    ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], boilerplate: [] },
     ...{ rights, unshown: new Map() },
   })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
@@ -283,11 +283,11 @@ export function readStored(
   const rights = readRights({ ...stated, hasUnshown: read.unshown.size > 0, isLicensed }, rules, now)
   if (repeated) return nothing('repeated text', rights)
 
-  const { paragraphs, walled } = openingOf(read, meta.free)
+  const { paragraphs, paywalled } = openingOf(read, meta.free)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
-  const reading = { meta, paragraphs, furniture: parts.furniture, rights, unshown: read.unshown }
-  if (walled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
+  const reading = { meta, paragraphs, boilerplate: parts.boilerplate, rights, unshown: read.unshown }
+  if (paywalled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
   return { ...reading, interstitial: null, texts: ranked(text, meta) }
 }
 

@@ -37,7 +37,7 @@ export interface Explanation {
   /** The signals of rights that the page has. */
   rights: Signal[]
   /** Paragraphs that were left out, because many pages of the outlet hold them. */
-  furniture: string[]
+  boilerplate: string[]
   /** What is said of news agencies, as far as it is shown. */
   agencies: AgencyEvidence[]
   /** Null for a page of which no article is made. */
@@ -62,7 +62,7 @@ export async function explainPage(
   const stated = { interstitial: composition.interstitial, rights: composition.rights.seen }
   if (composition.kind === 'refused') {
     const outcome = `refused: ${composition.reason}. ${composition.detail}`
-    return { outcome, ...stated, furniture: [], agencies: [], fields: null }
+    return { outcome, ...stated, boilerplate: [], agencies: [], fields: null }
   }
   const options = { repeated: false, template, now, rules }
   const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
@@ -77,7 +77,7 @@ export async function explainPage(
   return {
     outcome: 'article',
     ...stated,
-    furniture: reading.furniture.slice(0, SHOWN).map(shortened),
+    boilerplate: reading.boilerplate.slice(0, SHOWN).map(shortened),
     agencies: pageAgencies(reading.meta, entry, article.body)
       .slice(0, SHOWN)
       .map(one => ({ ...one, words: shortened(one.words) })),

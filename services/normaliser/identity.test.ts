@@ -52,7 +52,7 @@ t.test('decision 37: a canonical link that cannot be this article’s is not bel
     ['section', 'https://www.dagkoerier.example/nieuws/'],
     ['deeper section', 'https://www.dagkoerier.example/nieuws/binnenland'],
     ['another domain', 'https://www.zusterkrant.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'],
-    ['consent wall', 'https://consent.dagkoerier.example/collect?to=123456'],
+    ['consent page', 'https://consent.dagkoerier.example/collect?to=123456'],
     ['login', 'https://www.dagkoerier.example/login'],
     ['error page', '/404.html'],
     ['javascript', 'javascript:void(0)'],

@@ -60,7 +60,7 @@ export function identify(sighting: Sighting): Identity {
 
 /**
  * The last address of the redirects, unless many articles end there: a front page, a section, a
- * consent wall.
+ * consent page.
  */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named

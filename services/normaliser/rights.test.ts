@@ -80,7 +80,7 @@ t.test('what is no signal for us changes nothing', async t => {
   t.equal(outcomeOf(await compose(page('', FIRST, SECOND, 'De code heeft noindex in de robots, zei hij.'))), 'article')
 })
 
-t.test('a wall is judged first: what it forbids it forbids of itself', async t => {
+t.test('an interstitial is judged first: what it forbids it forbids of itself', async t => {
   const challenge = `<html><head><title>Just a moment...</title><meta name="robots" content="noindex,nofollow"></head>
     <body><script src="/cdn-cgi/challenge-platform/x.js"></script><p>Enable JavaScript and cookies to continue</p></body></html>`
   for (const rights of [{}, tagged('noindex')]) {

@@ -16,32 +16,32 @@ const pages = (count: number, from: number, ...more: string[]) =>
 
 t.test('a line that some pages repeat stays: a wire text, a series', async t => {
   const template = taughtBy([...pages(4, 0, OFFER), ...pages(16, 10)])
-  t.same(partedBy(template, page(99, OFFER)).furniture, [])
+  t.same(partedBy(template, page(99, OFFER)).boilerplate, [])
   const series = taughtBy([...pages(5, 0, OFFER), ...pages(20, 10)])
-  t.same(partedBy(series, page(99, OFFER)).furniture, [], 'a fifth of the pages')
+  t.same(partedBy(series, page(99, OFFER)).boilerplate, [], 'a fifth of the pages')
   const shared = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(20 - holding, 50)])
-  t.same(partedBy(shared(5), page(99, OFFER)).furniture, [], 'a quarter of the pages')
-  t.same(partedBy(shared(6), page(99, OFFER)).furniture, [OFFER], 'three pages in ten make furniture')
+  t.same(partedBy(shared(5), page(99, OFFER)).boilerplate, [], 'a quarter of the pages')
+  t.same(partedBy(shared(6), page(99, OFFER)).boilerplate, [OFFER], 'three pages in ten make boilerplate')
 })
 
 t.test('a text that is mostly what other pages hold stays whole', async t => {
   const template = taughtBy(pages(12, 0, OFFER))
-  t.same(partedBy(template, [OFFER]), { own: [OFFER], furniture: [] })
+  t.same(partedBy(template, [OFFER]), { own: [OFFER], boilerplate: [] })
   const report = ['Morgen 12 graden.', OFFER]
-  t.same(partedBy(template, report), { own: report, furniture: [] })
+  t.same(partedBy(template, report), { own: report, boilerplate: [] })
   const ownOf = (length: number) => 'x'.repeat(length)
   const half = Math.ceil(OFFER.length / 2)
-  t.same(partedBy(template, [ownOf(half), OFFER]).furniture, [OFFER], 'a third of its own is enough')
-  t.same(partedBy(template, [ownOf(half - 1), OFFER]).furniture, [], 'less is not')
+  t.same(partedBy(template, [ownOf(half), OFFER]).boilerplate, [OFFER], 'a third of its own is enough')
+  t.same(partedBy(template, [ownOf(half - 1), OFFER]).boilerplate, [], 'less is not')
 })
 
 t.test('a new template wins, and the old one is forgotten', async t => {
   const NEW = 'Meld u aan voor onze nieuwsbrief en mis niets meer van het nieuws uit de stad.'
   const old = taughtBy(pages(70, 0, OFFER))
   const revised = taughtBy(pages(64, 100, NEW), old)
-  t.same(partedBy(revised, page(999, NEW)).furniture, [NEW])
+  t.same(partedBy(revised, page(999, NEW)).boilerplate, [NEW])
   const later = taughtBy(pages(128, 200, NEW), revised)
-  t.same(partedBy(later, page(999, OFFER)).furniture, [], 'a line of the old template is text again')
+  t.same(partedBy(later, page(999, OFFER)).boilerplate, [], 'a line of the old template is text again')
 })
 
 t.test('a template stays small, whatever an outlet serves, and keeps what repeats', async t => {
@@ -49,7 +49,7 @@ t.test('a template stays small, whatever an outlet serves, and keeps what repeat
   const texts = Array.from({ length: 40 }, (_, n) => [...long(n), OFFER])
   const template = taughtBy(texts)
   t.ok(JSON.stringify(template).length < 6_000)
-  t.same(partedBy(template, page(99, OFFER)).furniture, [OFFER])
+  t.same(partedBy(template, page(99, OFFER)).boilerplate, [OFFER])
   // A page teaches the offer and 19 lines of its own: 249 of these fill the bound, the latest ones.
   const known = (n: number) => lessonOf(texts[n]!).filter(line => line in template.lines).length
   t.strictSame([0, 25, 26, 27, 39].map(known), [1, 1, 3, 20, 20])
@@ -62,10 +62,10 @@ t.test('the same pages in one order teach the same, also by way of the database'
 })
 
 t.test('how many pages teach, what they leave, and when counts are halved', async t => {
-  const furnitureOf = (template: Template | null) => partedBy(template, page(99, OFFER)).furniture
-  t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(furnitureOf), [[], [], [OFFER]])
+  const boilerplateOf = (template: Template | null) => partedBy(template, page(99, OFFER)).boilerplate
+  t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(boilerplateOf), [[], [], [OFFER]])
   const mixed = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(10 - holding, 50)])
-  t.same([4, 5].map(mixed).map(furnitureOf), [[], [OFFER]])
+  t.same([4, 5].map(mixed).map(boilerplateOf), [[], [OFFER]])
   t.equal(lessonOf(Array.from({ length: 21 }, (_, n) => `Regel ${n}.`)).length, 20, 'both ends')
   t.equal(taughtBy(pages(63, 0)).pages, 63)
   const half = taughtBy([...pages(62, 0, OFFER), page(70, 'Een reeks.'), page(71, 'Een reeks.')])

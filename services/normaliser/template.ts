@@ -14,40 +14,40 @@ export const EMPTY_TEMPLATE: Template = { pages: 0, lines: {} }
 
 /** With fewer pages, nothing is known of an outlet. */
 const FEWEST_PAGES = 10
-/** A line of the text is furniture when so many pages hold it, and such a share of them. */
-const FURNITURE_PAGES = 5
-const FURNITURE_SHARE = 0.3
+/** A line of the text is boilerplate when so many pages hold it, and such a share of them. */
+const BOILERPLATE_PAGES = 5
+const BOILERPLATE_SHARE = 0.3
 
 /**
- * Takes the furniture out of a text. A text of which it is more than two thirds stays whole: its
+ * Takes the boilerplate out of a text. A text of which it is more than two thirds stays whole: its
  * articles are like that, as reports of the weather are, or it is an interstitial, which is
  * recognised by its whole text.
  *
  * @returns its own paragraphs, and those that other pages of the outlet hold too
  */
 export function partedBy(template: Template | null, paragraphs: string[]) {
-  if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, furniture: [] }
-  const furniture = paragraphs.filter(text => isFurniture(template, digestOf(text)))
-  const own = paragraphs.filter(text => !furniture.includes(text))
-  if (furniture.length === 0 || lengthOf(furniture) > 2 * lengthOf(own)) return { own: paragraphs, furniture: [] }
-  return { own, furniture }
+  if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, boilerplate: [] }
+  const boilerplate = paragraphs.filter(text => isBoilerplate(template, digestOf(text)))
+  const own = paragraphs.filter(text => !boilerplate.includes(text))
+  if (boilerplate.length === 0 || lengthOf(boilerplate) > 2 * lengthOf(own)) return { own: paragraphs, boilerplate: [] }
+  return { own, boilerplate }
 }
 
 const lengthOf = (paragraphs: string[]) => paragraphs.reduce((sum, text) => sum + text.length, 0)
 
-function isFurniture({ pages, lines }: Template, digest: string): boolean {
+function isBoilerplate({ pages, lines }: Template, digest: string): boolean {
   const count = lines[digest] ?? 0
-  return count >= FURNITURE_PAGES && count >= FURNITURE_SHARE * pages
+  return count >= BOILERPLATE_PAGES && count >= BOILERPLATE_SHARE * pages
 }
 
-/** How many lines are furniture now. */
-function furnitureCount(template: Template): number {
+/** How many lines are boilerplate now. */
+function boilerplateCount(template: Template): number {
   if (template.pages < FEWEST_PAGES) return 0
-  return Object.keys(template.lines).filter(digest => isFurniture(template, digest)).length
+  return Object.keys(template.lines).filter(digest => isBoilerplate(template, digest)).length
 }
 
 /**
- * Paragraphs at either end of a text that teach: furniture stands before and after the article.
+ * Paragraphs at either end of a text that teach: boilerplate stands before and after the article.
  */
 const AT_BEGINNING = 8
 const AT_END = 12
@@ -157,7 +157,7 @@ export interface LearnedTemplate {
   /** Pages that taught it, ever. */
   pages: number
   /** Lines that are left out of texts now. */
-  furniture: number
+  boilerplate: number
 }
 
 /** By domain. */
@@ -165,5 +165,7 @@ export async function readTemplates(db: Queryable): Promise<Map<string, LearnedT
   const { rows } = await db.query<Row & { domain: string }>(
     'select domain, outlet_no, pages, template from outlet_templates join outlets using (outlet_no)',
   )
-  return new Map(rows.map(({ domain, pages, template }) => [domain, { pages, furniture: furnitureCount(template) }]))
+  return new Map(
+    rows.map(({ domain, pages, template }) => [domain, { pages, boilerplate: boilerplateCount(template) }]),
+  )
 }

@@ -28,7 +28,7 @@ function example(kind: InterstitialKind, name: string, title: string, ...texts: 
   return { name: `${kind}: ${name}`, kind, html: page(title, body), says: texts.at(-1)! }
 }
 
-const walls: [language: string, title: string, ...texts: string[]][] = [
+const cookieWalls: [language: string, title: string, ...texts: string[]][] = [
   [
     'nl',
     'De Dagkoerier | Cookies',
@@ -146,7 +146,7 @@ export const INTERSTITIAL_EXAMPLES: InterstitialExample[] = [
     ...example('cookie wall', 'a host of its own', 'Privacy', 'Lees onze artikelen nadat u een keuze hebt gemaakt.'),
     finalUrl: 'https://myprivacy.uitgever.example/consent?siteKey=abc&callbackUrl=https%3A%2F%2Fwww.dagkoerier.example',
   },
-  ...walls.map(wall => example('cookie wall', ...wall)),
+  ...cookieWalls.map(wall => example('cookie wall', ...wall)),
   ...challenges.map(challenge => example('challenge', ...challenge)),
   ...errors.map(error => example('error page', ...error)),
   {
@@ -174,5 +174,5 @@ export function interstitialOf(
   const outletDomain = new URL(url).hostname.replace(/^www\./, '')
   const found = recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain })
   if (found !== null) return found
-  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).walled ? 'paywall' : null
+  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).paywalled ? 'paywall' : null
 }

@@ -52,13 +52,13 @@ t.test('interstitials, refusals and other languages end as the outlet’s health
   )
 })
 
-t.test('one text under many addresses of an outlet is a wall, whatever its words', async t => {
-  const wall = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
+t.test('one text under many addresses of an outlet is an interstitial, whatever its words', async t => {
+  const interstitial = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
   await storePages(
     database,
     Array.from({ length: 12 }, (_, at) => ({
       path: `/x/${at}`,
-      html: wall,
+      html: interstitial,
       title: `Burgemeester opent gymzaal ${at}`,
     })),
     'herhaling.example',

@@ -33,11 +33,11 @@ t.test('the pages of an outlet teach which lines are no text, and teach no other
   t.match(
     listed.map(line => JSON.parse(line)),
     [
-      { domain: 'anders.example', template: { pages: 3, furniture: 0 } },
-      { domain: 'dagkoerier.example', template: { pages: 16, furniture: 1 } },
+      { domain: 'anders.example', template: { pages: 3, boilerplate: 0 } },
+      { domain: 'dagkoerier.example', template: { pages: 16, boilerplate: 1 } },
     ],
   )
-  t.match(await fleet.script('outlets', 'list'), /text page 100 %, 1 repeated line left out/)
+  t.match(await fleet.script('outlets', 'list'), /text page 100 %, 1 line of boilerplate left out/)
 })
 
 t.test('explain names the lines that were left out', async t => {

@@ -41,10 +41,10 @@ t.test('pages give articles in order, a bad line gives an error, and the next go
 })
 
 t.test('with --together, later pages of an outlet know what earlier ones served', async t => {
-  const wall = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
+  const interstitial = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
   const lines = Array.from({ length: 4 }, (_, at) => ({
     url: `${url}-${at}`,
-    html: wall,
+    html: interstitial,
     entry: { title: `Burgemeester opent gymzaal ${at}` },
     outlet: OUTLET,
   }))

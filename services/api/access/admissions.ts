@@ -86,15 +86,15 @@ export async function prepareAdmissions(db: Queryable, connections: number): Pro
   await Promise.all(Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)))
 }
 
-/** Each request with its own place in the minute. Null when the key is unknown or revoked. */
+/** Each request with its own count of the minute. Null when the key is unknown or revoked. */
 async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission[] | null> {
   const all = await admitTogether(db, keyHash, requests)
   if (all === null) return null
   const { allowed, used } = all.minute
-  if (allowed) return places(requests, used).map(place => ({ ...all, minute: { ...all.minute, used: place } }))
+  if (allowed) return countsOf(requests, used).map(count => ({ ...all, minute: { ...all.minute, used: count } }))
   // None was counted. The first ones take what is left, and the others are refused.
-  const room = Math.max(0, all.found.key.plan.rate - used)
-  const first = (room > 0 && room < requests ? await admitAll(db, keyHash, room) : null) ?? []
+  const left = Math.max(0, all.found.key.plan.rate - used)
+  const first = (left > 0 && left < requests ? await admitAll(db, keyHash, left) : null) ?? []
   return [...first, ...Array(requests - first.length).fill(all)]
 }
 
@@ -144,15 +144,15 @@ interface ChargedKey {
 async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Promise<(QuotaMonth | null)[]> {
   const { keyId, quota } = key
   const month = await chargeQuota(db, keyId, quota, requests)
-  if (month) return places(requests, month.used).map(used => ({ ...month, used }))
+  if (month) return countsOf(requests, month.used).map(used => ({ ...month, used }))
   if (requests === 1) return [null]
   // The month ends within this batch: one after the other takes what is left.
   const half = Math.floor(requests / 2)
   return [...(await chargeAll(db, key, half)), ...(await chargeAll(db, key, requests - half))]
 }
 
-/** The places of so many requests, of which `last` is the last one's. */
-const places = (requests: number, last: number): number[] =>
+/** What each of so many requests has counted; `last` is the count of the last one. */
+const countsOf = (requests: number, last: number): number[] =>
   Array.from({ length: requests }, (_, at) => last - requests + 1 + at)
 
 interface Member<Context, Answer> {

@@ -15,8 +15,8 @@ const VISIT_AHEAD = 300
  */
 const HOSTS_OF_AN_OUTLET = 32
 /**
- * The key of an advisory lock; any number serves. One crawler claims hosts at a time, so that two
- * never use the same free place of an outlet or site.
+ * The key of an advisory lock; any number serves. One crawler claims hosts at a time: two at once
+ * could both give out the last permit of an outlet or site.
  */
 const CLAIMING = 6_118_203_774n
 

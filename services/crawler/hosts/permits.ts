@@ -168,8 +168,8 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
 }
 
 /**
- * The visits that wait long for a host. Each occupies one of CRAWL_CONCURRENCY places, so hosts
- * with long pauses must not occupy them all.
+ * The visits that wait long for a host. Each holds one of CRAWL_CONCURRENCY permits, so hosts
+ * with long pauses must not hold them all.
  */
 export interface LongWaits {
   /** Begins a wait for an outlet, and returns its end. Null: too many visits wait already. */

@@ -91,12 +91,12 @@ for (const [language, title, text] of GOLDEN) {
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
   for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
     const opening = openingOf(readPageText(parsePage(html.replace(/<script.*<\/script>/, ''))), null)
-    t.equal(opening.walled, true, name)
+    t.equal(opening.paywalled, true, name)
     t.notOk(opening.paragraphs.join('\n').includes(says), name)
   }
 })
 
-t.test('news about cookies, faults, subscriptions and agreements is no wall', async t => {
+t.test('news about cookies, faults, subscriptions and agreements is no interstitial', async t => {
   const fine = 'legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming van bezoekers.'
   const paper =
     'De krant verhoogt de prijs van een abonnement tot 45 euro per maand. De uitgever telt nu een miljoen abonnees.'
@@ -114,7 +114,7 @@ t.test('news about cookies, faults, subscriptions and agreements is no wall', as
     t.equal(interstitialOf(article(title, paragraphs), { feedTitle: title }), null, title)
 })
 
-t.test('a bot defence that also works on ordinary pages makes no wall of them', async t => {
+t.test('a bot defence that also works on ordinary pages makes no interstitials of them', async t => {
   const defence = '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script>'
   t.equal(interstitialOf(REPORT.replace('</body>', `${defence}</body>`)), null)
 })
@@ -128,7 +128,7 @@ t.test('a page with hardly a link and no word of the feed’s title is a bot def
   t.equal(interstitialOf(served(1), { feedTitle: null }), null)
 })
 
-t.test('a redirect to another address of the article is no wall', async t => {
+t.test('a redirect to another address of the article is no interstitial', async t => {
   t.equal(interstitialOf(REPORT, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
   t.equal(interstitialOf(REPORT, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
 })
@@ -137,16 +137,16 @@ t.test('the visible opening of a paywalled article is kept, the offer is not', a
   const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '.repeat(8).trim()
   const offer = ['Lees verder met een abonnement', 'Word abonnee en lees onbeperkt voor € 2,50 per week.']
   const page = readPageText(parsePage(article(ANNOUNCED, [opening, ...offer])))
-  t.same(openingOf(page, false), { paragraphs: [opening], walled: true })
+  t.same(openingOf(page, false), { paragraphs: [opening], paywalled: true })
 })
 
 t.test('an offer that no reader sees makes no stub of a short article', async t => {
   const offer = '<div><p>Word nu abonnee en lees alle artikelen.</p></div>'
   const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens.'
-  const walled = (html: string) => openingOf(readPageText(parsePage(html)), null).walled
+  const paywalled = (html: string) => openingOf(readPageText(parsePage(html)), null).paywalled
   const html = article(ANNOUNCED, opening)
-  t.equal(walled(html.replace('</article>', `</article>${offer}`)), true)
-  t.equal(walled(html.replace('</article>', `</article>${offer.replace('div', 'div hidden')}`)), false)
+  t.equal(paywalled(html.replace('</article>', `</article>${offer}`)), true)
+  t.equal(paywalled(html.replace('</article>', `</article>${offer.replace('div', 'div hidden')}`)), false)
 })
 
 t.test('a whole text under a paywall flag is whole', async t => {
@@ -154,7 +154,7 @@ t.test('a whole text under a paywall flag is whole', async t => {
     `Alinea ${at} van een heel artikel. ${'Er staat genoeg in om te lezen. '.repeat(8)}`.trim(),
   )
   const opening = openingOf(readPageText(parsePage(article(ANNOUNCED, paragraphs))), false)
-  t.equal(opening.walled, false)
+  t.equal(opening.paywalled, false)
   t.equal(opening.paragraphs.length, 12)
 })
 

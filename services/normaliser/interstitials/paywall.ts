@@ -1,6 +1,6 @@
 import { allWords } from '../languages/index.ts'
 import type { PageText } from '../text/page-text.ts'
-import { SUBSCRIPTION, TERMS, totalLength, WALLED } from './phrases.ts'
+import { PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 
 /**
  * An opening shorter than this is a stub. The feed's summary is as good, and certainly the
@@ -29,12 +29,12 @@ export function openingOf(whole: PageText, free: boolean | null) {
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
   // A page that everybody may read can report on subscriptions.
-  if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, walled: false }
+  if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, paywalled: false }
   const length = totalLength(own)
-  const walled =
+  const paywalled =
     length < WHOLE &&
     (says || (free === false && offersBehind(page, own)) || (length < STUB && offersBehind(page, own)))
-  return { paragraphs: walled && length < STUB ? [] : own, walled }
+  return { paragraphs: paywalled && length < STUB ? [] : own, paywalled }
 }
 
 /** The paragraphs that readers see, and that are in a language: some paywalls scramble them. */
@@ -55,7 +55,7 @@ function isLanguage(text: string): boolean {
 }
 
 /** Whether a paragraph says that the article ends here for readers who do not pay. */
-const isEnd = (text: string) => text.length <= LONGEST_OFFER && WALLED.test(text)
+const isEnd = (text: string) => text.length <= LONGEST_OFFER && PAYWALLED.test(text)
 
 /** A paragraph that ends the article, or one that names a subscription and how it is sold. */
 const isOffer = (text: string) =>

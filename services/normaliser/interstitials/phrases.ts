@@ -42,7 +42,7 @@ export const FAILURE_TITLE = new RegExp(String.raw`^\W*${any('failureTitles')}`,
 export const ERROR = phrases('errors')
 export const SUBSCRIPTION = phrases('subscription')
 export const TERMS = phrases('terms')
-export const WALLED = phrases('walled')
+export const PAYWALLED = phrases('paywalled')
 
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4

@@ -94,11 +94,11 @@ export const de: LanguageRules = {
     subscription: String.raw`\b(abo|abos|abonnent|abonnenten|abonnieren|abonnement|probeabo)\b|einloggen|unbegrenzte[rn]? (zugang|zugriff)|plus-?artikel|probemonat`,
     terms:
       'pro (woche|monat|jahr)|kündbar|monatlich|kostenlos|gratis|bereits|schon|jetzt|testen|angebot|zugang|zugriff',
-    walled: String.raw`(weiterlesen|weiter lesen) mit|(um|jetzt) (diesen artikel|weiter ?zu ?lesen|weiterlesen)|(nur|exklusiv|exclusiv) für (unsere )?abonnent|abonnenten vorbehalten|(dieser|der) (artikel|inhalt|beitrag) ist (nur|exklusiv|abonnenten|kostenpflichtig)|(sie haben|du hast) bereits ein abo|bereits abonnent|lesen sie (diesen|den) (ganzen |vollständigen )?artikel|mit (einem )?\S+-?(abo|plus)\b.{0,30}(lesen|zugriff|zugang)|abo abschließen|werden sie (jetzt )?abonnent|jetzt (ein )?abo\b|wählen sie ihr abo`,
+    paywalled: String.raw`(weiterlesen|weiter lesen) mit|(um|jetzt) (diesen artikel|weiter ?zu ?lesen|weiterlesen)|(nur|exklusiv|exclusiv) für (unsere )?abonnent|abonnenten vorbehalten|(dieser|der) (artikel|inhalt|beitrag) ist (nur|exklusiv|abonnenten|kostenpflichtig)|(sie haben|du hast) bereits ein abo|bereits abonnent|lesen sie (diesen|den) (ganzen |vollständigen )?artikel|mit (einem )?\S+-?(abo|plus)\b.{0,30}(lesen|zugriff|zugang)|abo abschließen|werden sie (jetzt )?abonnent|jetzt (ein )?abo\b|wählen sie ihr abo`,
     paths: 'anmelden',
   },
   markup: {
-    furniture: `inhaltsverzeichnis kommentare (kommentar) (teilen) abo-?(box|layer|hinweis|teaser) spenden (anzeige) werbung
+    boilerplate: `inhaltsverzeichnis kommentare (kommentar) (teilen) abo-?(box|layer|hinweis|teaser) spenden (anzeige) werbung
       meistgelesen mehr-?zum-?thema weitere-?(artikel|themen) autor(en)?-?(info|name|box|short|bio|card) (datum) lesezeit
       bildunterschrift bildnachweis bildquelle galerie umfrage`,
     leads: 'vorspann|anriss',

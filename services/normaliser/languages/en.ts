@@ -94,11 +94,11 @@ export const en: LanguageRules = {
     subscription:
       'subscri(be|ber|bers|ption)|sign in|log in|create an account|free trial|unlimited access|digital access|already a member',
     terms: String.raw`per (week|month|year)|cancel any ?time|already|unlimited|continue|reading experience|additional articles|free\b|now\b|[€£$] ?\d|\d ?€`,
-    walled: String.raw`to (continue|keep) reading( this| the|\W*$|[,.:])|(only|exclusively|reserved|available) (for|to) (our )?(subscribers|members)|subscribers[- ]only|subscribe (now )?to (read|continue|unlock|access)|(log|sign) in to (read|continue)|you have reached your (article )?limit|this (article|content|story) is (for|only|reserved|exclusive)|(\d+|one|two|three|your last) (free )?articles? (left|remaining)|get (full|unlimited) access|become a (subscriber|member)|start your (free )?(trial|subscription)`,
+    paywalled: String.raw`to (continue|keep) reading( this| the|\W*$|[,.:])|(only|exclusively|reserved|available) (for|to) (our )?(subscribers|members)|subscribers[- ]only|subscribe (now )?to (read|continue|unlock|access)|(log|sign) in to (read|continue)|you have reached your (article )?limit|this (article|content|story) is (for|only|reserved|exclusive)|(\d+|one|two|three|your last) (free )?articles? (left|remaining)|get (full|unlimited) access|become a (subscriber|member)|start your (free )?(trial|subscription)`,
     paths: 'login signin sign-in logon register subscribe error not-found blocked',
   },
   // The stages hold the English names.
-  markup: { furniture: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
+  markup: { boilerplate: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
   detection: {
     declaration: 'eng',
     commonWords: `

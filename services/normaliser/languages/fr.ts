@@ -91,11 +91,11 @@ export const fr: LanguageRules = {
     errors: String.raw`\b(page|article|contenu|site|lien)\b.{0,60}(n.existe (pas|plus)|introuvable|inexistante?|(a|ont) été (déplacée?|supprimée?)|n.est (pas|plus|actuellement pas|momentanément pas) (disponible|accessible)|indisponible|en maintenance)|pas disponible dans votre (pays|région)|retour(nez)? à l.accueil|erreur (est survenue|s.est produite|technique)|veuillez réessayer`,
     subscription: String.raw`abonn(é|és|ée|ez|er|ement|ements)\b|connectez-vous|se connecter|identifiez-vous|accès (illimité|à tous)|offre numérique`,
     terms: String.raw`par (semaine|mois|an)\b|sans engagement|gratuit|déjà|profitez|essai|offre|accès|dès`,
-    walled: String.raw`pour lire (la suite|cet article|l.intégralité)|(la suite|cet article|contenu|article) (est )?réservée? (à|aux) (nos )?abonnés|réservé aux abonnés|il (vous )?reste \d+ ?%|abonnez-vous pour|lire la suite avec|déjà abonné|accédez à (tous|l.intégralité)|continuer (la|votre) lecture|s.abonner pour|prenez un abonnement|devenez abonné|choisissez (votre|un) abonnement`,
+    paywalled: String.raw`pour lire (la suite|cet article|l.intégralité)|(la suite|cet article|contenu|article) (est )?réservée? (à|aux) (nos )?abonnés|réservé aux abonnés|il (vous )?reste \d+ ?%|abonnez-vous pour|lire la suite avec|déjà abonné|accédez à (tous|l.intégralité)|continuer (la|votre) lecture|s.abonner pour|prenez un abonnement|devenez abonné|choisissez (votre|un) abonnement`,
     paths: 'connexion',
   },
   markup: {
-    furniture: `fil-?d?-?ariane sommaire commentaires (partage) partager infolettre (abonne(er|ment|z)?) (pub) publicite
+    boilerplate: `fil-?d?-?ariane sommaire commentaires (partage) partager infolettre (abonne(er|ment|z)?) (pub) publicite
       les-?plus-?lus lire-?(aussi|plus) a-?lire-?aussi voir-?aussi meme-?(sujet|theme) auteurs?-?(info|box|naam|bio)
       temps-?de-?lecture (legende) diaporama enquete sondage`,
     leads: 'accroche|chapo|chapeau|preface',

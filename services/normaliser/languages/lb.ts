@@ -82,11 +82,11 @@ export const lb: LanguageRules = {
     errors: String.raw`\b(säit|artikel|inhalt)\b.{0,60}(gëtt et net|net (méi )?(fonnt|do|disponibel)|geläscht)|probéiert et (nach|méi spéit)|zréck op d.haaptsäit`,
     subscription: 'abonnéier|aloggen|onlimitéierten zougang',
     terms: String.raw`pro mount|gratis|elo\b|zougang`,
-    walled:
+    paywalled:
       '(just|nëmme) fir abonnenten|fir (weider|virun) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo',
     paths: '',
   },
-  markup: { furniture: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
+  markup: { boilerplate: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
   detection: {
     declaration: 'ltz',
     commonWords: `

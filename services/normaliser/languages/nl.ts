@@ -178,7 +178,7 @@ export const nl = {
     /** Words of how it is sold. */
     terms: String.raw`per (week|maand|jaar)|opzegbaar|gratis|al een|reeds|toegang|probeer|actie|voordeel|\bnu\b|euro`,
     /** One of these says that the article ends here for those who do not pay. */
-    walled: String.raw`(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,
+    paywalled: String.raw`(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,
     /** First steps of addresses at which many articles meet: login, error. A list. */
     paths: 'aanmelden inloggen niet-gevonden',
   },
@@ -191,7 +191,7 @@ export const nl = {
      * Navigation, comments, offers and the like; one in brackets is a whole word
      * (`text/prune.ts`).
      */
-    furniture: `kruimelpad inhoudsopgave reacties (delen) deel-?(knop|opties) nieuwsbrief (inschrijven) reclame
+    boilerplate: `kruimelpad inhoudsopgave reacties (delen) deel-?(knop|opties) nieuwsbrief (inschrijven) reclame
       gerelateerd verwant aanbevolen meestgelezen lees-?(ook|meer|verder) zie-?ook auteurs?-?(info|box|naam|bio) (datum)
       leestijd bijschrift fotogalerij enquete`,
     /** An article's opening. */

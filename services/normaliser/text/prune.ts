@@ -14,7 +14,7 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
   prune(root, pruned, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
   const alike = aroundLikeShown(root, pruned)
   pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
-  pruneLight(root, pruned, element => isFurniture(element) || isPlayerBox(element))
+  pruneLight(root, pruned, element => isBoilerplate(element) || isPlayerBox(element))
   return pruned
 }
 
@@ -39,7 +39,7 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
   return around
 }
 
-/** An element with this share of the page's prose is no furniture. */
+/** An element with this share of the page's prose is no boilerplate. */
 const HEAVY = 0.4
 
 function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
@@ -73,7 +73,7 @@ function prune(root: Element, pruned: Set<Element>, test: (element: Element) => 
 }
 
 /**
- * Names of elements around and inside an article that are no part of it (furniture), in English.
+ * Names of elements around and inside an article that are no part of it (boilerplate), in English.
  * The rules of each language hold the names in that language. Each name is a piece of a regular
  * expression, matched against class, id and role in lower case. A name in brackets matches a whole
  * word; `-` and `_` separate words.
@@ -113,8 +113,8 @@ const NAMES: Record<string, string> = {
 const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
-const FURNITURE = new RegExp(
-  [...Object.values(NAMES).flatMap(names => names.split(/\s+/)), ...allWords(rules => rules.markup.furniture)]
+const BOILERPLATE = new RegExp(
+  [...Object.values(NAMES).flatMap(names => names.split(/\s+/)), ...allWords(rules => rules.markup.boilerplate)]
     .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
     .join('|'),
 )
@@ -124,8 +124,8 @@ const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alert
 export const isConsent = (element: Element): boolean => CONSENT.test(label(element))
 
 /** Navigation, sharing, offers, captions, bylines and the like. */
-export const isFurniture = (element: Element): boolean =>
-  ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || FURNITURE.test(roleNames(element))
+export const isBoilerplate = (element: Element): boolean =>
+  ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || BOILERPLATE.test(roleNames(element))
 
 /** Most characters of the title and the note that stand with a video or a sound. */
 const PLAYER_NOTE = 200
@@ -152,7 +152,7 @@ const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } }
  */
 export function isSubject(element: Element): boolean {
   const id = fold(element.attribs.id ?? '').split(' ')
-  if (id[0] === '' || !FURNITURE.test(element.attribs.id!.toLowerCase())) return false
+  if (id[0] === '' || !BOILERPLATE.test(element.attribs.id!.toLowerCase())) return false
   const [heading, ...below] = blocksOf(element)
   if (heading === undefined || ![...upwards(heading.element)].some(({ name }) => /^h[1-6]$/.test(name))) return false
   const title = fold(heading.text).split(' ')

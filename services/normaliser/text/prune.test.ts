@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parsePage } from '../markup/tree.ts'
-import { isConsent, isFurniture, isHidden } from './prune.ts'
+import { isBoilerplate, isConsent, isHidden } from './prune.ts'
 
 const named = (className: string, attributes: Record<string, string> = {}, name = 'div') => {
   const { $, root } = parsePage(`<${name}>`)
@@ -10,18 +10,18 @@ const named = (className: string, attributes: Record<string, string> = {}, name 
     .get(0)!
 }
 
-t.test('furniture is known by its name, in the languages that class names are written in', async t => {
+t.test('boilerplate is known by its name, in the languages that class names are written in', async t => {
   for (const name of [
     ...'share-buttons c-byline__date figure-bijschrift legende lees-ook lire-aussi mehr-zum-thema nieuwsbrief-blok inlineSignup comments-area reacties relatedArticles tags sr-only navbar'.split(
       ' ',
     ),
     'o-advertentie ad-slot',
   ]) {
-    t.equal(isFurniture(named(name)), true, name)
+    t.equal(isBoilerplate(named(name)), true, name)
   }
-  t.equal(isFurniture(named('x', { role: 'navigation' })), true)
-  t.equal(isFurniture(named('x', { 'data-component': 'byline-block' })), true)
-  t.equal(isFurniture(named('x', {}, 'figcaption')), true)
+  t.equal(isBoilerplate(named('x', { role: 'navigation' })), true)
+  t.equal(isBoilerplate(named('x', { 'data-component': 'byline-block' })), true)
+  t.equal(isBoilerplate(named('x', {}, 'figcaption')), true)
 })
 
 t.test('names that only look alike are the article’s', async t => {
@@ -30,10 +30,10 @@ t.test('names that only look alike are the article’s', async t => {
     'has-sidebar main',
     'page-layout has-leading-ad',
   ]) {
-    t.equal(isFurniture(named(name)), false, name)
+    t.equal(isBoilerplate(named(name)), false, name)
   }
-  t.equal(isFurniture(named('', { id: '706e8b39-28d3-4466-a15c-40db356813ad' })), false)
-  t.equal(isFurniture(named('post hentry tag-share category-newsletter', {}, 'article')), false)
+  t.equal(isBoilerplate(named('', { id: '706e8b39-28d3-4466-a15c-40db356813ad' })), false)
+  t.equal(isBoilerplate(named('post hentry tag-share category-newsletter', {}, 'article')), false)
 })
 
 t.test('consent dialogs and hidden elements', async t => {
