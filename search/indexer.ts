@@ -98,7 +98,7 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
     changed.push(...part.changed)
     await work.worked(part.tokenised)
   }
-  const built = builder.build()
+  const built = await builder.build()
   if (work.signal.aborted) return false
   const writer = openSegmentWriter(pool)
   await writer.replace(

@@ -61,7 +61,7 @@ export async function verifyIndex(work: VerifyWork) {
     if (sample !== null) next = nextOf(next)
     if (next > last) break
     const slice = await transaction(pool, client => readSlice(client, { first: next, last }, work))
-    slice.compare?.()
+    await slice.compare?.()
     verified.articles += Number(slice.last - slice.first) + 1
     verified.segments += slice.compare === undefined ? 0 : 1
     work.progress(verified.articles)
@@ -75,7 +75,7 @@ const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {
   /** Compares its segment: seconds of computing, for which no snapshot is held. */
-  compare?: () => void
+  compare?: () => Promise<void>
 }
 
 /** Reads the segment that has the first article, or the articles up to the next segment. */
@@ -151,15 +151,15 @@ interface StoredSegment {
   dictionary: TermDictionary
 }
 
-function compareSegment(
+async function compareSegment(
   stored: StoredSegment,
-  build: () => BuiltSegment,
+  build: () => Promise<BuiltSegment>,
   differ: (text: string, more?: number) => void,
-) {
+): Promise<void> {
   const { meta, columns, dictionary } = stored
   let built: BuiltSegment
   try {
-    built = build()
+    built = await build()
   } catch (error) {
     differ(`it cannot be built from its articles (${reasonOf(error)})`)
     return

@@ -9,12 +9,6 @@ import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
 import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
 
-/*
- * Segments are made in threads, because building one takes seconds of computing. Flushes, merges
- * and imports have a thread each, so new articles never wait for a merge. Threads start when first
- * needed.
- */
-
 /** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
 export interface ImportedArticles {
   sources: SegmentSource[]
@@ -196,7 +190,7 @@ async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
 /** A task for the thread: segments that are due, or one of an import. */
 export type Task = MakeTask | { url: string; articles: ImportedArticles }
 
-export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'onMade'> {
+export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'shingles' | 'onMade'> {
   url: string
   kinds: readonly SegmentWork[]
   /** Keeps the words of flushed segments for the merge, as long as the thread lives. */

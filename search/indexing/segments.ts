@@ -4,6 +4,7 @@ import type { Pool } from '../postgres.ts'
 import { release } from '../segment/arrays.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'
+import type { ShingleThread } from '../segment/shingle-thread.ts'
 import { createVocabulary, type Vocabulary } from '../segment/word-ids.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
@@ -17,12 +18,6 @@ import {
   type SegmentWork,
 } from '../store/segment-store.ts'
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
-
-/*
- * A flush makes a segment of new articles, a merge one of several segments. Each is stored ahead,
- * so that searches can read it, and used a moment later. A killed process leaves a segment that the
- * next one removes.
- */
 
 /**
  * The two kinds of work never touch the same articles, so they may run at the same time: a merge
@@ -50,6 +45,8 @@ export interface MakeOptions {
    * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
    */
   knownWords?: KnownWords
+  /** Makes shingles meanwhile. */
+  shingles?: ShingleThread | undefined
   /** Told of each segment that was stored. */
   onMade?: (made: MadeSegment) => void
 }
@@ -219,7 +216,7 @@ interface Built {
 async function build(
   { writer, source }: Store,
   { range, isPart, part, isLate }: Due,
-  { gently = false, knownWords }: MakeOptions,
+  { gently = false, knownWords, shingles }: MakeOptions,
 ): Promise<{ built: Built; brake: Brake }> {
   const start = performance.now()
   let ownBrake = gently && part < 1 ? createBrake(part) : noBrake
@@ -241,7 +238,7 @@ async function build(
   // Many articles may have come meanwhile, for instance of an import.
   if (ownBrake !== noBrake && (await isLate())) ownBrake = noBrake
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
-  return { built: { segment: { range, articles, built: builder.build() }, expects, texts, start }, brake }
+  return { built: { segment: { range, articles, built: await builder.build(shingles) }, expects, texts, start }, brake }
 }
 
 /** Articles of one statement. */
@@ -261,7 +258,7 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
   const articles = await source.readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
-  return { range, articles, built: builder.build() }
+  return { range, articles, built: await builder.build() }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import type { Pool } from '../postgres.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
+import { openShingleThread, type ShingleThread } from '../segment/shingle-thread.ts'
 import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { SEGMENT_SIZES } from './policy.ts'
 import {
@@ -24,17 +25,22 @@ import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } fro
 export function serveSegments(openPool: (url: string) => Pool): void {
   if (isMainThread || !isSegmentThread(workerData)) return
   if (workerData.lowPriority) lowerPriority()
+  else shingles = openShingleThread()
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
   })
   // When all modules have run, those that call this one, too.
-  setImmediate(() => parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer))
+  setImmediate(async () => {
+    await shingles?.loaded
+    parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer)
+  })
 }
 
 /** The answer to no question. */
 const LOADED: TaskResult = { made: [], ahead: null, failure: null }
 
 let knownWords: KnownWords | undefined
+let shingles: ShingleThread | undefined
 
 async function run(pool: Pool, task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
@@ -50,7 +56,7 @@ async function run(pool: Pool, task: Task): Promise<TaskResult> {
 
 async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask, made: MadeSegment[]): Promise<null> {
   if (keepsWords) knownWords ??= createKnownWords()
-  const words = keepsWords && knownWords ? { knownWords } : {}
+  const words = keepsWords && knownWords ? { knownWords, shingles } : {}
   await makeSegments(pool, SEGMENT_SIZES, { ...options, ...words, onMade: one => made.push(one) })
   return null
 }
@@ -64,7 +70,7 @@ async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedAr
   })
   const texts = builder.knownTexts()
   const range = { first: 1n, last: BigInt(sources.length) }
-  const segment = { range, articles: sources, built: builder.build() }
+  const segment = { range, articles: sources, built: await builder.build(shingles) }
   const ahead = await openSegmentWriter(pool).prepareImported(segment)
   knownWords.keep(ahead.no, texts, segment)
   return ahead

@@ -4,6 +4,7 @@ import { wordList } from '../analysis/index.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
+import { openShingleThread } from './shingle-thread.ts'
 import { isFrequent, SHINGLE_RULE, SHINGLES } from './shingles.ts'
 
 /** As in a text, few words are frequent; the same in every run. */
@@ -21,8 +22,8 @@ function note(truth: Truth, name: string, doc: number): void {
   else docs.add(doc)
 }
 
-/** A segment of random texts, and what stands in them. */
-function buildSegment(size: number, length: number, rule: number) {
+/** A builder with random texts, and what stands in them. */
+function fillBuilder(size: number, length: number, rule?: number) {
   const articles = Array.from({ length: size }, (_, doc): SegmentSource => {
     const seq = BigInt(doc + 1)
     return {
@@ -46,7 +47,7 @@ function buildSegment(size: number, length: number, rule: number) {
       for (const triple of runs(text, 3)) note(truth.triples, triple, doc)
     }
   }
-  return { truth, list: listsOf(builder.build(), size) }
+  return { truth, builder }
 }
 
 /** So many neighbouring words, from each word on. */
@@ -73,7 +74,8 @@ for (const { size, body, rule, enough, met } of [
   { size: 21_000, body: 9, rule: SHINGLE_RULE, enough: 5, met: 512 },
 ]) {
   t.test(`a segment of ${size} documents finds words side by side, by rule ${rule}`, async t => {
-    const { truth, list } = buildSegment(size, body, rule)
+    const { truth, builder } = fillBuilder(size, body, rule)
+    const list = listsOf(await builder.build(), size)
     const sizeOf = (word: string) => truth.words.get(word)!.size
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
     const meets = ([first = '', second = '']: string[]) => sizeOf(first) * sizeOf(second) >= met * size
@@ -109,3 +111,10 @@ for (const { size, body, rule, enough, met } of [
     t.same(wrong, [])
   })
 }
+
+t.test('a segment is the same when a thread of its own makes its shingles, each for its own question', async t => {
+  const thread = openShingleThread()
+  const sizes = [300, 2_000]
+  const built = await Promise.all(sizes.map(size => fillBuilder(size, 30).builder.build(thread)))
+  for (const [at, size] of sizes.entries()) t.same(built[at], await fillBuilder(size, 30).builder.build())
+})

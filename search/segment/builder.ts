@@ -1,32 +1,13 @@
-import { hashOf } from '../analysis/hashes.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
 import { release } from './arrays.ts'
-import {
-  columnsOf,
-  createTermFilterBuilder,
-  documentOrder,
-  encodeColumns,
-  type SegmentArticle,
-  type TermFilter,
-} from './columns.ts'
-import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
-import {
-  createNumbers,
-  createPostings,
-  type DictionaryBuilder,
-  type KnownTexts,
-  type PostingLists,
-  type SegmentTexts,
-} from './postings-builder.ts'
-import { addShingles, SHINGLE_RULE } from './shingles.ts'
+import { bucketBitsOf, bucketsOf, encodePart } from './buckets.ts'
+import { columnsOf, createTermFilterBuilder, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
+import { createNumbers, type DictionaryBuilder, type KnownTexts, type SegmentTexts } from './postings-builder.ts'
+import { encodeShingles, type ShingleThread } from './shingle-thread.ts'
+import { SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
-
-/*
- * A builder gathers the words of all articles as numbers and then writes every posting list once.
- * Words, stems and filters come first. Shingles come last, and release the words. It opens nothing.
- */
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {
@@ -104,21 +85,26 @@ export function createSegmentBuilder(
       ...texts,
       words: texts.words.view().slice(),
     }),
-    /** Called once, at the end. */
-    build(): BuiltSegment {
-      const buckets = createBuckets(documents.length, brake)
-      buckets.fill(dictionary => {
+    /**
+     * Called once, at the end.
+     *
+     * @param thread absent: one part is made after the other, so that not all of a segment is in
+     *   memory in its widest form
+     */
+    async build(thread?: ShingleThread): Promise<BuiltSegment> {
+      const filter = createTermFilterBuilder()
+      const elsewhere = thread?.encode(texts, wordIds.texts(), rule)
+      const addWords = (dictionary: DictionaryBuilder) => {
         addFilterTerms(dictionary, documents)
         addWordTerms(dictionary, documents, texts, vocabulary, brake)
-      })
-      buckets.fill(dictionary => {
-        addShingles(dictionary, texts, wordIds, brake, rule)
-        release(texts.words.view())
-      })
+      }
+      const words = encodePart(documents.length, brake, addWords, filter.add)
+      const shingles = (await elsewhere) ?? encodeShingles(texts, wordIds, rule, brake)
+      release(texts.words.view())
       return {
-        columns: encodeColumns(columnsOf(documents, firstSeq, buckets.terms(), rule)),
-        bucketBits: buckets.bits,
-        buckets: buckets.blocks(),
+        columns: encodeColumns(columnsOf(documents, firstSeq, filter.build(), rule)),
+        bucketBits: bucketBitsOf(documents.length),
+        buckets: bucketsOf(words, shingles),
       }
     },
   }
@@ -199,122 +185,4 @@ function stemTerms(
     }
     return ofWord
   }
-}
-
-/** Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`. */
-interface Stored {
-  bytes: Buffer
-  starts: Uint32Array
-}
-
-/** Posting lists between two calls of the brake. */
-const LISTS_PER_BRAKE = 256
-
-/**
- * All entries of a segment, by bucket.
- *
- * @param size documents of the segment
- */
-function createBuckets(size: number, brake: Brake) {
-  // A document adds about a kilobyte. With one bucket or two for each document, a bucket holds
-  // about a kilobyte.
-  const bits = Math.ceil(Math.log2(Math.max(size, 1)))
-  const count = 1 << bits
-  const filter = createTermFilterBuilder()
-  let stored: Stored = { bytes: Buffer.alloc(0), starts: new Uint32Array(count + 1) }
-
-  /** Calls back with each list, and with the bucket where it goes. */
-  const eachEntry = (
-    { names, lists: { count, docs, starts } }: Part,
-    visit: (term: number, name: string, list: { docs: Uint16Array; from: number; to: number }) => void,
-  ) => {
-    const list = { docs, from: 0, to: 0 }
-    for (let term = 0; term < count; term++) {
-      if (term % LISTS_PER_BRAKE === 0) brake()
-      list.from = starts[term]!
-      list.to = starts[term + 1]!
-      if (list.from < list.to) visit(term, names[term]!, list)
-    }
-  }
-  return {
-    /** There are 2^bits buckets. */
-    bits,
-    /**
-     * Adds terms that no other part adds. A segment is built in parts, so that not all of it is in
-     * memory in its widest form.
-     */
-    fill(add: (dictionary: DictionaryBuilder) => void): void {
-      const part = readPart(add)
-      const bucketOf = new Uint16Array(part.names.length)
-      const added = new Uint32Array(count)
-      eachEntry(part, (term, name, list) => {
-        const hash = hashOf(name)
-        filter.add(name, hash)
-        const bucket = bucketOfHash(hash, bits)
-        bucketOf[term] = bucket
-        added[bucket]! += entryBytes(name, list, size)
-      })
-      const { room, ends } = makeRoom(stored, added)
-      eachEntry(part, (term, name, list) => {
-        const bucket = bucketOf[term]!
-        ends[bucket] = writeEntry(room.bytes, ends[bucket]!, name, list, size)
-      })
-      release(part.lists.docs)
-      stored = room
-    },
-    terms: (): TermFilter => filter.build(),
-    /** The buckets that are not empty. */
-    blocks: () => nonEmpty(stored),
-  }
-}
-
-/** Some terms with their lists, by id. */
-interface Part {
-  names: string[]
-  lists: PostingLists
-}
-
-function readPart(add: (dictionary: DictionaryBuilder) => void): Part {
-  const names: string[] = []
-  const postings = createPostings()
-  add({
-    term(text) {
-      names.push(text)
-      return postings.list()
-    },
-    add: postings.add,
-  })
-  return { names, lists: postings.lists() }
-}
-
-/**
- * Copies all buckets to where each has room for its new bytes behind the old ones.
- *
- * @returns ends the bytes so far of each bucket
- */
-function makeRoom({ bytes, starts }: Stored, added: Uint32Array): { room: Stored; ends: Uint32Array } {
-  const count = added.length
-  const roomStarts = new Uint32Array(count + 1)
-  const ends = new Uint32Array(count)
-  for (let bucket = 0; bucket < count; bucket++) {
-    const before = starts[bucket + 1]! - starts[bucket]!
-    ends[bucket] = roomStarts[bucket]! + before
-    roomStarts[bucket + 1] = ends[bucket]! + added[bucket]!
-  }
-  // Buffers of the pool share their memory with others; this one is never of the pool.
-  const room = Buffer.from(new ArrayBuffer(roomStarts[count]!))
-  for (let bucket = 0; bucket < count; bucket++) {
-    room.set(bytes.subarray(starts[bucket], starts[bucket + 1]), roomStarts[bucket])
-  }
-  if (bytes.length > 0) release(bytes)
-  return { room: { bytes: room, starts: roomStarts }, ends }
-}
-
-function nonEmpty({ bytes, starts }: Stored): { bucket: number; block: Buffer }[] {
-  const blocks: { bucket: number; block: Buffer }[] = []
-  for (let bucket = 0; bucket + 1 < starts.length; bucket++) {
-    const [from, to] = [starts[bucket]!, starts[bucket + 1]!]
-    if (from < to) blocks.push({ bucket, block: bytes.subarray(from, to) })
-  }
-  return blocks
 }

@@ -3,7 +3,7 @@ import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
 import { moved, release } from './arrays.ts'
 import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts } from './postings-builder.ts'
-import type { WordIds } from './word-ids.ts'
+import type { Words } from './word-ids.ts'
 
 /*
  * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that
@@ -65,9 +65,9 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
 export function addShingles(
   dictionary: DictionaryBuilder,
   texts: SegmentTexts,
-  wordIds: WordIds,
+  wordIds: Words,
   brake: Brake,
-  rule = SHINGLE_RULE,
+  rule: number,
 ): void {
   const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
   const places = placesOf(texts, wordIds, brake, part)
@@ -95,7 +95,7 @@ interface Places {
 
 function placesOf(
   { words, titleStarts, bodyStarts, ends }: SegmentTexts,
-  wordIds: WordIds,
+  wordIds: Words,
   brake: Brake,
   part: number,
 ): Places {
@@ -121,7 +121,7 @@ function placesOf(
 }
 
 /** Whether the word at a place and the one before would meet in so many documents by chance. */
-function meetsOften(texts: SegmentTexts, { size }: WordIds, met: number): (at: number) => boolean {
+function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: number) => boolean {
   const { titleStarts, ends } = texts
   const words = texts.words.view()
   const documents = new Int32Array(size)

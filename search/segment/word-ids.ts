@@ -6,6 +6,27 @@ import { grown, moved } from './arrays.ts'
 
 export type WordIds = ReturnType<typeof createWordIds>
 
+/** Words by id. `hash` is `hashOf` the word. */
+export type Words = Pick<WordIds, 'size' | 'text' | 'hash'>
+
+/** All words and their hashes, for another thread. Word n ends before `ends[n]`. */
+export interface WordTexts {
+  units: Uint16Array<ArrayBuffer>
+  ends: Uint32Array<ArrayBuffer>
+  hashes: Int32Array<ArrayBuffer>
+}
+
+export function wordsOf({ units, ends, hashes }: WordTexts): Words {
+  const bytes = Buffer.from(units.buffer)
+  return { size: hashes.length, text: word => textOf(bytes, ends, word), hash: word => hashes[word]! >>> 0 }
+}
+
+const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word - 1]!)
+
+// A substring of the list would keep the whole list in memory.
+const textOf = (bytes: Buffer, ends: Uint32Array, word: number) =>
+  bytes.toString('utf16le', startOf(ends, word) * 2, ends[word]! * 2)
+
 const BREAK = 10 // \n
 
 /**
@@ -69,6 +90,7 @@ export function createWordIds() {
     /** The id of a word; −1: unknown. */
     find: (word: string): number => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
     text: texts.text,
+    texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
     /** Of the word, in UTF-16 code units. */
     length: texts.length,
     /** `hashOf` the word. */
@@ -115,11 +137,10 @@ function createWordTexts() {
   let size = 0
   /** Word n ends before `ends[n]`. */
   let ends = new Uint32Array(1 << 12)
-  const startOf = (word: number) => (word === 0 ? 0 : ends[word - 1]!)
   return {
     /** Adds the part of some code units from `from` to before `to` as the next word. */
     add(source: Uint16Array, from: number, to: number): void {
-      const start = startOf(size)
+      const start = startOf(ends, size)
       const end = start + to - from
       if (end > units.length) {
         units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
@@ -131,14 +152,14 @@ function createWordTexts() {
     },
     /** Whether a word stands in some code units from `from` to before `to`. */
     stands(word: number, source: Uint16Array, from: number, to: number): boolean {
-      const start = startOf(word)
+      const start = startOf(ends, word)
       if (ends[word]! - start !== to - from) return false
       for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== source[at]) return false
       return true
     },
-    // A substring of the list would keep the whole list in memory.
-    text: (word: number) => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
-    length: (word: number) => ends[word]! - startOf(word),
+    text: (word: number) => textOf(bytes, ends, word),
+    length: (word: number) => ends[word]! - startOf(ends, word),
+    arrays: () => ({ units: units.slice(0, startOf(ends, size)), ends: ends.slice(0, size) }),
   }
 }
 

@@ -167,8 +167,8 @@ t.test('a segment that a former version made is verified by the rule of that ver
   const [former, now] = [1, undefined].map(rule => createSegmentBuilder(articles, range.first, { rule }))
   for await (const { seq, title, body } of source.readWords(range))
     for (const builder of [former!, now!]) builder.addWords(seq, title, body)
-  const built = former!.build()
-  t.notSame(built.buckets, now!.build().buckets, 'it has other lists than a new one')
+  const built = await former!.build()
+  t.notSame(built.buckets, (await now!.build()).buckets, 'it has other lists than a new one')
   await openSegmentWriter(pool).replace({ range, articles, built })
   const differs: string[] = []
   const verified = await verifyIndex({

@@ -1,0 +1,101 @@
+import { hashOf } from '../analysis/hashes.ts'
+import type { Brake } from '../pace.ts'
+import { release } from './arrays.ts'
+import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
+import { createPostings, type DictionaryBuilder, type PostingLists } from './postings-builder.ts'
+
+/*
+ * A segment's dictionary as bytes. It is made in parts, which may be made at the same time; a
+ * bucket has the entries of the first part before those of the second.
+ */
+
+/** The entries of a part. Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`. */
+export interface EncodedPart {
+  bytes: Uint8Array<ArrayBuffer>
+  starts: Uint32Array<ArrayBuffer>
+}
+
+/** Posting lists between two calls of the brake. */
+const LISTS_PER_BRAKE = 256
+
+/** A document adds about a kilobyte, so a bucket holds about a kilobyte. */
+export const bucketBitsOf = (documents: number) => Math.ceil(Math.log2(Math.max(documents, 1)))
+
+/**
+ * Encodes terms that no other part has.
+ *
+ * @param size documents of the segment
+ * @param visit called with each term that has documents, and its hash
+ */
+export function encodePart(
+  size: number,
+  brake: Brake,
+  add: (dictionary: DictionaryBuilder) => void,
+  visit: (name: string, hash: number) => void = () => {},
+): EncodedPart {
+  const part = readPart(add)
+  const bits = bucketBitsOf(size)
+  const bucketOf = new Uint16Array(part.names.length)
+  const starts = new Uint32Array((1 << bits) + 1)
+  eachEntry(part, brake, (term, name, list) => {
+    const hash = hashOf(name)
+    visit(name, hash)
+    const bucket = bucketOfHash(hash, bits)
+    bucketOf[term] = bucket
+    starts[bucket + 1]! += entryBytes(name, list, size)
+  })
+  for (let bucket = 1; bucket < starts.length; bucket++) starts[bucket]! += starts[bucket - 1]!
+  const bytes = new Uint8Array(starts.at(-1)!)
+  const ends = starts.slice()
+  const buffer = Buffer.from(bytes.buffer)
+  eachEntry(part, brake, (term, name, list) => {
+    const bucket = bucketOf[term]!
+    ends[bucket] = writeEntry(buffer, ends[bucket]!, name, list, size)
+  })
+  release(part.lists.docs)
+  return { bytes, starts }
+}
+
+/** The buckets of two parts that are not empty. */
+export function bucketsOf(first: EncodedPart, second: EncodedPart): { bucket: number; block: Buffer }[] {
+  const buckets: { bucket: number; block: Buffer }[] = []
+  const of = ({ bytes, starts }: EncodedPart, bucket: number) => bytes.subarray(starts[bucket], starts[bucket + 1])
+  for (let bucket = 0; bucket + 1 < first.starts.length; bucket++) {
+    const block = Buffer.concat([of(first, bucket), of(second, bucket)])
+    if (block.length > 0) buckets.push({ bucket, block })
+  }
+  return buckets
+}
+
+/** Some terms with their lists, by id. */
+interface Part {
+  names: string[]
+  lists: PostingLists
+}
+
+function readPart(add: (dictionary: DictionaryBuilder) => void): Part {
+  const names: string[] = []
+  const postings = createPostings()
+  add({
+    term(text) {
+      names.push(text)
+      return postings.list()
+    },
+    add: postings.add,
+  })
+  return { names, lists: postings.lists() }
+}
+
+function eachEntry(
+  { names, lists: { count, docs, starts } }: Part,
+  brake: Brake,
+  visit: (term: number, name: string, list: { docs: Uint16Array; from: number; to: number }) => void,
+): void {
+  const list = { docs, from: 0, to: 0 }
+  for (let term = 0; term < count; term++) {
+    if (term % LISTS_PER_BRAKE === 0) brake()
+    list.from = starts[term]!
+    list.to = starts[term + 1]!
+    if (list.from < list.to) visit(term, names[term]!, list)
+  }
+}

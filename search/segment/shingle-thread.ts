@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { isMainThread, MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
+import { type Brake, noBrake } from '../pace.ts'
+import { type EncodedPart, encodePart } from './buckets.ts'
+import { createNumbers, type SegmentTexts } from './postings-builder.ts'
+import { addShingles } from './shingles.ts'
+import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
+
+/*
+ * Half of the work on a segment are its shingles. Imports have them made in a thread of their own,
+ * while the thread of the segment makes the lists of its words.
+ */
+
+/** Encodes the shingles of a segment. */
+export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
+  encodePart(texts.ends.length, brake, dictionary => addShingles(dictionary, texts, words, brake, rule))
+
+interface Question {
+  texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
+  words: WordTexts
+  rule: number
+  /** Takes the answer: it belongs to this question whatever became of others. */
+  port: MessagePort
+}
+
+export type ShingleThread = ReturnType<typeof openShingleThread>
+
+/** It ends with the thread that opens it, and an error of its own ends both. */
+export function openShingleThread() {
+  const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
+  worker.unref()
+  return {
+    /** Before, nobody may end the thread: Node dies of that. */
+    loaded: once(worker, 'message'),
+    async encode({ words, ...texts }: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart> {
+      const { port1, port2 } = new MessageChannel()
+      const question: Question = {
+        texts: { ...texts, words: words.view().slice() },
+        words: vocabulary,
+        rule,
+        port: port2,
+      }
+      worker.postMessage(question, [port2, question.texts.words.buffer])
+      const [answer] = await once(port1, 'message')
+      port1.close()
+      return answer
+    },
+  }
+}
+
+const MARK = 'makes shingles'
+
+if (!isMainThread && workerData === MARK) {
+  parentPort?.on('message', ({ texts, words, rule, port }: Question) => {
+    const numbers = createNumbers(texts.words.length)
+    numbers.append(texts.words)
+    const answer = encodeShingles({ ...texts, words: numbers }, wordsOf(words), rule, noBrake)
+    port.postMessage(answer, [answer.bytes.buffer, answer.starts.buffer])
+  })
+  setImmediate(() => parentPort?.postMessage('loaded'))
+}
