@@ -20,6 +20,11 @@ import { VectorFailure } from '../shared/vectors/store.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
+/*
+ * Nothing records why a field has its value. An explanation composes the page once more, by the
+ * normaliser's own code, which shows its candidates, and compares the result with what is stored.
+ */
+
 /** Characters of a value in a line. */
 const WIDTH = 90
 

@@ -18,6 +18,11 @@ import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { type Line, readLines } from './articles/groups.ts'
 
+/*
+ * The readers of the crawler and the normaliser, without a database: a line in, a line out, in the
+ * same order. So the extraction can be scored against any labelled set of pages.
+ */
+
 const ajv = new Ajv({ strict: true })
 const text = { type: 'string' } as const
 const optional = { type: 'string', nullable: true } as const

@@ -18,6 +18,11 @@ import { whileAway } from './articles/while-away.ts'
 import { createRateLimit, type RateLimit } from './reindex/run.ts'
 import { importBar, type ProgressBar } from './terminal/terminal.ts'
 
+/*
+ * An import has two ways. As fast as it can, it stores whole segments, which searches take over at
+ * once. At a rate, it writes small batches, as a crawl does, so that searches beside it stay quick.
+ */
+
 /**
  * Articles at a rate do not wait for segments, so they must come more slowly than these are made.
  */

@@ -21,6 +21,11 @@ import { type Collection, changeCollections, readCollections } from '../shared/v
 import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
+/*
+ * Vectors of two models cannot be compared, so a new model gets a new collection. It is filled
+ * while the old one serves, and new articles go to both. Then it takes over in one transaction.
+ */
+
 const VECTOR_TIMEOUT = 15_000
 
 /** Articles between two updates of `filled_to`. */

@@ -7,6 +7,12 @@ import { docsOf, intersection } from './segment/doc-id-set.ts'
 import { type NameField, TERMS } from './terms.ts'
 import { COUNTRIES, type Country } from './vocabulary.ts'
 
+/*
+ * Suggestions are ranked beforehand: names by their articles. A request tries the most used names
+ * first, until enough contain its text. The ranking is made anew now and then, in at most a
+ * hundredth of the time.
+ */
+
 /** Articles in some countries, that were published (or, without a date, ingested) since a time. */
 export interface Covered {
   countries: readonly Country[]

@@ -11,6 +11,11 @@ import { type IndexMeta, SegmentsChanged, type TermDictionary } from './store/se
 import { parseWordTerm, TERMS } from './terms.ts'
 import { LANGUAGES } from './vocabulary.ts'
 
+/*
+ * The first search after a start would wait for lists, connections and compiled code. A process
+ * therefore reads ahead and rehearses before clients come, and then keeps looking for new articles.
+ */
+
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
 export interface WarmUp {
   /**

@@ -5,6 +5,11 @@ import { readRequest } from '../../services/api/contract/request.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
+/*
+ * A class of queries is one kind of match, in one scope, beside one filter. Figures are told by
+ * class, because a mean over all queries would hide the slow ones.
+ */
+
 /** A search as a client asks for it, and as the API reads it. */
 export interface Search {
   path: string

@@ -7,6 +7,12 @@ import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded.ts'
 import { diskProblem, errorCode, notAFolder, Problem, readIfThere, readRecord, writeWhole } from './files.ts'
 import { lockFile } from './lock.ts'
 
+/*
+ * `DATA_DIR` holds what embedded servers keep: clusters, keys, ports, logs. One start at a time
+ * owns it, and no other account can write to it. The next start finds its servers at the same
+ * ports.
+ */
+
 /**
  * With less free space the disk counts as full: an empty cluster with its first write-ahead log
  * takes about 60 MB.

@@ -13,6 +13,12 @@ import { kill, postgresIn } from './supervision/processes.ts'
 import { ANSWER_MS } from './supervision/supervise.ts'
 import { runTool } from './supervision/tool.ts'
 
+/*
+ * Postgres as an npm package: nobody has to install a server. The cluster lies under `DATA_DIR` and
+ * survives every kill. A database server refuses to run as root, so root hands it to another
+ * account.
+ */
+
 /** One file of each folder of the package: they tell whether its account can read them. */
 export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 

@@ -16,6 +16,12 @@ import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
 import { createFamily } from './supervision/family.ts'
 import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
+/*
+ * `npm start` and the tests start the servers that are not configured: Postgres, Qdrant and the
+ * model. Postgres is needed; without one of the others only search by meaning is missing, and a
+ * sentence says why.
+ */
+
 /**
  * `settings` are all that a service needs to use the servers. `supervise` keeps another program
  * running as well, and ends it with the servers, if not before. `lost` resolves when a server is

@@ -11,6 +11,12 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { CommandContext, Option } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
+/*
+ * An export is a sequence of parts of some hundred articles, so any number of them fits into
+ * memory. Two choices are independent: which articles (all, or those of a search), and in which
+ * format they are written.
+ */
+
 interface ExportOptions {
   /** With `body`. */
   body: boolean

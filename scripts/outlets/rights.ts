@@ -21,6 +21,11 @@ import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
 import { columns } from '../terminal/terminal.ts'
 
+/*
+ * New articles follow the rights that their outlet states. This file is for the operator: what each
+ * setting would stop, and how articles of before get the bounds that hold now.
+ */
+
 /** Says what each value of RIGHTS_TDM stops. */
 export async function showStops({ config, options, print, say }: CommandContext, pool: Pool): Promise<void> {
   const stops = await readStops(pool)

@@ -17,6 +17,11 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 import { syncOutlets } from '../outlets/sync.ts'
 
+/*
+ * What the services of `npm start` need before they run: their programs, keys, ports and a
+ * catalogue. Each check ends in a sentence here, before several processes fail in their logs.
+ */
+
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
 type ServiceName = (typeof SERVICES)[number]
 

@@ -6,6 +6,12 @@ import { counted } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts'
 
+/*
+ * A new installation proves itself: a search is shown once it has returned articles. Until then a
+ * line of progress says what the pipeline has done. After a minute the searches are shown all the
+ * same.
+ */
+
 const LOOK_MS = 1_000
 /** ms without a change after which the sample counts as complete, if all of it is embedded. */
 const STILL_MS = 4_000

@@ -21,6 +21,11 @@ import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveCl
 import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
+/*
+ * Collectors say what they want of the matches, as questions. Segments answer them from documents,
+ * and the archive answers the same questions by aggregations of OpenSearch.
+ */
+
 /** Indices in one request: their names must fit its first line, which has at most 4 kB. */
 const INDICES = 32
 

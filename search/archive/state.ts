@@ -1,6 +1,11 @@
 import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../postgres.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
+/*
+ * OpenSearch has the documents, and Postgres alone says which of its indices a search may ask. So a
+ * snapshot covers segments and archive together, and a half-filled index is never seen.
+ */
+
 /**
  * An index of the archive as a search knows it: the articles from `first` to `last` are searchable
  * in it.

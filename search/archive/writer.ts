@@ -12,6 +12,11 @@ import { ANALYSIS, type IndexShape } from './documents.ts'
 import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Sender } from './send.ts'
 import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
 
+/*
+ * The archive follows the segments: it takes older articles over, and their segments may then be
+ * dropped. A run can be killed anywhere. The next one looks at what is there and goes on.
+ */
+
 /** Articles after which searches find the new ones in the archive. */
 const STEP = 65_536n
 

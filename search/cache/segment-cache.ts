@@ -14,6 +14,11 @@ import {
 } from '../store/segment-store.ts'
 import { type Cache, type CacheSizes, createCache, createCacheBySegment, createCountCache } from './cache.ts'
 
+/*
+ * A segment never changes, so whatever was read of it stays right for good. This file holds what
+ * searches read of segments: columns, posting lists, dictionaries, and what verification has found.
+ */
+
 export type SegmentCache = ReturnType<typeof createSegmentCache>
 
 /** Documents whose words were looked at: those that match, and those that do not. */

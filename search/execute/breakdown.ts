@@ -11,6 +11,12 @@ import { filterTerms, TERMS } from '../terms.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
 import type { Collector, DocReader, SegmentReader } from './collector.ts'
 
+/*
+ * Counts for charts: every match counts once, by time, outlet, language or country. Times and
+ * outlets are read from columns, the others from posting lists. A wrapper counts articles with the
+ * same text once.
+ */
+
 /** What matches are counted by. */
 export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
 

@@ -12,6 +12,12 @@ import type { IndexPart } from './index-parts.ts'
 import { type Ahead, applyFilter, inOrder, type MatchOrder, passingPart, type SearchPlan, valuesOf } from './plan.ts'
 import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
+/*
+ * A search takes stored segments in batches, in its own order, and stops when its collectors are
+ * complete. Posting lists and columns decide most documents. Only the documents left open have
+ * their words read.
+ */
+
 /** The parts of an index that stored segments are matched with. */
 interface StoredContext {
   cache: SegmentCache

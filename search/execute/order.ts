@@ -12,6 +12,11 @@ import type { IndexParts } from './index-parts.ts'
 import { readTerms } from './match-stored.ts'
 import type { Hit } from './plan.ts'
 
+/*
+ * A page needs few hits of many matches. Each segment hands over only those that can stand on the
+ * page, by the sort value in its columns. Ids and scores are read where values are equal.
+ */
+
 /**
  * The first `wanted` hits after the page before, in the order of the set: by the sort value, those
  * without one last; among equals the higher score first, then by id (decision 17). Scores and ids

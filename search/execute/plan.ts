@@ -10,6 +10,12 @@ import type { KnownDays } from '../store/article-source.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { parseNameTerm } from '../terms.ts'
 
+/*
+ * Everything that is the same for every segment is decided once, before the first is read: the
+ * query's tree, the bounds of time and visibility, which segments can match, and in which order
+ * they are taken.
+ */
+
 /** The plan of a search: the same for every segment. */
 export interface SearchPlan {
   /** Words and filters; null: every article matches. */

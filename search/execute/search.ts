@@ -14,6 +14,12 @@ import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
 import { cheapFirst } from './two-phase.ts'
 
+/*
+ * A search matches the parts of the index in turn: stored segments, the archive, in-memory
+ * segments. All hand their matches to the same collectors and see one snapshot. If segments change
+ * meanwhile, the search starts again.
+ */
+
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
 

@@ -5,6 +5,12 @@ import { textArray } from '../store/binary-arrays.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
 import type { NewArticle } from './new-article.ts'
 
+/*
+ * An article is known by its addresses, an author by name and outlet. Rows with unique keys decide
+ * who was first, so two processes can write the same article at the same time and one article
+ * results.
+ */
+
 /** The identity of an article by its addresses: new with this id, or known under that id. */
 export interface Claim {
   id: string

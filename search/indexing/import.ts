@@ -33,6 +33,12 @@ import {
   takeNumbers,
 } from './writer.ts'
 
+/*
+ * An import builds a segment from numbers that begin at 1, while nobody waits. One short
+ * transaction then draws the real numbers, writes the rows and uses the segment. Whatever prevents
+ * that is tried again.
+ */
+
 interface ImportParts {
   pool: Pool
   writer: ArticleWriter

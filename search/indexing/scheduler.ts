@@ -9,6 +9,12 @@ import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
 import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
 
+/*
+ * Segments are made in threads, because building one takes seconds of computing. Flushes, merges
+ * and imports have a thread each, so new articles never wait for a merge. Threads start when first
+ * needed.
+ */
+
 /** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
 export interface ImportedArticles {
   sources: SegmentSource[]

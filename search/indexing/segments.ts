@@ -19,6 +19,12 @@ import {
 } from '../store/segment-store.ts'
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
+/*
+ * A flush makes a segment of new articles, a merge one of several segments. Each is stored ahead,
+ * so that searches can read it, and used a moment later. A killed process leaves a segment that the
+ * next one removes.
+ */
+
 /**
  * The two kinds of work never touch the same articles, so they may run at the same time: a merge
  * takes a quarter of a minute of computing, in which new articles must not pile up.

@@ -12,6 +12,11 @@ import {
   storable,
 } from './new-article.ts'
 
+/*
+ * All articles become visible in one order, by one row: the clock. Whoever writes takes its lock,
+ * draws numbers and a stamp, inserts and commits. So all slow work is done before the lock.
+ */
+
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
 

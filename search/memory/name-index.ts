@@ -3,6 +3,11 @@ import { createPace, SHORT_TURN } from '../pace.ts'
 import { grown } from '../segment/arrays.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
 
+/*
+ * A filter may name a part of a name. All folded names stand in one buffer, so a byte search of the
+ * whole buffer finds them quickly, without an index of their parts.
+ */
+
 /** An event loop takes in so many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
 /** Names that are searched between two looks at the clock: a fraction of a millisecond. */

@@ -1,5 +1,10 @@
 import type { TimeSpan } from './filters.ts'
 
+/*
+ * A day is not always 24 hours: clocks change. The spans in which a zone keeps one offset are found
+ * first; buckets are then cut in local time, and each has bounds that can be asked for.
+ */
+
 /** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
 interface OffsetSpan {
   from: number

@@ -9,6 +9,11 @@ import { encodeShingles, type ShingleThread } from './shingle-thread.ts'
 import { SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
 
+/*
+ * A builder gathers the words of all articles as numbers and then writes every posting list once.
+ * Words, stems and filters come first. Shingles come last, and release the words. It opens nothing.
+ */
+
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {
   country: Country

@@ -5,6 +5,12 @@ import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
+/*
+ * Advisory locks only spare two processes the same work. The rows keep the index right: one
+ * transaction at a time changes segments, and it checks what it replaces. So a process that lost
+ * its lock does no harm.
+ */
+
 /**
  * Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet.
  */

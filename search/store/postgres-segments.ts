@@ -12,6 +12,11 @@ import {
   type Statement,
 } from './segment-store.ts'
 
+/*
+ * Searches read segments on any server, a standby too. Every statement returns the version that it
+ * saw, and one that saw another version than the search is not believed.
+ */
+
 /**
  * For the connections of searches: every statement looks rows up by a key. The planner must not
  * choose a sequential scan because a table is small, and must not plan again for each search.

@@ -10,6 +10,12 @@ import type { RunningService, ServiceContext } from '../../shared/process/servic
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
 
+/*
+ * One process cannot use several cores, so a primary opens the port and hands connections to some.
+ * It serves nothing itself: it starts processes again, replaces them without a gap, and joins their
+ * metrics.
+ */
+
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 /** ms that searches may take to be read ahead before the next process starts all the same. */
 const WARM_TIMEOUT = 60_000

@@ -32,6 +32,11 @@ import { webBundle } from './site/web.ts'
 import { openServers, type Servers } from './standbys/servers.ts'
 import { obeyPrimary } from './worker.ts'
 
+/*
+ * The start and end of one API process: which parts it opens, when it listens, what it finishes
+ * before it stops. Settings of one machine are divided by the processes that share it.
+ */
+
 /**
  * Serves the API, by itself or as one of several processes.
  *

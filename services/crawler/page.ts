@@ -15,6 +15,11 @@ import type { Lease } from './hosts/leases.ts'
 import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
+/*
+ * A try at a page ends in a verdict: stored, refused, or again later. Hosts of others, robots.txt,
+ * tdmrep.json and budgets all have their say before it is saved.
+ */
+
 const PAGE_HEADERS = {
   accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
   'accept-language': 'nl,fr,de,lb,en;q=0.5',

@@ -12,6 +12,11 @@ import { beginAnew, type Collection, readCollections, registerServing } from '..
 import type { VectorStore } from '../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
 
+/*
+ * Postgres says which collections there are, and the vector store holds them. An embedder opens the
+ * serving one and the one being filled, and makes again what the vector store has lost.
+ */
+
 /** A collection and the model whose vectors it holds. */
 export interface EmbeddingCollection {
   collection: Collection

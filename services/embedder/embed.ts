@@ -21,6 +21,11 @@ import { type EmbeddingCollections, openEmbeddingCollections, watchCollections }
 import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
 
+/*
+ * An embedding fails for two reasons that must be told apart: the service is away, or one text is
+ * bad. A harmless text decides. Outages cost no attempt; a bad text ends in quarantine after three.
+ */
+
 /**
  * Articles whose vectors are stored and noted together. A kill loses the work on no more than
  * these.

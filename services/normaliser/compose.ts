@@ -32,6 +32,12 @@ import { lessonOf, partedBy, type Template } from './template.ts'
 import { feedTexts } from './text/feed-text.ts'
 import { readPageText } from './text/page-text.ts'
 
+/*
+ * Composing is pure: a stored page and its feed entry in, an article or a refusal out. Every field
+ * is the first of its candidates that nothing speaks against. Before that, the page must be the
+ * article at all.
+ */
+
 /** Why a page never becomes an article; `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
 

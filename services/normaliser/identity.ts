@@ -5,6 +5,12 @@ import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { allWords } from './languages/index.ts'
 import type { Twin } from './metadata/metadata.ts'
 
+/*
+ * Feeds, links and redirects name one article by several addresses. Too few believed addresses make
+ * duplicates; one wrong address merges two articles for good. In doubt an address is therefore not
+ * believed.
+ */
+
 /**
  * The addresses under which a page was seen, as written. Relative ones are resolved against
  * `finalUrl`.

@@ -24,6 +24,11 @@ import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { createBatcher } from './pages/batcher.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 
+/*
+ * Postgres says which pages are due, and queues carry only their numbers. Threads compose; this
+ * thread writes the articles in batches. A page that is lost on the way is called again.
+ */
+
 /** ms that the first article of a batch waits for others; to compose a page takes as long. */
 const BATCH_WAIT = 50
 /**

@@ -1,3 +1,8 @@
+/*
+ * One table has every setting: its type, its default, its meaning. Reading, checks, the document
+ * and the warning of unknown names all come from it.
+ */
+
 const POSTGRES = ['postgres', 'postgresql']
 const HTTP = ['http', 'https']
 

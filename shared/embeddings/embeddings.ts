@@ -10,6 +10,12 @@ import { type Model, modelNamed } from './models.ts'
 import { modelText, questionText } from './recipe.ts'
 import { APIS, type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
+/*
+ * Models are reached in three ways, and each answers in its own form. Callers get a vector of
+ * length 1 without the model's bias. Or they get an error that says whether the texts may be to
+ * blame.
+ */
+
 /** Makes vectors of texts. All vectors have length 1. */
 export type Embeddings = ReturnType<typeof openEmbeddings>
 

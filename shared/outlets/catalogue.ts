@@ -5,6 +5,11 @@ import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/a
 import { isRecord } from '../encoding/is-record.ts'
 import { describe } from '../log/printable.ts'
 
+/*
+ * The catalogue is written by people, so all of its mistakes are told at once, each with its outlet
+ * and field. What can be mended without doubt is mended, with a note.
+ */
+
 /** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */
 export interface Outlet {
   name: string

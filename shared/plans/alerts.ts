@@ -7,6 +7,11 @@ import type { Config } from '../config/config.ts'
 import { loadSharedSecret, type Pool, type Queryable } from '../postgres/pool.ts'
 import { changeKept } from './search-feeds.ts'
 
+/*
+ * An alert hangs on a kept search and remembers a place in the order of ingestion: what comes later
+ * is new. The owner of a mail address is asked first, and may refuse at any time.
+ */
+
 /** Whom to tell, and when. */
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */

@@ -3,6 +3,11 @@ import { type Client, loadSharedSecret, type Pool, type Queryable, transaction }
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 
+/*
+ * A feed's address is its only secret: whoever has it reads with the plan of the key. The database
+ * keeps a hash; the address is computed again from a shared secret whenever its owner asks.
+ */
+
 /**
  * Feeds of one key that are in force. As many revoked ones are remembered, to be told from unknown
  * ones.

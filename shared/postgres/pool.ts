@@ -19,6 +19,11 @@ export {
   withSession,
 } from '../../search/postgres.ts'
 
+/*
+ * All processes connect here, so the same rules hold everywhere: writes only reach a primary of a
+ * schema that we know, no statement waits without end, and a lost connection never ends a process.
+ */
+
 /**
  * A connection whose loss ends no process. Its statements fail all the same. A pool hears only the
  * connections that are idle: not one that it hands out or verifies, nor one that a library holds.

@@ -7,6 +7,12 @@ import { sentenceOf } from '../process/command.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
+/*
+ * BullMQ keeps its queues in Redis, or in Postgres where no Redis is configured. The rest of the
+ * code sees one interface. Here stand the two ways, and what BullMQ gets wrong when its store is
+ * away.
+ */
+
 /** The work queues between the services. Messages carry identifiers, never text. */
 export interface QueueMessages {
   /** A stored page to make an article of. */

@@ -11,6 +11,11 @@ import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './search/search.ts'
 import type { Article, Results, Told } from './search/use-results.ts'
 
+/*
+ * The list shows one card a text: copies are folded below the first. More pages load as their end
+ * comes into view.
+ */
+
 const loadTake = () => import('./desk.tsx')
 
 interface ListProps {

@@ -19,6 +19,11 @@ import { ArticlePage } from './article.tsx'
 import { type First, idOfPage, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'
 
+/*
+ * The page needs a key, and a key must not stay in the address: history and screenshots keep
+ * addresses. So this file takes it out first, then shows the welcome, the search or an article.
+ */
+
 const ARTICLE_ID = idOfPage()
 const IS_CITED = location.pathname.startsWith('/cite/')
 const IS_KEPT = location.pathname === '/searches'

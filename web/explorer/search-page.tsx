@@ -12,6 +12,11 @@ import { type Hint, type Reading, readQuery } from './search/reading.ts'
 import { addressOf, type Draft, isSame, MODES, NEW_SEARCH, readSearch, type Search } from './search/search.ts'
 import { type First, useFresh, useResults } from './search/use-results.ts'
 
+/*
+ * The address is the state: a search is written there, and every part of the page is drawn from it.
+ * Only what is being typed is kept elsewhere.
+ */
+
 /** What is searched for, what stands in the box, and the ways from one to the other. */
 function useDraftedSearch() {
   const [search, setSearch] = useSearch()

@@ -4,6 +4,11 @@ import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
 import type { Failure, Outcome } from './request.ts'
 
+/*
+ * What every page shares: its buttons, its header and footer, and the hooks that tie requests to
+ * the life of a part.
+ */
+
 /**
  * A choice of few, side by side: radio buttons, so that arrow keys move.
  *

@@ -13,6 +13,11 @@ import {
   SemanticUnavailableError,
 } from './errors.ts'
 
+/*
+ * What the contract asks of every client stands here, once: the key, the waits, the repetitions,
+ * the counters. The client itself names paths and parameters alone.
+ */
+
 /** An answer of 200 or, to a request with an ETag, 304. */
 export interface Answer<Body> {
   status: number

@@ -8,6 +8,11 @@ import { Problem } from '../files.ts'
 import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
+/*
+ * Supervision holds one program: it starts it, waits until it is ready, asks whether it lives, and
+ * starts it again. What ends soon is started later each time. A program that hangs counts as ended.
+ */
+
 /** A program that is kept running. */
 export interface Program {
   /** Its name in sentences: "Postgres". */

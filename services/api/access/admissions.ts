@@ -20,6 +20,12 @@ import {
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { Permits } from './permits.ts'
 
+/*
+ * Every request counts for its key, and a row takes one change at a time. Requests of one key that
+ * come together therefore share a statement, so a busy key costs few connections and delays nobody
+ * else.
+ */
+
 /** One writes, the next one is on its way: more statements of one key would wait for its rows. */
 const ENTRIES_AT_ONCE = 2
 /** A charge waits for the disk with its row locked: what comes meanwhile shares the next one. */

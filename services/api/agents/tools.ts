@@ -16,6 +16,11 @@ import { LIMITS_SCHEMA } from '../explore/limits.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
+/*
+ * A tool for agents asks an operation of the API, with its reader and its checks. It returns the
+ * same JSON, and beside it a text that a model reads at once, with how complete the days are.
+ */
+
 /** The answer of an operation to a query string, before HTTP's own matters. */
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 

@@ -17,6 +17,11 @@ import { type ArticlesRequest, checkPlan, historyStart } from '../contract/reque
 import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
+/*
+ * Both operations and everything beside them search here: a request is held against its plan, and
+ * words or meaning find the page. Waiting for a permit does not count as time of the search.
+ */
+
 /** What both operations search with. */
 export interface Searches {
   index: SearchIndex<ShownArticle>

@@ -1,5 +1,10 @@
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 
+/*
+ * One table says what every parameter takes. The reader, the checks, the OpenAPI document and the
+ * types are made of it, so they cannot disagree.
+ */
+
 /** Every limit of the contract ("Limits"), once. Lengths in Unicode code points. */
 export const LIMITS = {
   q: 191,

@@ -10,6 +10,11 @@ import {
   parameterSchema,
 } from './parameters.ts'
 
+/*
+ * Two steps: a query string becomes pairs of names and values, then values by the table of
+ * parameters. All mistakes are gathered, and one answer names each of them.
+ */
+
 /** The query string of an address as it arrived, without `?`. */
 export function rawQueryOf(url: string): string {
   const mark = url.indexOf('?')

@@ -24,6 +24,11 @@ import {
   type WrittenParameter,
 } from './query-string.ts'
 
+/*
+ * A request is first valid by itself, then held against its plan. Requests that mean the same get
+ * the same spelling, on which cursors, feeds and citations rely.
+ */
+
 /** The two operations; the feed is a single page. */
 type Operation = 'articles' | 'feed'
 

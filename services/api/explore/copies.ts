@@ -12,6 +12,11 @@ import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { type Asked, findOne } from './article-by-id.ts'
 
+/*
+ * Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
+ * articles, and compares the texts of a group to say how many words are an article's own.
+ */
+
 const ID = {
   id: {
     kind: 'text',

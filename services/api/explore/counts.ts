@@ -32,6 +32,12 @@ import { requestOf } from '../contract/request.ts'
 import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
+/*
+ * A count is a search that keeps numbers in place of articles. One breakdown is one search; `then`
+ * counts each bucket again. Of a search by meaning, the answer also says how many articles have a
+ * vector.
+ */
+
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
 
 /**

@@ -13,6 +13,11 @@ import {
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 
+/*
+ * A feed is the first page of a search in XML. Items are made once for each article and kept beside
+ * its JSON, so a poll writes a head and joins bytes.
+ */
+
 /**
  * `GET /v1/articles.rss` and `/explore/articles.rss`: the first page of the same query as RSS 2.0.
  *

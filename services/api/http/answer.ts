@@ -12,6 +12,12 @@ import { RETRY_UNAVAILABLE, type SearchMode } from '../contract/parameters.ts'
 import type { ErrorObject } from '../contract/resources.ts'
 import { boundLines, isAnybodys } from './observe.ts'
 
+/*
+ * Every answer leaves through here: its ETag, its compression, or its error. Operations return
+ * content and know nothing of HTTP. Equal bodies are compressed once, because many clients poll the
+ * same pages.
+ */
+
 /** A good answer, before HTTP's own matters. */
 export interface Content {
   contentType: string

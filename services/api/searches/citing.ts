@@ -48,6 +48,12 @@ import {
 } from './citation.ts'
 import { needed, readDescribed } from './feeds.ts'
 
+/*
+ * A citation is a search, its watermark and a digest of what it found. The articles are not copied:
+ * page and files show them from the index, and the digest proves that none is missing or another
+ * one.
+ */
+
 /** The page of a citation, and the files of its articles. */
 export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/
 export const CITE_FILE = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/

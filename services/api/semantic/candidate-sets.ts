@@ -6,6 +6,11 @@ import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vec
 import type { SearchPermits, SemanticQuestion } from './query.ts'
 import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 
+/*
+ * Nearest neighbours may differ from one call to the next, but pages must not. The first page
+ * therefore freezes the candidates of its question in Postgres, and the cursor names that set.
+ */
+
 /** The set of a question, which may not be in Postgres yet. */
 interface QuestionSet {
   /**

@@ -20,6 +20,12 @@ import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.t
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { Around, AroundQuery } from './query.ts'
 
+/*
+ * A question needs two servers, the model and the vector store, and an answer within two seconds.
+ * One budget of time covers both, vectors of questions are kept, and the collection may change
+ * meanwhile.
+ */
+
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
 /** ms for model and vector store together: the answer is there, or 503, within two seconds. */

@@ -6,6 +6,11 @@ import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
 import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
+/*
+ * Publishers who see the crawler in their logs come here, in five languages: who it is, and how to
+ * refuse it. The small files that every site is asked for stand here too.
+ */
+
 export const BOT_PATH = '/bot'
 
 /** The texts for publishers in one language. */

@@ -23,6 +23,11 @@ import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
 
+/*
+ * Operators look at the fleet without disturbing it: own connections, short statements, figures
+ * that all viewers share. A part that cannot be read in time is left out, and the page names it.
+ */
+
 export interface OperatorParts {
   config: Config
   log: Logger

@@ -13,6 +13,11 @@ import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } fro
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 import { type PartsRead, readParts } from './sitemap-parts.ts'
 
+/*
+ * A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
+ * second sitemap that only counts. Each is saved by itself, so an interrupted visit loses nothing.
+ */
+
 /**
  * Polls one feed or sitemap.
  * @returns whether the visit may go on; false: its host must not be asked again for now

@@ -6,6 +6,11 @@ import { type Named, richness } from './parsing/parse.ts'
 import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhythm.ts'
 import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'
 
+/*
+ * What a poll found and when to ask again are one transaction: a crash loses neither. If a feed
+ * shows nothing known, articles may have passed unseen. That is a gap, which older pages may close.
+ */
+
 /** What saving the result of a poll depends on. */
 export type SavingSettings = PollIntervalSettings & Budget
 

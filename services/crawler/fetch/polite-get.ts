@@ -21,6 +21,11 @@ import {
   sitemapsOf,
 } from './robots.ts'
 
+/*
+ * The crawler asks strangers for documents here alone. Each step of a redirect is an address of its
+ * own, with its host, its robots.txt, its permit and its budget.
+ */
+
 /** The outcome of fetching an address, redirects followed. */
 export type Fetched =
   /** `url` is the address that the answer came from. */

@@ -4,6 +4,11 @@ import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/right
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
+/*
+ * One GET to a stranger's server. Nothing that it sends is trusted: time, bytes, pieces and length
+ * are bounded, and a body that is shorter than announced is a failure.
+ */
+
 /** A complete answer. */
 export interface FetchedResponse {
   status: number

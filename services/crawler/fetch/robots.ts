@@ -1,6 +1,11 @@
 import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 
+/*
+ * Rules are read once a day and kept in the database in one canonical form. Matching is our own,
+ * with a bound on its work: a hostile file may not stop the crawler.
+ */
+
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
   /**

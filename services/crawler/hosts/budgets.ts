@@ -4,6 +4,11 @@ import { type Pool, type Queryable, transaction } from '../../../shared/postgres
 import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
 
+/*
+ * An outlet decides what it names, so each has a budget for a day: new hosts, pages, bytes. What
+ * exceeds it waits for another day. No outlet can fill the database or keep others waiting.
+ */
+
 /** The present day in UTC, by the database's clock, as SQL. */
 const TODAY = "(clock_timestamp() at time zone 'UTC')::date"
 /** The beginning of the next day, as SQL. */

@@ -5,6 +5,11 @@ import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
+/*
+ * A crawler first chooses a host and only then its work: politeness belongs to hosts. Outlets take
+ * turns, and neither an outlet nor a site has many hosts visited at a time.
+ */
+
 /**
  * ms before a host is free at which it may be visited: the visit waits for the rest of the pause.
  */

@@ -10,6 +10,11 @@ import type { Mark } from '../metadata/marks.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { foldOutlet, isAgency, isOffice, peopleIn } from './person-names.ts'
 
+/*
+ * Pages name their authors in many ways, and name others too. Each source gives a list of
+ * candidates, in order of trust. The first with a person counts; a name in doubt is left out.
+ */
+
 /** A statement with more people is a list of staff, not a byline. */
 const MOST = 20
 /** Statements of one source that are read. Feeds and structured data have at most as many. */

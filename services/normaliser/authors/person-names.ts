@@ -1,6 +1,11 @@
 import { allWords, anyOf } from '../languages/index.ts'
 import { fold, oneLine } from '../markup/plain.ts'
 
+/*
+ * A byline is a text for readers: names among roles, places, agencies and credits. Whatever is
+ * known to be no name is cut away, and what remains must be written as a name is.
+ */
+
 /** Characters of a statement that are read. */
 const BYLINE_LIMIT = 500
 /** Longest name of a person, in characters and in words. */

@@ -29,6 +29,11 @@ import {
   zonedInstant,
 } from './written.ts'
 
+/*
+ * Pages state several dates, and some are wrong: of a change, on a wrong clock, of another article.
+ * Sources are asked in order of trust; day and time may come from different ones.
+ */
+
 const DAY = 86_400_000
 const EARLIEST = Date.UTC(1990, 0, 1)
 

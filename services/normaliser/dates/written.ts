@@ -1,6 +1,11 @@
 import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
 import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
 
+/*
+ * A written date is kept as it is written: a day, perhaps a time, perhaps an offset. It becomes an
+ * instant only with the outlet's zone, so one rule decides what a missing offset means.
+ */
+
 /** A day of the calendar; months from 1. */
 interface Day {
   year: number

@@ -5,6 +5,11 @@ import type { Origin } from '../../../shared/outlets/origins.ts'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { LANGUAGE_RULES } from './index.ts'
 
+/*
+ * Detectors confuse short texts and neighbouring languages. Three kinds of evidence are added as
+ * log-odds: fastText, n-grams of a known text, and the languages that the outlet publishes in.
+ */
+
 export interface LanguageQuestion {
   title: string
   body: string | null

@@ -1,3 +1,9 @@
+/*
+ * JSON-LD is the best statement of a page about itself, and it is often broken. It is mended where
+ * that is safe, and else searched for single fields. Limits hold everywhere, because pages may be
+ * hostile.
+ */
+
 /** One thing that the page describes about itself (schema.org). Texts as written. */
 export interface StatedThing {
   types: string[]

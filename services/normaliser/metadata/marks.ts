@@ -4,6 +4,11 @@ import { APART, blocksOf } from '../markup/blocks.ts'
 import { lineOf } from '../markup/plain.ts'
 import { type Element, isElement, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 
+/*
+ * Names and dates are found by markup and by their place near the headline. So a page becomes lines
+ * in reading order, and elements with telling markup point to their line.
+ */
+
 /**
  * A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT
  * characters.

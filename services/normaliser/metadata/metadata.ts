@@ -17,6 +17,11 @@ import {
   VAGUE_DATE_NAMES,
 } from './signs.ts'
 
+/*
+ * All that a page states about itself, gathered and not judged. The files for title, dates, authors
+ * and identity decide what to believe.
+ */
+
 /** The statements of a page about itself, before any is believed. Texts as written. */
 export interface PageMetadata extends MarkedText {
   url: string

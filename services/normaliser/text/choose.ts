@@ -3,6 +3,11 @@ import type { LanguageRules } from '../languages/nl.ts'
 import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
+/*
+ * Readability gives a first guess of the article's region. Its blocks teach how the article looks,
+ * so that lost paragraphs are taken in, and boxes, teasers and chaff between them are dropped.
+ */
+
 export const linkShare = (block: Block) => block.linked / block.text.length
 export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
 

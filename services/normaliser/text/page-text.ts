@@ -10,6 +10,11 @@ import { type Element, isElement, isWithin, label, type Page, positionOf, upward
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
+/*
+ * The text of a page in three steps: prune what is boilerplate by name, let Readability find the
+ * region, choose the blocks. Positions of elements connect Readability's copy with our own tree.
+ */
+
 /** The text of a page. */
 export interface PageText {
   /** The article's paragraphs in reading order; empty when there is none. */

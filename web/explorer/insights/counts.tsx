@@ -5,6 +5,11 @@ import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
+/*
+ * Charts and tables of one search show the same counts, so they are asked once for all of them.
+ * Beside each bucket of time stands how complete those days are.
+ */
+
 type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean }
 
 const NOTHING: Counted = { counts: null, failure: null, isOld: false }

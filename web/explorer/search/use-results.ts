@@ -6,6 +6,11 @@ import { type Asking, ask, type Failure, hasList, isRecord } from '../../parts/r
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
 
+/*
+ * The results of a search, as the page holds them: the first page, further pages by the cursor, and
+ * how many articles came since. A newer search always wins over the answer of an older one.
+ */
+
 export interface Results {
   /** The search that the articles are of; null: none has been answered yet. */
   of: Search | null

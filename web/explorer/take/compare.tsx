@@ -22,6 +22,11 @@ import { isSame, NEW_SEARCH, type Search, writeSearch } from '../search/search.t
 import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
 
+/*
+ * Numbers of articles depend on how much was published. A comparison therefore also counts each
+ * search without its words, so that it can show shares in place of numbers.
+ */
+
 const MOST = 4
 
 /** The searches that are compared, as long as the page is open. */

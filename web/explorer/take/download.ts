@@ -5,6 +5,11 @@ import { rest } from '../../parts/time.ts'
 import type { Search } from '../search/search.ts'
 import { askCopies, askPage, type First, parametersOf } from '../search/use-results.ts'
 
+/*
+ * A download walks the pages of a search, so it takes as long as the plan's minute allows. It can
+ * pause, wait and go on, and holds no more in memory than it must.
+ */
+
 export type Progress =
   | ({ kind: 'running' } & Seen)
   /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */

@@ -2,6 +2,11 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
+/*
+ * Real feeds mix vocabularies, so no format has a reader of its own. Each field is looked for under
+ * all of its names; the most trusted one that holds something counts.
+ */
+
 /** No feed of news names more entries at a time. By custom the first ones are the newest. */
 export const MAX_ENTRIES = 2_000
 /**

@@ -2,6 +2,12 @@ import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 
+/*
+ * Many feeds are not well-formed, and some are hostile. This reader accepts whatever a browser
+ * would, within limits of depth, size and time. Elements point into the source; no text is copied
+ * until it is asked for.
+ */
+
 /**
  * An element of a feed. It holds no text: `textOf` reads that from the element's stretch of the
  * source.
