@@ -133,9 +133,9 @@ async function checkVersions(file: string, { schema, postgres }: Backup, server:
 }
 
 /**
- * What a restore would replace. `schema` is the number of its last migration; null: no Perscope is
- * in it. `others` are tables of another program, `clock` is the last time of ingestion, and an
- * earlier restore of an unfinished one did not end.
+ * What a restore would replace. `schema` is the number of its last migration; null: the database
+ * holds no Perscope. `others` counts tables of another program, `clock` is the last time of
+ * ingestion. `isUnfinished`: an earlier restore did not end.
  */
 type Target = Awaited<ReturnType<typeof readTarget>>
 

@@ -37,7 +37,7 @@ export interface VerifyWork {
 /** How much was compared. */
 export type Verified = Awaited<ReturnType<typeof verifyIndex>>
 
-/** Fewer articles may wait for a flush in the memory of searches. */
+/** Fewer articles than this may wait for a flush; searches have them in memory. */
 const WAITING = SEGMENT_SIZES.merged
 
 /** The look at the index that takes a moment: its clock, its ranges, what is left over. */

@@ -109,8 +109,8 @@ async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint |
 }
 
 /**
- * ms for each part of a rehearsal. The lists of 256 terms in a million articles take a second or
- * two, and the engine has compiled what every search runs after about as long.
+ * ms for each part of a rehearsal. Reading the lists of 256 terms takes a second or two in a
+ * million articles. After about as long the engine has compiled what every search runs.
  */
 const LIMIT = 2_000
 /** Terms whose lists are read. A term of most articles takes 128 kB in a million. */

@@ -151,8 +151,8 @@ export async function holdMoment(pool: Pool) {
   }
   return {
     /**
-     * Whether the database holds what it held, row by row, once the loading session has ended. Ends
-     * the moment, because that holds a lock on each table that was compared.
+     * Waits until the loading session has ended, then compares: whether every row is as it was
+     * before. Releases the moment, which holds a lock on each compared table.
      */
     isNow: () => compare().finally(end),
     end,

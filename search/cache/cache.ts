@@ -154,9 +154,9 @@ type KnownCounts = Map<number, KnownCount>
 export type CountCache = ReturnType<typeof createCountCache>
 
 /**
- * How many documents of stored segments match a query, from one search to the next. A segment never
- * changes, so a query that is asked again, by a poller or with another range of times, is matched
- * only in the segments that its page comes from, and in new ones (Lucene: `LRUQueryCache`).
+ * How many documents of stored segments match a query, kept for the next search. A segment never
+ * changes. A query that is asked again, perhaps with another range of times, is matched only in new
+ * segments and those of its page (Lucene: `LRUQueryCache`).
  *
  * @param limit bytes
  */

@@ -141,7 +141,10 @@ export interface TextGroups {
   count: number
 }
 
-/** The texts of one question, which may take several searches. */
+/**
+ * The groups of texts that one question counts. A question may take several searches, which share
+ * this.
+ */
 export interface CountedTexts {
   groups: TextGroups
   /**

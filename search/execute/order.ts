@@ -145,9 +145,9 @@ async function scoreStored(
 }
 
 /**
- * The matches that can stand on a page: the first `wanted` in order after the page before, with all
- * that equal the last of them where scores decide, and all that equal the last article of the page
- * before, of which some were shown.
+ * The matches that can stand on a page: the first `wanted` in order after the page before. Where
+ * scores decide, all that equal the last of them stay in. So do all that equal the last article of
+ * the page before, of which some were shown.
  */
 export function createTopCollector(page: PageOrder) {
   const { order, position, wanted } = page

@@ -110,7 +110,7 @@ export interface MatchOrder {
   first: number
 }
 
-/** A segment that is still ahead, with the sort value that its matches begin with. */
+/** A segment that is still to be matched, with the sort value at which its matches begin. */
 export interface Ahead<S extends Extent> {
   segment: S
   startsAt: number

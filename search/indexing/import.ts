@@ -237,8 +237,9 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
 /**
  * Makes the articles of a segment visible.
  *
- * @returns null: they are. Otherwise nothing was written. The claims: some were known, or an id was
- *   taken. Too slow: the server ended the transaction, which held the clock for too long
+ * @returns null: they are visible. Otherwise nothing was written: `OtherClaims`, if some were known
+ *   or an id was taken; `TooSlow`, if the server ended the transaction because it held the clock
+ *   too long
  */
 async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts

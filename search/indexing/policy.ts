@@ -43,7 +43,8 @@ export function nextFlush(
  */
 export function endOfFlush(covered: bigint, { flushed, merged }: SegmentSizes): bigint {
   const end = (covered / flushed + 1n) * flushed
-  // The next segment takes the articles of one that would be very short, unless a block ends there.
+  // If this segment would be very short, the next one takes its articles too. It never crosses the
+  // end of a block.
   return end - covered < leastOf(flushed) && end % merged !== 0n ? end + flushed : end
 }
 

@@ -285,11 +285,12 @@ export interface TakenNumbers {
 
 /**
  * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
- * can make articles visible. So a process that is stopped must lose the lock. The server ends a
- * transaction that waits for its next message, but not between the two messages of a statement that
- * it does not know. `insertNumbered` is therefore known to it before, and servers from 17 on limit
- * the time from here on; before, who waits ends it (`minding`). Waiting for others who hold the
- * clock does not count.
+ * can make articles visible, so a process that is stopped must lose the lock.
+ *
+ * The server ends a transaction that waits too long for its next message. It does not do so between
+ * the two messages of a statement that it does not know. So `insertNumbered` is prepared before.
+ * Servers from 17 on also limit the whole transaction from here on. On older servers, whoever waits
+ * ends it (`minding`). Waiting for others who hold the clock does not count.
  *
  * @param limit ms to hold it
  */

@@ -4,10 +4,10 @@ import { COUNTRIES, type Country, type Language } from '../vocabulary.ts'
 import { or, type QueryNode, term } from './parse.ts'
 
 /*
- * The one home of every filter. A filter has two forms that mean the same: how the index finds the
- * articles (for in-memory and stored segments), and a test of one article (for the candidates of
- * semantic search, which have no posting lists). `FILTERS` has an entry for every field of
- * `ArticleFilter`; the compiler names a missing one.
+ * The one home of every filter. A filter has two forms that mean the same. One is how the index
+ * finds the articles, in in-memory and stored segments. The other tests one article: candidates of
+ * semantic search have no posting lists. `FILTERS` has an entry for every field of `ArticleFilter`;
+ * the compiler names a missing one.
  */
 
 /** Filters that do not look at the words. */

@@ -48,7 +48,7 @@ export function isNear(sides: LengthAt[][], most: number, from: number, to: numb
 
 interface Places {
   starts: number[]
-  /** Of the words after it. */
+  /** The places right after the found words. */
   ends: Set<number>
 }
 

@@ -136,7 +136,7 @@ function decode(body: Buffer, size: number): DocIdSet {
     return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length >>> 2), size)
   }
   const reader: Reader = { at: 1, bytes: body }
-  // Bounded also where the bytes are damaged.
+  // Damaged bytes may state a huge number, so it is bounded.
   const docs = new Uint16Array(Math.min(readVarint(reader), size))
   let doc = -1
   for (let at = 0; at < docs.length; at++) {

@@ -6,12 +6,11 @@ import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts 
 import type { Words } from './word-ids.ts'
 
 /*
- * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that
- * stands in many documents is a term of its own, so its posting list is the answer to a search for
- * the two. All other pairs share 65,536 lists by their hash. A shared list has every document with
- * the pair, and some others: after the lists of the single words, few candidates remain to be
- * verified. Three words whose two pairs are terms (a triple) are a term as well when enough
- * documents have them.
+ * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words in many
+ * documents is a term of its own. Its posting list is the answer to a search for the two. All other
+ * pairs share 65,536 lists by their hash. A shared list has every document with the pair, and some
+ * others. After the lists of the single words, few candidates remain to be verified. Three words
+ * whose two pairs are terms (a triple) are a term as well when enough documents have them.
  */
 
 /**

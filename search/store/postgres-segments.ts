@@ -73,8 +73,8 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 }
 
 /**
- * Most keys of one statement. To write its parameters and to read its rows holds the event loop for
- * a millisecond or two at a time, and other searches get their turn between two statements.
+ * Most keys of one statement. Writing its parameters and reading its rows holds the event loop for
+ * a millisecond or two. Other searches get their turn between two statements.
  */
 const KEYS_PER_STATEMENT = 1_024
 
@@ -166,10 +166,10 @@ const IS_STORED = `
   select exists (select from segments where segment_no = $1)
     or exists (select from segments_ahead where segment_no = $1) as stored`
 
-// Most terms of a long query are in few segments or none (stems of five languages), so a bucket is
+// Most terms of a long query (stems of five languages) are in few segments or none. So a bucket is
 // sent only where the bytes of the entry's start occur in it. They may also occur by chance: the
-// reader of the bucket looks again.
-// $1 segments, $2 buckets, $3 starts of entries. Index: the primary key.
+// reader of the bucket looks again. $1 segments, $2 buckets, $3 starts of entries. Index: the
+// primary key.
 const BUCKETS = `
   select v.version, b.place::int, b.block
   from segments_version v

@@ -22,7 +22,10 @@ const QUEUED = 30_000
 const AT_ONCE = 16
 /** Of one key, so that receivers of one that hang hold nobody else's. */
 const OF_A_KEY = 4
-/** ms for which delivered messages are kept: copies of what was told are told no more. */
+/**
+ * ms for which delivered messages are kept. A copy of a text that was told within this time is not
+ * told again.
+ */
 const KEPT = 7 * 86_400_000
 
 const delivered = counter('alerts_delivered_total', 'Messages of alerts that arrived.')

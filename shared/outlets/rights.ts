@@ -216,7 +216,7 @@ function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
   for (const one of licences) yield valued('licence', one, 'link')
 }
 
-/** A signal with a text of its outlet. */
+/** A signal whose value is text that the outlet wrote. */
 export const valued = (name: string, text: string, source: Signal['source']): Signal => ({
   ...{ signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`, source },
 })

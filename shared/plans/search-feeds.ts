@@ -80,7 +80,7 @@ export const createFeed = (
     return { feed: { ...feed, searchId: searchOfFeed(feed.id) }, token }
   })
 
-/** Makes a feed in such a change. @throws TooManyFeeds */
+/** Makes a feed; called within `changeKept`. @throws TooManyFeeds */
 export async function insertFeed(
   client: Client,
   keyId: string,

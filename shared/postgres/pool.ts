@@ -219,10 +219,10 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
   createOutageLog(log, 'lost connections to Postgres', 'Postgres answers again', () => pool().query('select 1'))
 
 /**
- * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
- * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
- * `alerts` those of alerts. The secret of a history tells servers that hold the history from others
- * (services/api/standbys).
+ * A secret of 256 bits that all processes share. The first that asks makes it, and Postgres keeps
+ * it, so it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
+ * `alerts` those of alerts. `history …` names one history of the data: only servers with this
+ * history have the secret (services/api/standbys).
  */
 export async function loadSharedSecret(
   db: Queryable,

@@ -120,7 +120,7 @@ function detailOf(error: unknown): string {
 interface SecondTryOptions {
   /** ms after which a question without an answer is asked a second time. */
   after: number
-  /** ms that both may take together. */
+  /** ms that both tries together may take. */
   limit: number
   /** Second tries under way at a time, so that they do not double the load of a slow service. */
   most: number

@@ -71,7 +71,7 @@ const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix
     headers: {
       // See nearest.ts.
       'accept-encoding': 'identity',
-      // As `apiKey` it would make the client write a warning between the lines of the log.
+      // The option `apiKey` is not used: with it the client prints a warning into our log.
       ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
     },
     // The check asks for the version before any request, and warns of the version that we pin.

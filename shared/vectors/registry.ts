@@ -108,9 +108,9 @@ export const PAYLOAD_INDEXES = [
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
 
 /**
- * Where a filter leaves at most this share of the vectors, the walk also goes through vectors that
- * do not pass to their neighbours (ACORN, Qdrant 1.16). Otherwise it may not reach some that do. An
- * older Qdrant ignores this.
+ * Where a filter leaves at most this share of the vectors, the search in Qdrant also walks through
+ * vectors that do not pass (ACORN, Qdrant 1.16). Otherwise it may not reach some that do. An older
+ * Qdrant ignores this.
  */
 const SPARSE = 0.4
 

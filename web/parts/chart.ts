@@ -80,7 +80,7 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
 export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, beside: uPlot.Axis): uPlot.Axis[] {
   const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
   return [
-    // Apart from the zero of the other axis.
+    // A larger gap, so that the labels do not touch the zero of the other axis.
     { ...axis, gap: 0.55 * rem, size: 1.9 * rem, grid: { show: false }, ...below },
     { ...axis, grid: { stroke: rule, width: 1 }, ...beside },
   ]

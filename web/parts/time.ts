@@ -15,8 +15,8 @@ export function ago(at: Date, now: number, { words, date }: Speech): string {
 }
 
 /*
- * Days as the reader's calendar has them. The API takes a bare day as one in UTC, so a day that is
- * chosen here is sent as the moments at which it begins and ends where the reader is.
+ * Days as the reader's calendar has them. The API takes a bare day as one in UTC. So a chosen day
+ * is sent as two moments, at which it begins and ends where the reader is.
  */
 
 /** The day of a bound, for a date field; empty when there is none. A bare day stays itself. */

@@ -194,7 +194,10 @@ export interface Counts {
 /** What `/explore/copies` says of one article; it lies beside the contract. Fields may be added. */
 export interface Copies {
   id: string
-  /** Of its group the article that was ingested first. null, as below: nothing is said of it. */
+  /**
+   * The article of the group that was ingested first. null: nothing is known, as in the fields
+   * below.
+   */
   first: string | null
   agencies: string[]
   /** `shared` with the first article is a part of the shorter text, to four decimals. */

@@ -33,10 +33,10 @@ export type WrittenParameter = { name: string; value: string } | { name: string;
 const MAX_WRITTEN = 256
 
 /**
- * Takes a raw query string (without its `?`) apart. Our own, because `country[]=` must be read, a
- * filter must never be dropped in silence, and nothing may be guessed: broken percent-encoding,
- * bytes that are no UTF-8 (lone surrogates too) and NUL are reported under the name as far as it
- * can be read (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
+ * Takes a raw query string (without its `?`) apart. It is our own, because `country[]=` must be
+ * read and no filter may be dropped in silence. Nothing is guessed. Broken percent-encoding, bytes
+ * that are not UTF-8 (also lone surrogates) and NUL are reported, under the name as far as it can
+ * be read (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
  */
 export function readQueryString(raw: string): WrittenParameter[] {
   const pairs = raw.split('&').filter(pair => pair !== '')
@@ -120,9 +120,9 @@ const ajv = new Ajv({
 
 /**
  * Makes the reader of an operation's parameters. It reads each by its definition (decisions 9–12):
- * names known, single values given once, lists in their three forms, text NFC-normalised and
- * trimmed, choices in canonical case, and every value within the schema that the OpenAPI document
- * prints. It adds those that it cannot read to `problems` and leaves them out.
+ * single values given once, lists in three forms, text NFC-normalised and trimmed, choices in
+ * canonical case. Every value must fit the schema that the OpenAPI document prints. It adds those
+ * that it cannot read to `problems` and leaves them out.
  *
  * @param refusals sentences for parameters that others take and this operation does not
  */

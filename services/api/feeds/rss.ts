@@ -269,10 +269,9 @@ const text = (name: string, content: string): XmlElement => ({ name, content })
 const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
 
 /**
- * Writes an XML 1.0 document, indented by two spaces. Whatever the texts hold, it is well-formed
- * and a parser gives them back: characters that XML cannot carry (§2.2, half a surrogate pair among
- * them) are removed, line ends that a parser would change (§2.11, §3.3.3) are written as
- * references.
+ * Writes an XML 1.0 document, indented by two spaces. It is well-formed whatever the texts hold,
+ * and a parser gives them back. Characters that XML cannot carry are removed (§2.2, also half a
+ * surrogate pair). Line ends that a parser would change are written as references (§2.11, §3.3.3).
  */
 export function writeXml(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root, '')}`

@@ -80,7 +80,8 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
   const now = await readPlace(pool)
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
-  // Most searches have the mark of the same visit, and each signature is work.
+  // Most searches have the same mark, from one visit. Each mark is read once, because checking its
+  // signature takes time.
   const places = new Map<unknown, IngestionPlace | null>()
   for (const mark of new Set(Object.values(marks))) {
     if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))

@@ -95,9 +95,9 @@ export async function openSemanticSearch<A extends KeptArticle>(
 }
 
 /**
- * A page of a frozen candidate set: its candidates that exist, lie within the plan's reach and
- * pass the request's own filters (decisions 13, 14, 26), in order (decisions 14, 22, 27), after the
- * page before.
+ * A page of a frozen candidate set, after the page before, in order (decisions 14, 22, 27). It has
+ * the candidates that exist, lie within the plan's reach and pass the request's own filters
+ * (decisions 13, 14, 26).
  */
 async function readPage<A extends KeptArticle>(
   index: SearchIndex<A>,

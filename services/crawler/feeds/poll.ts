@@ -152,9 +152,9 @@ const EVERY = 6 * 3_600_000
 const DAY = 86_400_000
 
 /**
- * Counts what an outlet published a second time, beside its feeds: by the news sitemap that its
- * robots.txt names, where the catalogue names no sitemap. Its addresses are never fetched, because
- * the operator has not chosen it. A reading that fails waits for its next turn.
+ * Counts a second time what an outlet published, beside its feeds. It reads the news sitemap that
+ * robots.txt names, where the catalogue names none. Its addresses are never fetched, because the
+ * operator has not chosen it. A reading that fails waits for its next turn.
  *
  * @returns whether the visit may go on
  */

@@ -70,7 +70,8 @@ const READ_AHEAD = 262_144
 async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: number): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
   let taken = 0
-  // Empty blocks make a form as long as they like, without a byte of text.
+  // A compressed body of empty blocks can be endless and hold no text. So its own bytes are
+  // bounded, too.
   const take = async (): Promise<Buffer | undefined> => {
     const { done, value } = await pieces.next()
     if (done) return undefined

@@ -148,8 +148,8 @@ function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): num
 const PATIENCE = 15_000
 
 /**
- * Makes one request with a permit. When the host does not send all certificates of its chain, the
- * missing ones are fetched as browsers fetch them, each with a permit of its own host, and the
+ * Makes one request with a permit. Some hosts do not send all certificates of their chain. The
+ * missing ones are then fetched as browsers fetch them, each with a permit of its own host, and the
  * request is made again. This is tried once an hour for a host, and the outlet's budget pays.
  */
 export async function askHost(

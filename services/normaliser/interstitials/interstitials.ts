@@ -83,9 +83,9 @@ const LITTLE_PROSE = 600
 const FEW_LINKS = 2
 
 /**
- * A bot defence in any words, told by several signs together: the page has hardly a link, calls
- * itself no article, has little prose and a script, and no word of the title that the feed gave its
- * address. One sign alone proves nothing. `noindex` is none: it is often an outlet's wish.
+ * A bot defence in any words, told by several signs together. The page has hardly a link, little
+ * prose and a script, and calls itself no article. It has no word of the title that the feed gave.
+ * One sign alone proves nothing. `noindex` is none: it is often an outlet's wish.
  */
 function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false

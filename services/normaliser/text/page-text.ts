@@ -53,7 +53,7 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
-    // A paragraph is a block without its pruned parts, and may have another text.
+    // Paragraphs are blocks without their pruned parts, so both texts are listed.
     unshown: new Map(
       [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
     ),
@@ -61,9 +61,9 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
 }
 
 /**
- * The sentences below the headline in the `article` element, where a longer text about cookies, in
- * a box without a telling name, was taken for the article. On a page that calls itself a dated
- * article, the innermost element with such sentences counts.
+ * On some pages a long text about cookies, in a box without a telling name, was taken for the
+ * article. Then the sentences below the headline in the `article` element count. On a page that
+ * calls itself a dated article, the innermost element with such sentences counts.
  */
 function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolean): string[] {
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs

@@ -147,8 +147,8 @@ const roleNames = (element: Element) =>
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
 
 /**
- * Whether the id of a section is made of the words of its heading, and the section has sentences,
- * no form and no links to other pages: a section about comments, not the comments.
+ * Whether a section is about the subject that its id names, as an article on comments is. Its id is
+ * made of the words of its heading; it has sentences, no form and no links to other pages.
  */
 export function isSubject(element: Element): boolean {
   const id = fold(element.attribs.id ?? '').split(' ')

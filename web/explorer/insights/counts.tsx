@@ -83,7 +83,9 @@ export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
-/** Of a search by meaning also: how many articles can be found so, of how many. */
+/**
+ * The counts. Of a search by meaning also how many articles it can find so far, and of how many.
+ */
 export type Counts = CountsOfSearch & { meaning?: Meaning }
 
 interface Meaning {
