@@ -44,7 +44,7 @@ function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
     const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
     const head = Buffer.alloc(512)
     head.write(`package/${path}`, 0)
-    // A regular file that all may read, of nobody by name, of 1 January 1980, which ZIP has too.
+    // Mode 644, no owner, and 1 January 1980, the earliest date that ZIP can hold too.
     const numbers = [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)]
     head.write(numbers.join('\0'), 100)
     head.write('0', 156)

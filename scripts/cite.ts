@@ -78,7 +78,7 @@ interface Cited {
   rules: number
   countries: Country[]
   since: Date
-  /** null: its numbers are not those of this index. Articles after `asOf` do not count then. */
+  /** null: the numbers are those of another index. Then articles after `asOf` do not count. */
   watermark: bigint | null
   asOf: string
   /** By id. */

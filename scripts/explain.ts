@@ -374,7 +374,7 @@ async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & {
 /** An article by its id, or by the number of the page that it was made of. */
 type Wanted = { id: string } | { pageNo: bigint }
 
-/** The number of an article; null: there is none. An old one takes longer. */
+/** The number of an article; null: there is none. Finding an old article takes longer. */
 async function seqOf(pool: Pool, wanted: Wanted): Promise<bigint | null> {
   if ('id' in wanted && !(await isTaken(pool, wanted.id))) return null
   const [statement, value] = 'id' in wanted ? [BY_ID, wanted.id] : [BY_PAGE, wanted.pageNo]

@@ -36,7 +36,10 @@ const BATCH = 16
 
 /** ms after which articles of a slow pipe are written although they make no segment yet. */
 const PATIENCE = 2_000
-/** ms after which those of a steady pipe are. A segment of 4,096 may take it an hour. */
+/**
+ * ms after which articles of a steady pipe are written. A segment of 4,096 may take the pipe an
+ * hour.
+ */
 const OLDEST = 5_000
 
 /** ms */
@@ -184,7 +187,7 @@ async function importAll(context: CommandContext, { groups, bar, isPipe }: Input
       }
       if (perSecond !== null) bar.say('Making the last segments …')
       const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('all'), context)
-      // Whoever interrupts need not wait: the next process that writes makes the segments.
+      // Nobody has to wait after an interruption: the next process that writes makes the segments.
       await Promise.race([finishing, once(signal, 'abort')])
     })
   } finally {

@@ -144,7 +144,7 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   }
   const handle = await open(path, 'a')
   const { size } = await handle.stat()
-  // A new place leaves what stands there already.
+  // A new place keeps what the output file holds already.
   if (place.state === null) bytes = size
   if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   await handle.truncate(bytes)

@@ -140,7 +140,8 @@ async function tokenisePart(
 }
 
 /**
- * Tokenises the articles once more: their words would be too many to hold until the transaction.
+ * Tokenises the articles a second time. Keeping the words until the transaction would take too much
+ * memory.
  */
 async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[]): Promise<void> {
   const parts: (() => Promise<ArticleWords[]>)[] = []
@@ -165,7 +166,7 @@ async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): P
   })
 }
 
-/** Runs some works, so many at a time, and returns their results in order. */
+/** Runs some works, this many at a time, and returns their results in order. */
 async function* inOrder<T>(works: Iterable<() => Promise<T>>, atOnce: number): AsyncGenerator<T> {
   const running: Promise<T>[] = []
   for (const work of works) {

@@ -42,7 +42,7 @@ export interface PartsOptions {
   standbys?: Standbys | undefined
   /** Holds the oldest articles in place of segments; absent: segments hold all. */
   elsewhere?: Elsewhere | undefined
-  /** Told what searches wait for; absent: nobody is. */
+  /** Told what searches wait for. Absent: nobody is told. */
   waitFor?: WaitFor | undefined
 }
 

@@ -108,7 +108,7 @@ export async function locking<T>(
   }
 }
 
-/** Runs work that takes any time, while a session gives a sign of life `every` so many ms. */
+/** Runs work that takes any time, while a session gives a sign of life `every` this many ms. */
 export async function keepingAlive<T>(session: Client, work: () => Promise<T>, every = SIGN_OF_LIFE): Promise<T> {
   const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
   return await work().finally(() => clearInterval(alive))

@@ -21,7 +21,10 @@ export interface Covered {
 
 type Rankings = Record<NameField, Ranking>
 
-/** Names are ranked again, when somebody asks, after so many times as long as that took. */
+/**
+ * Names are ranked again on demand, at the earliest after this many times as long as the last
+ * ranking took.
+ */
 const FRESH = 100
 /** ms after which they are ranked again at the earliest. */
 const LEAST_FRESH = 1_000
@@ -120,7 +123,7 @@ type Ranking = Awaited<ReturnType<typeof rankNames>>
 const MOST_LOOKED_AT = 5_000
 /** Numbers between two calls of the pace. */
 const NUMBERS_PER_PACE = 2_048
-/** Where one name in so many contains a text, the names are tried in their order. */
+/** If more than one name in this many contains a text, the names are tried in their order. */
 const DENSE = 32
 
 /**
@@ -192,7 +195,7 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
   const articles = new Uint32Array(numbers)
   const countries = new Uint8Array(numbers)
   const newest = new Int32Array(numbers * COUNTRIES.length)
-  /** The number that tells a name, by its countries and texts. */
+  /** For each name and its countries, the number that stands for it. */
   const tellers = new Map<string, number>()
   for (let no = 1; no < numbers; no++) {
     if (no % NUMBERS_PER_PACE === 0) await pace()

@@ -204,7 +204,7 @@ export interface Importer {
   writeSingly(articles: NewArticle[]): Promise<number>
   /** Articles that were taken and make no segment yet. */
   waiting(): number
-  /** Writes nothing more. Resolves when what is being written is there and told, or has failed. */
+  /** Stops writing. Resolves when the writes under way are done and told, or have failed. */
   stop(): Promise<void>
 }
 

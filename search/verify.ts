@@ -40,7 +40,7 @@ export type Verified = Awaited<ReturnType<typeof verifyIndex>>
 /** Fewer articles than this may wait for a flush; searches have them in memory. */
 const WAITING = SEGMENT_SIZES.merged
 
-/** The look at the index that takes a moment: its clock, its ranges, what is left over. */
+/** A quick look at the index: its clock, its ranges, and leftovers. */
 export async function glanceAtIndex(pool: Pool): Promise<string[]> {
   const faults: string[] = []
   await checkTables(pool, 'quick', WAITING, (_, text) => faults.push(text))

@@ -27,7 +27,7 @@ export interface WarmUp {
 }
 
 /**
- * ms between two looks for new articles. A search reads at most so long a time's worth of them
+ * ms between two looks for new articles. A search has to read at most the articles of this time
  * itself.
  */
 const INTERVAL = 200

@@ -281,7 +281,9 @@ export interface OutletCompleteness {
   unread: number
   /** Feeds that rolled on between two polls: articles may have come and gone unseen. */
   rolled: number
-  /** Whether articles are missing for another reason than that nobody wrote them. */
+  /**
+   * Whether more is missing than usual: pages were lost, polls failed, or feeds rolled on unseen.
+   */
   gap: boolean
 }
 

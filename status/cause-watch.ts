@@ -171,7 +171,7 @@ export function createRestarts(): Restarts {
   }
 }
 
-/** Queues in which messages wait, and nobody takes one, for so long. */
+/** Queues in which messages wait, and nobody takes one, for this long. */
 type Stalls = (counts: Record<string, QueueCounts>, now: number) => string[]
 const STALLED = 120_000
 

@@ -87,7 +87,7 @@ export type Facts = Pick<
   spent?: string[]
   /** Settings without which there is no search by meaning, and which are empty. */
   unset?: string[]
-  /** Why those of `missing` are: they do not answer, unless another reason is named. */
+  /** Why each dependency in `missing` is missing. Without a reason it does not answer. */
   reasons?: Missing
   /** Services that restart again and again. */
   restarting?: string[]
@@ -139,7 +139,7 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
   ]
 }
 
-/** Of what may be many. */
+/** How many of a long list are named. */
 const NAMED = 3
 const SECONDS_AHEAD = 5
 const DAYS_LEFT = 7

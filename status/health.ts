@@ -13,7 +13,7 @@ export interface OutletPages {
 }
 
 /**
- * An outlet is silent after so many of its article intervals, and not before a day: nights and
+ * An outlet is silent after this many of its article intervals, and not before a day: nights and
  * Sundays are quiet.
  */
 const SILENT_INTERVALS = 8
@@ -42,7 +42,7 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3
 
-/** A page in another language is no page of ours to miss. */
+/** A page in a language that is not ours is not missing. */
 function keptOf(days: OutletDay[], blocks: OutletHealth['blocks']): KeptPages | null {
   const reasons = new Map<string, number>()
   for (const [reason, n] of days.flatMap(({ refused }) => Object.entries(refused))) {
@@ -160,7 +160,7 @@ export const budgetsUsed = (
   bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
 })
 
-/** SQL: gaps are shown for so long, and a feed's count begins anew after so long without one. */
+/** SQL: a gap is shown for this long. A feed without a gap for this long counts anew. */
 export const GAPS_SHOWN = "interval '7 days'"
 
 /**

@@ -54,7 +54,7 @@ export async function startPostgres(starting: Starting, port: number, owner: Own
   return { DATABASE_URL: databaseUrl(cluster, port) }
 }
 
-/** Of the server and of initdb. */
+/** The environment of the server and of initdb. */
 const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 const INITDB_MS = 120_000
 export const MAJOR = '18'

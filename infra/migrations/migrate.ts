@@ -135,7 +135,7 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
     })
     await boss.createQueue(DEAD_ALERTS, { policy: 'exclusive', retentionSeconds: 30 * 86_400 })
     await boss.createQueue(ALERTS, {
-      // A message has one job. Whoever was killed with it in hand loses it after half a minute.
+      // A message has one job. A killed process loses its message after half a minute.
       ...{ policy: 'exclusive', expireInSeconds: 30, deleteAfterSeconds: 600, deadLetter: DEAD_ALERTS },
       // A day and more: the notifier gives up by the clock.
       ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 600 },

@@ -118,8 +118,8 @@ const selectLines = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
 
-// As in /explore/copies: with 100 others of the group at most, and without what is reserved.
-// Indexes: the primary keys, copy_sketches_group.
+// As in /explore/copies: at most 100 copies of a group, without reserved articles. Indexes: the
+// primary keys, copy_sketches_group.
 const COPIES = `,
     'first', (select f.id from copy_sketches s join copy_sketches f on f.seq = s.first_seq where s.seq = a.seq),
     'agencies', array(
@@ -203,7 +203,7 @@ const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
     name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
   )
 
-/** A group of rows is written when it has so many characters: groups are built in memory. */
+/** A group of rows is written when it has this many characters: groups are built in memory. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
 function createParquetOf(columns: CsvColumn[]): ExportFormat {

@@ -75,7 +75,7 @@ async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGrou
   if (group.lines.length + group.tooLong.length > 0) yield group
 }
 
-/** The same items, with null where the next one has not come for so many ms. */
+/** The same items, and null whenever none has come for this many ms. */
 export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncGenerator<T | null> {
   const iterator = items[Symbol.asyncIterator]()
   let coming: Promise<IteratorResult<T>> | null = null

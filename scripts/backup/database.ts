@@ -30,7 +30,7 @@ export async function serverVersion(db: Queryable): Promise<number> {
  */
 export async function checkNobodyConnected(db: Queryable, command: string): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
-    // Without the mark of the process.
+    // The mark of the process is cut off.
     `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
      where datname = current_database() and application_name like 'perscope %'
        and application_name not like 'perscope ' || $1 || '%'

@@ -28,7 +28,7 @@ export async function sync(context: CommandContext, pool: Pool, file: string): P
   const dryRun = context.options['dry-run'] === true
   const { removed } = await syncOutlets(pool, outlets, { dryRun: true })
   if (removed.length > 0 && !dryRun) await consent(context, file, removed)
-  // No others leave than those that were shown, whatever was added meanwhile.
+  // Only the outlets that were shown are removed, whatever has changed meanwhile.
   report(context, await syncOutlets(pool, outlets, { dryRun, remove: removed }), dryRun)
 }
 

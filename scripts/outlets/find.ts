@@ -88,7 +88,7 @@ const isSameSite = (one: URL, other: URL): boolean =>
 const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
 /** Addresses that are tried for one outlet, besides those of the catalogue. */
 const MOST_TRIES = 12
-/** Of the home page's links, and of the lines in robots.txt. */
+/** Links of the home page, and lines of robots.txt, that are tried. */
 const MOST_NAMED = 6
 /** Characters of a home page that are read. Links to feeds are in its head. */
 const HEAD = 500_000
@@ -98,7 +98,7 @@ const HEAD = 500_000
  * of the outlet can be read, the usual places.
  *
  * @param known results of the catalogue's addresses; they are not tried again
- * @param wanted stops at so many feeds
+ * @param wanted stops at this many feeds
  */
 export async function findFeeds(
   trial: Trial,

@@ -101,7 +101,7 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   return async bounds => {
     await transaction(pool, client => boundArticles(client, bounds))
-    // Also of articles without a promise: an earlier run may have been interrupted here.
+    // Articles that promise no vector are included: an earlier run may have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
     for (const { name } of collections) await vectors.remove(name, silent)
     // Kept candidates hold them still. Their cursors end; a question is asked again.
@@ -151,7 +151,7 @@ const NEXT = `
 const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
-/** Judges what may be done with an article now, and remembers the hosts whose files nobody has. */
+/** Judges what may be done with an article now. It remembers hosts without files. */
 function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licence }: Outlet, usual: Signal[]) {
   const hosts = new Map<string, ReturnType<typeof filesOf>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'

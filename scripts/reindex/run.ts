@@ -169,7 +169,7 @@ export async function inParts(
   return true
 }
 
-/** Waits as long as so many articles take at the rate of a command. */
+/** Waits as long as this many articles take at the rate of a command. */
 export type RateLimit = (articles: number) => Promise<void>
 
 /**

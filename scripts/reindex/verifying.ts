@@ -29,7 +29,7 @@ const EXAMPLES = 10
 
 export type Report = ReturnType<typeof createReport>
 
-/** Collects what differs: of each kind the first ones, and how many. */
+/** Collects differences: how many there are of each kind, and the first ones in full. */
 export function createReport() {
   const kinds = new Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>()
   /** The parts that were not compared, each with the reason. */
@@ -61,7 +61,7 @@ async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: 
   return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
 }
 
-/** What is compared beside the index of words; whatever else is made of articles goes here. */
+/** What is compared beside the index of words. Whoever derives more from articles adds it here. */
 const LOOKS = [verifyVectors, verifyCopies, verifyFeeds]
 
 /** Compares the index, and all else that is made of articles. */
@@ -71,7 +71,7 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
   return verified
 }
 
-/** Vectors are those of the articles that are embedded. Embedders go on meanwhile. */
+/** Compares which articles have vectors with which are embedded. Embedders may run meanwhile. */
 async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
   const [serving] = await readCollections(pool)
   if (!serving) return
@@ -102,10 +102,13 @@ async function stillThere(vectors: VectorStore, collection: string, seqs: bigint
 
 /** Articles whose group is compared, drawn anew each time. */
 const COPIES = 2_000
-/** Their texts and those of their first articles are in memory. */
+/**
+ * Articles that are compared at a time. Their texts and those of their first articles are in
+ * memory.
+ */
 const COPIES_AT_ONCE = 50
 
-/** Groups of copies are those of the texts; a sample. */
+/** Compares a sample of the groups of copies with the texts. */
 async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings, signal: AbortSignal): Promise<void> {
   const { rows } = await pool.query<{ seq: bigint }>(
     `select distinct 1 + floor(random() * last_seq)::bigint as seq from ingest_clock, generate_series(1, $1)`,

@@ -15,7 +15,7 @@ import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts
 const LOOK_MS = 1_000
 /** ms without a change after which the sample counts as complete, if all of it is embedded. */
 const STILL_MS = 4_000
-/** After so long the searches are printed in any case, because somebody waits for them. */
+/** After this long the searches are printed in any case, because somebody waits for them. */
 const LONGEST_WAIT_MS = 60_000
 
 interface Shown {

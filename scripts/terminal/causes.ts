@@ -35,10 +35,10 @@ async function askModel(config: Config): Promise<void> {
   await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
 }
 
-/** ms between two looks: messages that nobody has taken by the second count as stalled. */
+/** ms between two looks. Messages that wait at both, and that nobody takes, count as stalled. */
 const LOOK_AGAIN = 10_000
 
-/** Looks once, or twice where messages wait that nobody takes. */
+/** Looks once; a second time where messages wait and nobody takes them. */
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))
   const memory = { restarts: createRestarts(), stalls: createStalls() }

@@ -17,7 +17,7 @@ interface ListedPage {
   reason: string | null
   detail: string | null
   attempts: number
-  /** Null: it failed or was refused, and nobody tries it again by itself. */
+  /** Null: it failed or was refused, and is not tried again unless an operator asks. */
   nextTry: Date | null
   /** The outlet gets no request before; null: it does not rest. */
   outletRestsUntil: Date | null

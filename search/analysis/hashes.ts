@@ -15,7 +15,7 @@ export function hashOf(text: string): number {
 /** The hash with one more code unit; `finishHash` comes last. */
 export const hashStep = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193)
 
-/** Of two neighbouring words, by their own hashes; their order counts. */
+/** The hash of two neighbouring words, from their own hashes. The order counts. */
 export const pairHash = (first: number, second: number): number => finishHash(Math.imul(first, 0x9e3779b1) ^ second)
 
 export function finishHash(hash: number): number {

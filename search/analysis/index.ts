@@ -212,7 +212,7 @@ function writeWords(text: string): string | null {
         from = to
         units[to++] = BREAK
       }
-      // Of a plain word this is its folded form; other words are written over below.
+      // For a plain word this is its folded form. Other words are overwritten below.
       units[to++] = lowered(normal.charCodeAt(at), kind)
       kinds |= kind
       if (kind === PAIR) at++

@@ -54,7 +54,7 @@ export function boundMarks(text: string): string {
 
 /**
  * Whether more characters in a row than `MOST_MARKS` may be marks, which begin at U+0300. One place
- * in so many tells: hardly any text has such a run.
+ * in this many tells: hardly any text has such a run.
  */
 function hasLongRun(text: string): boolean {
   const isHigh = (at: number) => text.charCodeAt(at) >= 0x300

@@ -271,7 +271,10 @@ const namesOf = (field: NameField, source: string, { take }: Extract<Question, {
   },
 })
 
-/** Of the articles of a bucket: the latest publication, and the latest ingestion without one. */
+/**
+ * Of the articles of a bucket: the latest publication, and the latest ingestion of those without
+ * one.
+ */
 const NEWEST: Clause = {
   dated: { max: { field: 'published' } },
   undated: {

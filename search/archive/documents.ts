@@ -56,7 +56,9 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
       id: { ...KEYWORD, ...COUNTED },
       published: LONG,
       ingested: LONG,
-      /** `published`, or one that comes last: in descending order, and in ascending order. */
+      /**
+       * `published`; where it is missing, a value that sorts last, in each of the two directions.
+       */
       newest: LONG,
       oldest: LONG,
       /** The terms of the index (`search/terms.ts`). */

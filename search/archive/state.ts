@@ -19,7 +19,7 @@ export interface ArchiveMeta {
   indices: ArchiveIndex[]
   /** Articles up to this `seq` are matched in the archive. */
   covered: bigint
-  /** Of the segments. */
+  /** The version of the segments to which these indices belong. */
   version: bigint
 }
 
@@ -242,7 +242,10 @@ const LACKING = `
     select range_agg(int8range(first_seq, filled_to, '[]')) @> int8range(1, released_to, '[]')
     from archive_indices where state = 'serving' and filled_to >= first_seq), false)`
 
-/** Compares what the archive has with what was released to it; beside `verifyIndex`. */
+/**
+ * Compares the articles of the archive with those that were released to it; `verifyIndex` is the
+ * other half.
+ */
 export async function glanceAtArchive(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ released_to: bigint }>(LACKING)
   return rows.map(row => `the archive index lacks some of the first ${row.released_to} articles`)

@@ -22,8 +22,7 @@ export const ENTRY_BYTES = 200
 /** @param limit bytes */
 export function createCache<K extends {}, V extends {}>(limit: number) {
   const maxSize = Math.max(1, Math.floor(limit))
-  // In an object of its own: `lru-cache` counts the size of an entry only when its value is another
-  // one.
+  // Values are wrapped: `lru-cache` counts the size of an entry again only for a new object.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
     get: (key: K) => cache.get(key)?.value,

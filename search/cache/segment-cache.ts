@@ -46,9 +46,9 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     return prefetched
   }
   return {
-    /** Documents that were verified, by segment and by what was verified. */
+    /** Results of verification, by segment and by what was verified. */
     verified,
-    /** Numbers of matches, by what is searched for. */
+    /** Numbers of matches, by query. */
     counts,
     prefetch,
     stats: () => ({

@@ -16,7 +16,7 @@ export function createStoredArticles<A extends KeptArticle>(
   sizes: CacheSizes,
   form: ArticleForm<A>,
 ) {
-  // By number, which a `Map` finds faster than a bigint.
+  // The key is a number, because a `Map` finds it faster than a bigint.
   let cache = createCache<number, A>(sizes.articles)
   let version = 0n
   const names = createNameCache(source, sizes.names)

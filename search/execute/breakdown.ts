@@ -43,7 +43,7 @@ export interface Counts {
   undated: number
 }
 
-/** Outlets that are told by name. */
+/** Outlets that are listed by name; the others are added up. */
 export const MOST_OUTLETS = 20
 
 interface BreakdownCollector extends Collector {
@@ -125,7 +125,7 @@ function byOutlet(): BreakdownCollector {
 
 const sum = (counts: Count[]) => counts.reduce((total, { count }) => total + count, 0)
 
-/** Without values that no match has. */
+/** The highest first; values without matches are left out. */
 function highestFirst(counts: Count[]): Count[] {
   return counts
     .filter(({ count }) => count > 0)
@@ -211,7 +211,10 @@ function membersIn(matches: DocIdSet, segment: SegmentReader, { seqs }: TextGrou
   return { docs: docs.slice(0, end), places: places.slice(0, end) }
 }
 
-/** By offset within a segment: the place of a member, from 1; 0: none. Until the next segment. */
+/**
+ * For each offset in a segment: the place of the member there, from 1; 0: no member. It holds until
+ * the next segment.
+ */
 const noted = new Uint32Array(65_536)
 
 /** @returns the place of a document among `seqs`, from 1; 0: it is not there */
@@ -232,7 +235,7 @@ function placesOf(seqs: Float64Array, { offsets, seqOf }: SegmentReader, { count
   return (doc: number) => noted[offsets[doc]!]!
 }
 
-/** Of some articles in order of `seq` those that are counted. */
+/** Those of some articles that are counted; they come in order of `seq`. */
 export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): SegmentSource[] {
   const { seqs, groups, count } = texts.groups
   const lowest = texts.lowest ?? new Uint32Array(count)

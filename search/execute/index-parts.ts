@@ -63,7 +63,9 @@ export interface HeldElsewhere {
   part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
-/** What is held elsewhere is counted there, where nobody knows which articles have one text. */
+/**
+ * Some matches are counted in the archive, which does not know which articles have the same text.
+ */
 export class TextsElsewhere extends Error {
   override name = 'TextsElsewhere'
 }

@@ -154,7 +154,7 @@ export async function readTerms(
   return known
 }
 
-/** The next segments that have so many articles together, or some more; at least one. */
+/** The next segments that have this many articles together, or some more; at least one. */
 function takeArticles(ahead: Ahead<SegmentMeta>[], articles: number): Ahead<SegmentMeta>[] {
   let to = 0
   for (let sum = 0; to < ahead.length && sum < articles; to++) sum += sizeOf(ahead[to]!.segment)

@@ -291,7 +291,7 @@ function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, i
 /** Ascending keys are the order of the page; what has no value comes last in either direction. */
 const keyOf = (value: number, sign: number) => (Number.isNaN(value) ? Infinity : sign * value)
 
-/** Documents of a block; so many bits are eight words. */
+/** Documents of a block; this many bits are eight words. */
 const BLOCK = 256
 
 /** The documents of a block; they hold until the next call. */
@@ -315,7 +315,7 @@ interface Zones {
   blocks: number[]
 }
 
-/** By the values, which never change, and the sign. */
+/** By the column, which never changes, and the direction. */
 const knownZones = new WeakMap<Float64Array, Map<number, Zones>>()
 
 function zonesOf(values: Float64Array, sign: number): Zones {

@@ -158,7 +158,7 @@ async function collectMatches(
     ),
   ]
   const [inMemory] = await Promise.all([
-    // Searches share this reading, so its statements may be those of another one.
+    // Several searches share this reading, so its statements may count for another search.
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])

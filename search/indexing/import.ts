@@ -68,7 +68,7 @@ interface ImportSizes {
 
 const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 
-/** Articles with one stamp: a client that polls from a time on reads at most so many again. */
+/** Articles with one stamp: a client that polls from a time on reads at most this many again. */
 const PER_STAMP = 100
 
 /** How often its time passes before a segment is tried again: a machine may have been busy. */
@@ -165,7 +165,7 @@ function createSegmentWriter(parts: PatientParts) {
           return
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
-        // Those that were known are counted.
+        // The articles that were known are counted.
         built = claims === 'too slow' ? { ...built, known: 0 } : await build(await prepare(built.inputs, claims))
       }
       written({ indexed: 0, known: built.known })
@@ -243,7 +243,7 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
  */
 async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
-  // Searches read it ahead meanwhile.
+  // Meanwhile searches read the segment ahead.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
   /** Rows of the last attempt that came to its commit. New claims tell that others failed. */
   let tried: WrittenRow[] = []
@@ -304,8 +304,8 @@ async function useWithin(
   })
   if (!isAsBuilt) throw new OtherClaims(claims)
   const columns = await lockImported(client, segment)
-  // Others remove a segment that was not used for minutes, and a failover may have undone it. Then
-  // it is built anew.
+  // Another process removes a segment that was unused for minutes, and a failover may have undone
+  // it. It is then built anew.
   if (columns === null) throw new OtherClaims(claims)
   const stamps = Math.ceil(articles.length / PER_STAMP)
   const { base, stamp } = await takeNumbers(client, articles.length, stamps, holdsClock)

@@ -36,9 +36,11 @@ export interface NewArticle {
   pageNo?: bigint
 }
 
-/** Of an article of which less may be done than of others; kept in `article_rights`. */
+/**
+ * The rights of an article with which less may be done than with others; kept in `article_rights`.
+ */
 export interface ArticleRights {
-  /** Its snippet is what its outlet allows, and stays so. */
+  /** The snippet is what the outlet allows. It never changes. */
   bounded: boolean
   /** False: words find it, meaning does not. */
   vector: boolean

@@ -3,7 +3,7 @@ import type { SegmentRange, SegmentWork } from '../store/segment-store.ts'
 /** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
 export interface SegmentSizes {
   /**
-   * New articles are flushed to a segment as soon as there are so many. Smaller segments would
+   * New articles are flushed to a segment as soon as there are this many. Smaller segments would
    * leave less in the memory of every process that searches. But a search matches every segment,
    * and to keep them few, small ones would have to be merged twice.
    */
@@ -16,7 +16,7 @@ export const SEGMENT_SIZES: SegmentSizes = { flushed: 8_192n, merged: 65_536n }
 
 /**
  * The next range of new articles to be flushed, right after the stored ones: a whole merged size
- * where so many articles wait. So segments always cover the articles from the first on without a
+ * where this many articles wait. So segments always cover the articles from the first on without a
  * gap.
  *
  * @param stored ranges of the stored segments, ascending and without gaps

@@ -86,7 +86,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
       // A failed look is repeated after the next batch; the pool may be closed.
       const ranges = await writer.readRanges().catch(() => [])
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge')
-      // The last segment of the next block may have come meanwhile.
+      // The last segment of another block may have been stored meanwhile.
     } while (isMergeAskedAgain())
     merging = 'no'
   }
@@ -120,7 +120,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     },
     /** Builds a segment of an import and stores it ahead. */
     buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
-    /** Makes segments of what others have written, unless it is little. */
+    /** Makes segments of articles that other processes have written, unless they are few. */
     async coverImported(): Promise<void> {
       const last = await writer.readLastSeq()
       if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return

@@ -128,7 +128,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
       else await useStored()
     }
   } finally {
-    // Also when the next one cannot be made.
+    // Waits for it also when the next segment cannot be made.
     await useStored()
   }
 }
@@ -273,9 +273,9 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
  */
 export interface KnownWords {
   readonly vocabulary: Vocabulary
-  /** Keeps the texts of a stored segment. An import's begins at article 1, whatever it will be. */
+  /** Keeps the texts of a stored segment. In an import's texts the first article is number 1. */
   keep(segmentNo: number, texts: KnownTexts, segment: Pick<NewSegment, 'range' | 'articles'>): void
-  /** The texts of some segments, which are then kept no longer; null: not all are known. */
+  /** The texts of some segments, which are then no longer kept. Null: some are missing. */
   take(segments: NumberedSegment[]): KnownTexts[] | null
 }
 

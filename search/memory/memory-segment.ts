@@ -37,7 +37,9 @@ export function createMemorySegment(termIds: TermIds) {
   }
   return {
     documents,
-    /** By document, ms since 1970; NaN: none. Longer than there are documents. */
+    /**
+     * By document, ms since 1970; NaN: none. The arrays are longer than the number of documents.
+     */
     get times() {
       return { published, ingested }
     },
@@ -78,7 +80,7 @@ export function createMemorySegment(termIds: TermIds) {
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
 
-    /** Those of some documents in which both sides of NEAR stand near one another. */
+    /** Those of `among` in which both sides of NEAR stand near each other. */
     near({ sides, most, inTitle }: Near, among: DocIdSet) {
       const sidesOf = new Map<Language, LengthAt[][]>()
       return passing(among, doc => {

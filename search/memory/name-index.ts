@@ -8,7 +8,7 @@ import type { NameBatch, NamesWanted } from '../store/article-source.ts'
  * whole buffer finds them quickly, without an index of their parts.
  */
 
-/** An event loop takes in so many in a millisecond or two. */
+/** Names of one read. The event loop takes in this many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
 /** Names that are searched between two looks at the clock: a fraction of a millisecond. */
 const NAMES_PER_STEP = 8_192
@@ -63,7 +63,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
     async read(nos: number[]): Promise<void> {
       const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
-      // Another search may read the same ones meanwhile: a name that is here twice does no harm.
+      // Another search may read the same names meanwhile. A name that is here twice does no harm.
       texts.add(await readNames(missing))
       // A number without a name would be asked for again and again.
       missing.forEach(texts.note)
@@ -108,7 +108,7 @@ function createPartSearch(texts: NameTexts, limit: number) {
   }
   return {
     /**
-     * A bitmap of the numbers of all names that contain a folded part: of those that are there when
+     * A bitmap of the numbers of all names that contain a folded part, among the names known when
      * it resolves.
      */
     async containing(part: string): Promise<Uint32Array> {
@@ -179,7 +179,10 @@ function createNameTexts() {
         endName(no, used)
       }
     },
-    /** Sets the bits of the numbers of those names, from one to before another, with a text. */
+    /**
+     * Sets the bits of the numbers whose names contain a text, for the names from one to before
+     * another.
+     */
     search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
       markContaining(wanted, { bytes, nos, starts }, from, to, bits),
     /** The names of a number, in the order in which they were added; none: it has no name here. */

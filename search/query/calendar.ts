@@ -43,7 +43,7 @@ export function timeZoneNamed(name: string): TimeZone | null {
 }
 
 const DAY = 86_400_000
-/** Clocks are never changed twice within so many ms. */
+/** Clocks are never changed twice within this many ms. */
 const STEP = 4 * DAY
 
 /** Changes of the offset are looked for a year at a time, and kept. */
@@ -112,7 +112,7 @@ interface TimeBuckets {
 }
 
 const HOUR = 3_600_000
-/** The shortest that a unit lasts, but for changes of clocks. */
+/** The shortest length of each unit; a change of clocks may still shorten it. */
 const LENGTHS: Record<TimeUnit, number> = { hour: HOUR, day: DAY, week: 7 * DAY, month: 28 * DAY }
 
 /** Most buckets of one count: seven years of days, a hundred days of hours. */
@@ -146,7 +146,7 @@ export function timeBuckets(span: TimeSpan, unit: TimeUnit, zone: TimeZone): Tim
   return unit === 'hour' ? hours(span, spans) : calendarUnits(span, unit, spans)
 }
 
-/** Collects buckets; one that has no duration gives way to the next. */
+/** Collects buckets. A bucket without duration is replaced by the next one. */
 function createList() {
   const keys: string[] = []
   const starts: number[] = []

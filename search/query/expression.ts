@@ -342,7 +342,7 @@ function missing(found: Token | undefined, owner: Token | null): Misread {
   return new Misread(found?.kind === 'close' ? 'close' : 'lacking', found?.index ?? 0)
 }
 
-/** Without loose words, which may stand anywhere. */
+/** The tree without loose phrases: each becomes a conjunction of its words. */
 function settled(node: Expression): Expression {
   switch (node.kind) {
     case 'phrase': {

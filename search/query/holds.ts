@@ -25,7 +25,7 @@ export function holds(node: Expression, text: Text, language: Language): boolean
   }
 }
 
-/** How many words of a text, from a place on, are what is looked for; 0: none. */
+/** How many words match, from a place in a text on; 0: none. */
 export type LengthAt = (at: number) => number
 
 export function lengthAt(leaf: Leaf, words: readonly string[], language: Language): LengthAt {
@@ -36,8 +36,8 @@ export function lengthAt(leaf: Leaf, words: readonly string[], language: Languag
 }
 
 /**
- * Whether what two sides look for stands within a text, in either order, with so many words between
- * them at most. What is found for both at once does not count.
+ * Whether the words of two sides stand in a text, in either order, with at most `most` words
+ * between them. What is found for both at once does not count.
  *
  * @param sides of each, any
  */

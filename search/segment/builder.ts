@@ -35,7 +35,7 @@ interface BuilderOptions {
   vocabulary?: Vocabulary | undefined
   /** Words of all texts, to make room for them at once. */
   words?: number | undefined
-  /** Of shingles, as columns name it; absent: that of new segments. */
+  /** The rule of shingles, as columns name it; absent: that of new segments. */
   rule?: number | undefined
 }
 

@@ -29,7 +29,7 @@ export interface Columns {
   authors: Int32Array
   /** Which terms the segment may have; empty: any. Segments of former versions have none. */
   terms: TermFilter
-  /** By which its shingles were made (`shingles.ts`); 0: a former version made it. */
+  /** The rule by which its shingles were made (`shingles.ts`); 0: a former version made it. */
   rule: number
 }
 

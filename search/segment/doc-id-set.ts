@@ -284,7 +284,7 @@ function markAll(docs: Uint16Array): void {
   for (let at = 0; at < docs.length; at++) marks[docs[at]!] = mark
 }
 
-/** A binary search for one document takes as long as marking so many. */
+/** A binary search for one document takes as long as marking this many. */
 const SEARCH_COST = 32
 
 function common(a: ArraySet, b: ArraySet): DocIdSet {
@@ -357,7 +357,7 @@ function fromWork(size: number): DocIdSet {
   return takeFromArena(count, size)
 }
 
-/** The place of the first document that is not before a document; the length: there is none. */
+/** The position of the first document that is not before `doc`; the length, if there is none. */
 export function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
   // Without a branch: half of all predictions would be wrong.

@@ -119,7 +119,7 @@ function placesOf(
   }
 }
 
-/** Whether the word at a place and the one before would meet in so many documents by chance. */
+/** Whether the word at a place and the one before would meet in this many documents by chance. */
 function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: number) => boolean {
   const { titleStarts, ends } = texts
   const words = texts.words.view()
@@ -226,7 +226,7 @@ interface Groups {
   documents: Int32Array
 }
 
-/** A shared list as a number below 0, and the list of such a number. */
+/** A shared list is kept as a number below 0; the second function gives the list back. */
 const notListed = (hash: number) => ~(hash & (SHARED_LISTS - 1))
 const sharedList = (group: number) => ~group
 

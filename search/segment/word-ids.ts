@@ -91,7 +91,7 @@ export function createWordIds() {
     find: (word: string): number => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
-    /** Of the word, in UTF-16 code units. */
+    /** The length of the word in UTF-16 code units. */
     length: texts.length,
     /** `hashOf` the word. */
     hash: (word: number): number => hashes[word]! >>> 0,

@@ -41,7 +41,7 @@ export interface Author {
 
 /** Names of outlets or authors. An outlet has two: its name and its domain. */
 export interface NameBatch {
-  /** The number of each name, those of one outlet or author side by side. */
+  /** The number of each name. Names of one outlet or author stand side by side. */
   nos: Int32Array
   /** The folded names in UTF-8, with a line break after each. */
   names: Uint8Array
@@ -67,7 +67,8 @@ export interface ArticleSource {
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   /**
-   * Numbers of the outlets with one of these domains: of those that articles up to `lastSeq` have.
+   * Numbers of the outlets with one of these domains, among the outlets of articles up to
+   * `lastSeq`.
    */
   readPublishers(domains: string[], lastSeq: bigint): Promise<number[]>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>

@@ -237,7 +237,7 @@ async function verify(reads: IndexReads, seqs: bigint[], verification: Expressio
   if (has(verification, ['near', 'forms'])) return verifyHere(reads, seqs, verification, version)
   const lists: string[] = []
   const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`
-  // A connection keeps every named statement for good, so only common forms have a name.
+  // A connection keeps a named statement until it ends. So only common forms get a name.
   const isCommon = lists.length <= 4 && !has(verification, ['or'])
   const name = isCommon ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` } : {}
   const rows = await reads.rows<{ seq: bigint }>({ ...name, text, values: [seqs, ...lists] }, { version })

@@ -24,7 +24,7 @@ const QUICK = [
   ...NUMBERED.map(beyondClock),
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
-  // Whoever stores the next segment removes what a killed process has left ahead.
+  // A killed process may leave a stored segment. Whoever stores the next one removes it.
   `select 'leftovers', 'segment ' || segment_no || ' was stored and never used' from segments_ahead
    where exists (select from segments where sealed_at > stored_at + interval '15 minutes')`,
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
@@ -70,10 +70,10 @@ function daysOf(axis: string): string {
     where d.articles is distinct from a.articles`
 }
 
-/** Of many differences, how many are named. */
+/** How many differences of a kind are named. */
 export const NAMED = 10
 
-/** Told of each difference; `more`: so many of the kind are not named. */
+/** Told of each difference. `more`: this many others of the kind are not named. */
 export type Found = (kind: IndexKind, text: string, more?: number) => void
 
 /** @param waiting articles that may have no segment yet */

@@ -52,7 +52,7 @@ export function openSegmentWriter(pool: Pool) {
     readStoredTo: () => readStoredTo(pool),
 
     /**
-     * Removes segments that end beyond the clock, or begin in another one: they are made anew.
+     * Removes segments that end beyond the clock, or overlap another one. They are then made anew.
      */
     removeWrong: () =>
       transaction(pool, async client => {
@@ -208,7 +208,7 @@ export async function storeAhead(
   return added.rows[0]!
 }
 
-/** As `digestOf` has it. */
+/** The digest of the same ids that `digestOf` computes in SQL. */
 export function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
   const inOrder = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
   return hash('sha256', inOrder.map(({ id }) => id).join('\n'), 'buffer')

@@ -87,7 +87,7 @@ export interface TermDictionary {
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>
-  /** All segments, as they are now: their version may be another one, and is then newer. */
+  /** All segments as they are now. Their version may be newer than the wanted one. */
   readMeta(version: bigint): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
@@ -102,7 +102,9 @@ export interface SegmentStore {
   readDictionary(segment: SegmentMeta, version: bigint | null): Promise<TermDictionary>
   /** The segments that are stored and not used yet. */
   readAhead(): Promise<SegmentMeta[]>
-  /** Columns of such a segment, with their bytes; null: it is used by now, or gone. */
+  /**
+   * Columns of a segment that is stored ahead, with their bytes. Null: it is used by now, or gone.
+   */
   readColumnsAhead(segmentNo: number): Promise<{ columns: Columns; bytes: number } | null>
   /** Whether a segment is stored, used or not. */
   isStored(segmentNo: number): Promise<boolean>
@@ -112,7 +114,7 @@ export interface SegmentStore {
 export interface NumberedSegment {
   no: number
   first: bigint
-  /** Of the ids of its articles; null: a former version made it. */
+  /** The digest of the ids of its articles; null: a former version made it. */
   digest: Buffer | null
 }
 
@@ -161,7 +163,7 @@ export interface IndexReads {
   rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Row[]>
 }
 
-/** Of a statement that is not prepared. */
+/** The name by which waits for a statement without a name are noted. */
 const UNNAMED = 'search'
 
 /** Waits for work, and notes under a name how long that took. */

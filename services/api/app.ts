@@ -168,7 +168,7 @@ function operationsOf(tools: Tools) {
   const { cursorSecret, pool } = tools
   const answers = answersOf(tools)
   const standing = createStandingAnswers()
-  /** Of an operation of the contract: a poll with nothing new needs no search. */
+  /** Wraps an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (asking, request, response) => {
       const { searches, rawQuery: query, plan } = asking
@@ -226,7 +226,7 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
-/** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
+/** Reached only without OPERATOR_KEY, and only with an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
@@ -299,7 +299,7 @@ const searchesOf = ({ index, semantic, permits, questionPermits }: Tools, respon
   state: response.locals.indexState,
 })
 
-/** Middleware whose time is the access's, of those requests that it lets through. */
+/** Measures the time that these handlers take, for requests that they let through. */
 function timed(handlers: RequestHandler[]): RequestHandler[] {
   const starts = new WeakMap<Response, number>()
   return [

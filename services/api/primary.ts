@@ -45,7 +45,7 @@ interface ApiProcess {
 
 interface Ending {
   code: number | null
-  /** As it stands in sentences: "ended with code 1". */
+  /** How it ended, as a part of sentences: "ended with code 1". */
   how: string
   /** ms that it lived. */
   age: number
@@ -104,7 +104,7 @@ export async function startPrimary({ config, log }: ServiceContext, count: numbe
 async function startProcesses(processes: Processes): Promise<void> {
   const first = launch(processes, '1')
   void keep(processes, first)
-  // Without it our process ends.
+  // When the first process does not listen, our own process ends.
   if (!(await first.listens)) await new Promise(() => {})
   void withTimeLimit(first.warm, WARM_TIMEOUT, () => true).then(() => {
     for (let number = 2; number <= processes.count && !processes.stopping; number++) {
@@ -139,7 +139,7 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
     }
     worker.on('error', error => end(null, error.message))
     worker.once('exit', (code, signal) => {
-      // What a process declined before its own end belongs to another one by now.
+      // A connection that a process declined before it ended belongs to another process by now.
       if (code !== 0) untaken()?.close()
       end(code, signal ? `ended by ${signal}` : `ended with code ${code}`)
     })
@@ -215,7 +215,7 @@ async function replace(processes: Processes, old: ApiProcess): Promise<boolean> 
     successor.worker.process.kill('SIGKILL')
     return processes.stopping
   }
-  // It has ended by itself meanwhile, and was started again.
+  // It ended by itself meanwhile, and another one was started.
   if (!processes.all.has(old)) {
     tell(successor, { kind: 'end' })
     return true

@@ -155,7 +155,7 @@ function connectionLimits(processes: number, isBehindProxy: boolean): Partial<Ht
   return { connections, connectionsPerAddress: isBehindProxy ? connections : perAddress }
 }
 
-/** They alone need the library of the queues, a tenth of all modules. */
+/** These pages alone need the library of the queues, which is a tenth of all modules. */
 async function operatorPages(parts: OperatorParts) {
   const { openOperatorPages } = await import('./site/operators.ts')
   return openOperatorPages(parts)

@@ -81,7 +81,7 @@ async function tdmVerdict(
   return { kind: 'put back', wait, reason: 'host busy', host, rule: ruleFor(last, url) }
 }
 
-/** Adds what files of the host that answered say to what is stored of a page. */
+/** Adds the rights that the host's files state to those stored with the page. */
 async function withTdm(
   crawl: Crawl,
   visit: Lease,

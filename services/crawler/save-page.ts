@@ -15,7 +15,7 @@ interface Saved {
   became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
   /** Bytes of the page that are stored. */
   bytes: number
-  /** The outlet has so many stored pages that the normaliser polls for them without a message. */
+  /** The outlet has many stored pages already. The normaliser then takes them without a message. */
   many: boolean
 }
 

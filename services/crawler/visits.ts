@@ -20,9 +20,9 @@ const TICK = 700
 /** ms between the end of a visit and the claim of another one while all permits are taken. */
 const SOON = 50
 /**
- * When so many stored pages wait for the normaliser, no more pages are fetched. A page is about 30
- * kB compressed. One outlet may have far fewer (`STORED_SHARE`), so that no outlet stops the others
- * alone.
+ * When this many stored pages wait for the normaliser, no more pages are fetched. A page is about
+ * 30 kB compressed. One outlet may have far fewer (`STORED_SHARE`), so that no outlet stops the
+ * others alone.
  */
 const BACKLOG = 20_000
 /** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */

@@ -53,7 +53,8 @@ export type Composition =
       /** The interstitial that stood in the article's place, or cut it short. */
       interstitial: InterstitialKind | null
       /**
-       * Of the text that came from the page, for `served_texts`; null when it came from the feed.
+       * The fingerprint of the page's own text, for `served_texts`; null when the text came from
+       * the feed.
        */
       fingerprint: Uint8Array | null
       /** Whether the text contains a word of the title, and one of the feed's title. */
@@ -161,7 +162,7 @@ function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string>
     const quotable = text.value.split('\n\n').map(paragraph => unshown.get(paragraph) ?? paragraph)
     return { snippet: snippetOf(quotable.join('\n\n'), most) }
   }
-  // In another text nobody knows where the parts end that are not to be shown.
+  // Another text does not mark where the parts end that must not be shown.
   return { snippet: marked || reveals(text.value, unshown) ? null : snippetOf(text.value, most) }
 }
 
@@ -228,7 +229,7 @@ const OPENING = 80
 /** The parts of a page that can be believed. */
 export interface PageReading {
   interstitial: InterstitialKind | null
-  /** Of an empty page when the page is an interstitial: its metadata are not the article's. */
+  /** Empty when the page is an interstitial, because its metadata are not the article's. */
   meta: PageMetadata
   /** The texts that the page gives, in order of rank. */
   texts: Candidate<string>[]

@@ -25,7 +25,7 @@ export interface Finished {
 export interface Normaliser {
   pool: Pool
   log: Logger
-  /** Of Postgres: pages have to wait. */
+  /** The outage of Postgres, during which pages wait. */
   outage: OutageLog
   composer: Composer
   /** One for each page in memory, from its loading to the end of its batch. */
@@ -73,7 +73,7 @@ interface Composed {
   composition: Composition
   /** Whether its lines are counted for its outlet. */
   teaches: boolean
-  /** Of the text that the page itself served. */
+  /** The fingerprint of the text that the page itself served. */
   fingerprint: Uint8Array | null
   /** Gives back the page's permit. */
   release(): void

@@ -149,7 +149,10 @@ function takePages(normaliser: Normaliser, queues: Queues): { stop(): Promise<vo
 
 /** ms between two looks for articles whose group of copies is not known yet. */
 const COPIES_TICK = 2_000
-/** Of the time in which it works at a long line: pages and imports need the same processors. */
+/**
+ * The share of the time in which a long backlog is worked off. Pages and imports need the same
+ * processors.
+ */
 const COPIES_SHARE = 0.5
 
 function startCopies(pool: Pool, log: Logger): Repeated {

@@ -14,7 +14,7 @@ export const EMPTY_TEMPLATE: Template = { pages: 0, lines: {} }
 
 /** With fewer pages, nothing is known of an outlet. */
 const FEWEST_PAGES = 10
-/** A line of the text is boilerplate when so many pages hold it, and such a share of them. */
+/** A line of the text is boilerplate when this many pages hold it, and such a share of them. */
 const BOILERPLATE_PAGES = 5
 const BOILERPLATE_SHARE = 0.3
 
@@ -61,7 +61,7 @@ export function lessonOf(paragraphs: string[]): string[] {
   return [...new Set(ends.map(digestOf))]
 }
 
-/** At so many pages, all counts are halved: a new template wins within as many pages. */
+/** At this many pages, all counts are halved: a new template wins within as many pages. */
 const HALVED_AT = 64
 /** Bound of a template: 4 kB. Lines that one page holds stay for some ten pages. */
 const LINES = 250
@@ -106,7 +106,7 @@ function digestOf(text: string): string {
 const ALL = 64
 const EVERY = 8n
 
-/** Whether a page teaches, when its outlet has learned of so many. Most pages cost nothing. */
+/** Whether a page teaches, when its outlet has learned of this many. Most pages cost nothing. */
 export const teaches = (pageNo: bigint, taught: number) => taught < ALL || pageNo % EVERY === 0n
 
 interface Row {

@@ -20,7 +20,7 @@ const TICK = 1_000
 const QUEUED = 30_000
 /** Messages under way at a time: a receiver that hangs holds one for ten seconds. */
 const AT_ONCE = 16
-/** Of one key, so that receivers of one that hang hold nobody else's. */
+/** Messages of one key under way at a time. So a key whose receivers hang holds up no other key. */
 const OF_A_KEY = 4
 /**
  * ms for which delivered messages are kept. A copy of a text that was told within this time is not
@@ -109,7 +109,7 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
     if (isTransient(error) || !(error instanceof NotDelivered)) throw error
     failed.inc()
     if (!(await noteFailed(pool, message, error.message))) throw error
-    // What is no news is given up for good.
+    // A message that is too old to be news is given up for good.
     await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [id])
     await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
   }

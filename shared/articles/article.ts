@@ -9,7 +9,7 @@ export const TIME_ZONES: Record<Country, string> = {
   LU: 'Europe/Luxembourg',
 }
 
-/** The article object of the contract, but for the relevance that a search by meaning adds last. */
+/** The article object of the contract. Search by meaning adds the relevance afterwards. */
 export const articleObject = (row: ArticleRow) => ({
   id: row.id,
   title: row.title,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../postgres/pool.ts'
 import { leastCommon } from './shingles.ts'
 
-/** An article of which something is said, as it is looked for. */
+/** The sketch of an article that may be told to have copies. */
 export interface Sketch {
   seq: number
   /** Days since 1970 (UTC) of its time. */

@@ -155,7 +155,10 @@ function createPlacer(pool: Pool) {
     return { seq, day: Math.floor(at / 86_400_000), shingles: shingles.length, sample: sampleOf(shingles) }
   }
 
-  /** The first article of the group of one; its own number: it is a first one itself. */
+  /**
+   * The number of the first article of an article's group; its own number when it is a first
+   * article itself.
+   */
   async function firstOf(article: Article, near: Candidate[]): Promise<number> {
     const firsts = near
       .filter(({ seq, first, at }) => seq < article.seq && first === seq && Math.abs(at! - article.at!) <= WEEK)
@@ -185,7 +188,7 @@ function createPlacer(pool: Pool) {
         [...new Set([...batches.flat(), ...near.flatMap(one => [...one])])],
       ])
       await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
-      // Those of the batch are as it leaves them: not known yet, or no longer what they were.
+      // The articles of this batch start without a group, whatever is stored of them.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
       for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
       for (const { seq, sketch } of articles) {
@@ -333,7 +336,8 @@ const isCopy = (own: Judged, first: Judged | undefined) =>
   Boolean(first?.set && own.set && first.seq < own.seq && Math.abs(first.at! - own.at!) <= WEEK) &&
   areCopies(own.set!, first!.set!, own.outlet === first!.outlet)
 
-// $1 seqs. Those that are due are others soon. Indexes: the primary keys.
+// $1 seqs. Without articles that are due, because their groups will change. Indexes: the primary
+// keys.
 const KEPT = `
   select a.seq::float8 as seq, s.id as stored, s.first_seq::float8 as first, s.day, s.shingles, s.sample
     from articles a left join copy_sketches s using (seq)
@@ -379,7 +383,7 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
  */
 export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return
-  // From here on no pass can store what it found before.
+  // From here on, no pass can store groups that it found earlier.
   await client.query('update copies_state set version = version + 1, changed = version + 1')
   await client.query(MEMBERS_DUE, [seqs])
   await client.query(

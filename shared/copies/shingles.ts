@@ -10,7 +10,7 @@ import { hashOf, pairHash, words } from '../../search/analysis/index.ts'
 /** Version of all in this file that decides about groups. Another one makes all groups anew. */
 export const RULES = 1
 
-/** Times of copies lie at most so many ms apart. */
+/** Times of copies lie at most this many ms apart. */
 export const WEEK = 7 * 86_400_000
 
 /** Words of a shingle. */
@@ -110,7 +110,7 @@ export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean
   return 5 * countCommon(a, b) >= 3 * of // in whole numbers: 0.6 has no exact form
 }
 
-/** One shingle in so many is in the sample. */
+/** One shingle in this many is in the sample. */
 const EACH = 4
 const SAMPLED = 2 ** 53 / EACH
 
@@ -125,7 +125,7 @@ export function sampleOf(shingles: Float64Array): Uint32Array {
 const MISSED = 0.001
 
 /**
- * How many samples two texts have in common at least, when the smaller has so many shingles and
+ * How many samples two texts have in common at least, when the smaller has this many shingles and
  * `shared` is 0.6. Each common shingle is a sample with a chance of 1 in 4, so their number is
  * binomial; less has a chance of at most `MISSED`. At 60 words two are asked for, and .0007 missed.
  */
@@ -134,7 +134,7 @@ export function leastCommon(shingles: number): number {
   return LEAST[shingles]
 }
 
-/** By number of shingles; few numbers occur. */
+/** The results, by number of shingles. Few numbers occur. */
 const LEAST: number[] = []
 
 function leastOf(shingles: number): number {

@@ -40,14 +40,17 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
   second: number
   /** Days of outlets that are added up. */
   days: number
-  /** False: there are addresses without a second count; null: there are none. */
+  /** False: some addresses have no second count. Null: there are no addresses. */
   seconded: boolean | null
   /** In languages of ours. */
   refused: number
   reasons: Record<string, number>
 }
 
-/** Of what was named, so much may be missing without a gap, and always one: a video, a mistake. */
+/**
+ * This share of the named addresses may be missing without a gap, and one always may: a video, a
+ * mistake.
+ */
 const USUAL = 0.05
 
 /**
@@ -89,7 +92,7 @@ const sumsBy = (key: string) => `
 
 const DAY = 86_400_000
 
-/** The day of UTC that began so many days ago. */
+/** The day of UTC that began this many days ago. */
 export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
 
 /** Today and yesterday of all outlets, by their numbers, the latest first. */

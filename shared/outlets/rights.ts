@@ -221,7 +221,7 @@ export const valued = (name: string, text: string, source: Signal['source']): Si
   ...{ signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`, source },
 })
 
-/** Uses that are told from others, each with its name here. */
+/** The uses that are told apart, with our name for each. */
 const USES: Record<string, string> = {
   ...{ search: 'search', 'ai-input': 'ai-input', 'ai-use': 'ai-use', 'train-ai': 'train-ai', 'ai-train': 'train-ai' },
 }
@@ -236,7 +236,7 @@ const usesIn = (statement: string): string[] =>
     return Object.hasOwn(USES, name) ? [`${USES[name]}=${value[0]}`] : []
   })
 
-/** Signals of a page that are kept: there are not so many kinds. */
+/** Signals that are kept of a page; there are fewer kinds than this. */
 const MOST_SEEN = 20
 
 interface Rule {
@@ -360,7 +360,7 @@ export async function noteSignals(db: Queryable, pages: { outletNo: number; seen
   return rows.filter(row => row.is_new)
 }
 
-/** SQL: an outlet that has not sent a signal for so long sends it no more. */
+/** SQL: an outlet that has not sent a signal for this long sends it no more. */
 export const SHOWN_FOR = '7 days'
 
 /** A signal that an outlet did not send before is the operator's business: articles may end. */

@@ -14,7 +14,7 @@ export interface Stopped {
 export interface Stop {
   domain: string
   licence: string | null
-  /** As `signalInWords`, without what differs between pages. */
+  /** The signal in words, as by `signalInWords`, without what differs from page to page. */
   signal: string
   stops: Record<string, Stopped>
 }

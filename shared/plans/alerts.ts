@@ -217,7 +217,7 @@ export async function loadAlertSecrets(db: Queryable) {
     async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
       const id = `alert_${token.slice(0, 16)}`
       const { rows } = await db.query<Alert>(`select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
-      // As written: the last letter of base64url has bits that mean nothing.
+      // Texts are compared, not bytes: the last letter of base64url has bits without meaning.
       const [given, own] = [Buffer.from(token), rows[0] && Buffer.from(tokenOf(purpose, rows[0]))]
       return own && given.length === own.length && timingSafeEqual(given, own) ? rows[0]! : null
     },

@@ -11,7 +11,7 @@ export interface NewCitation {
   digest: string
   /** A query string in its one spelling. */
   search: string
-  /** Of the plan that cited it first. */
+  /** The countries of the plan that cited it first. */
   countries: Country[]
   since: Date
   /** The number of the newest article that was searched, and the time of that moment. */

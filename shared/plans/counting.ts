@@ -83,7 +83,7 @@ with charged as (
 select used, ${DESCRIPTION} from charged`
 
 /**
- * Takes requests of the month, all or none. Null when so many are not left.
+ * Takes requests of the month, all or none. Null when this many are not left.
  *
  * @returns the month after the last of them
  */

@@ -4,8 +4,8 @@ import { type Pool, type Queryable, transaction } from '../postgres/pool.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 
 /**
- * Start of the history that a plan may see: an instant, or midnight UTC so many days ago (decision
- * 13).
+ * Start of the history that a plan may see: an instant, or midnight UTC a number of days ago
+ * (decision 13).
  */
 export type HistoryStart = { kind: 'fixed'; at: Date } | { kind: 'rolling'; days: number }
 

@@ -113,10 +113,10 @@ made as (
     from own on conflict do nothing)
 update search_feeds f set search_id = own.id from own where f.feed_id = own.feed_id`
 
-/** Gives feeds a search that have none: new ones, and those of before migration 0037. */
+/** Gives a kept search to feeds without one: new feeds, and those from before migration 0037. */
 export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
 
-// Whoever only makes and ends feeds never sees the list of searches. $1 key.
+// Some clients only make and end feeds, and never see the list of searches. $1 key.
 const MAKE_ROOM = `
 delete from kept_searches where search_id in (
   select search_id from kept_searches k
@@ -207,7 +207,7 @@ export async function feedOfToken(db: Queryable, token: string): Promise<string 
 }
 
 /**
- * What an address leads to: a feed with its key, or one that has ended, as has one whose key was
+ * What an address leads to: a feed with its key, or an ended feed. A feed also ends when its key is
  * revoked.
  */
 type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
@@ -280,5 +280,5 @@ async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
     PREFIX + createHmac('sha256', secret).update(`${feedId} ${keyId} `).update(nonce).digest('base64url')
 }
 
-/** Whether a text has the form of a token; what has not needs no look into the database. */
+/** Whether a text has the form of a token. Other texts need no look into the database. */
 export const looksLikeToken = (text: string): boolean => /^psf_[\w-]{43}$/.test(text)

@@ -79,7 +79,7 @@ export const UNFINISHED = 'unfinished_restore'
 /** insufficient_privilege */
 const NO_RIGHT = '42501'
 
-/** Nothing may work on the database as it is. */
+/** The database must not be used in its present state. */
 class UnusableDatabaseError extends Error {
   override name = 'UnusableDatabaseError'
 }
@@ -88,7 +88,7 @@ class UnusableDatabaseError extends Error {
 const RESTORE_DID_NOT_END =
   'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.'
 
-/** @throws UnusableDatabaseError; a database without a schema is none of these */
+/** @throws UnusableDatabaseError. A database without a schema is not refused */
 export function refuseOlder(schema: number): void {
   if (schema === 0 || schema >= FIRST_SCHEMA) return
   throw new UnusableDatabaseError(

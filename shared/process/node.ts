@@ -39,7 +39,7 @@ export function makeCompiledFolder(account: number): boolean {
   const folder = folderOf(account)
   const own = process.geteuid?.()
   try {
-    // In the packages of another account, our files would be in the way of its next `npm ci`.
+    // If another account owns the packages, our files there would disturb its next `npm ci`.
     if (statSync(MODULES).uid === own) {
       mkdirSync(FOLDERS, { recursive: true, mode: 0o755 })
       const made = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined

@@ -88,7 +88,7 @@ export function openNearest(
   }
 }
 
-/** Of the connection or of one node: another node may answer. */
+/** Failures of a connection or of one node. Another node may answer. */
 const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.status >= 500
 
 const isPoint = (value: unknown): value is { id: number; score: number } =>

@@ -15,7 +15,10 @@ export function Beside(props: { article: Article; told: ReadonlyMap<string, Told
   )
 }
 
-/** The articles with the text of one: times and headlines side by side, and their own words. */
+/**
+ * The articles with the same text: times, headlines side by side, and the words that each has
+ * alone.
+ */
 function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
   const { words, number, date } = useSpeech()
   const copies = told.get(article.id)?.copies ?? []

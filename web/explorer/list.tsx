@@ -26,7 +26,7 @@ interface ListProps {
   onAgain(): void
   onChange(change: Partial<Search>): void
   onForget(): void
-  /** Of each text one article is shown, and the others on demand. */
+  /** Whether each text is shown once, with its copies on demand. */
   isOnce: boolean
   onOnce(): void
 }
@@ -113,8 +113,8 @@ function Printed({ of, now }: { of: Search; now: number }) {
 }
 
 /**
- * The first article that may be about something else, where the closest come first; -1: none of
- * those that are loaded.
+ * The first article that may be about something else, in a list ordered by closeness; -1: none of
+ * the loaded ones.
  */
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'

@@ -30,7 +30,7 @@ const IS_KEPT = location.pathname === '/searches'
 const CitePage = later(async () => (await import('./desk.tsx')).CitePage)
 const KeptPage = later(async () => (await import('./desk.tsx')).KeptPage)
 
-/** The key of the tab, and another one that a link or a field has brought. */
+/** The key of this tab, and a second key that a link or a field has brought. */
 function useKey(offeredAtFirst: string | null) {
   const [key, setKey] = useState(knownKey)
   const [first, setFirst] = useState<First | null>(null)

@@ -44,7 +44,7 @@ function useDraftedSearch() {
       setDraft({ ...draft, mode })
       if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })
     },
-    // The same search once more is asked for anew.
+    // The same search, submitted again, is asked anew.
     submit: () => (isSearched ? again() : change({})),
     clear: () => setSearch({ ...NEW_SEARCH, q: search.q, mode: search.mode }),
   }
@@ -205,7 +205,7 @@ interface ReadingPlace {
 
 const cards = () => [...document.querySelectorAll('article.card')]
 
-/** Where the reader was, if the page is loaded once more; null: it is opened. */
+/** Where the reader was, if this is a reload; null: the page was opened. */
 function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
   const kept = sessionStorage.getItem(PLACE)
@@ -394,7 +394,7 @@ function Hints(props: { hints: Hint[]; mode: 'keyword' | 'boolean'; onMode(mode:
   )
 }
 
-/** Whether the other mode does what was probably meant. */
+/** Whether the other mode does what the reader probably meant. */
 function helps(hint: Hint, mode: 'keyword' | 'boolean'): boolean {
   if (hint.kind === 'ignored') return true
   if (hint.kind !== 'operator') return false

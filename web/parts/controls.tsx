@@ -220,7 +220,7 @@ export function useLater<T extends object>(isWanted: boolean, load: () => Promis
 }
 
 /**
- * The present moment in ms, looked at again every so many ms.
+ * The present moment in ms, looked at again every this many ms.
  *
  * @param every null: not now
  */

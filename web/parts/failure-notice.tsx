@@ -5,7 +5,7 @@ import type { Failure } from './request.ts'
 
 type Kind = keyof Speech['words']['failure']['title']
 
-/** Of the codes that are no failure of the server's. */
+/** The kinds of failure whose codes do not mean a fault of the server. */
 const KINDS: Partial<Record<string, Kind>> = {
   offline: 'offline',
   missing_token: 'key',
@@ -22,7 +22,7 @@ const KINDS: Partial<Record<string, Kind>> = {
 function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
   if (errors.cursor !== undefined) return words.failure.expired
   if (code === 'internal_error') return words.failure.server
-  // Of a code that the page has no words for, it shows what the API says.
+  // For a code without words of our own, the page shows the API's message.
   const own = Object.entries(words.failure).find(([name]) => name === code)?.[1]
   return typeof own === 'string' ? own : message || words.failure.server
 }
@@ -73,7 +73,7 @@ export function FailureNotice({
 /** Seconds that are left to wait; null: there is nothing to wait for. */
 function useCountdown(failure: Failure, onAgain: () => void): number | null {
   const [left, setLeft] = useState<number | null>(null)
-  // The wait goes on when the page is drawn anew meanwhile.
+  // A redraw of the page does not restart the wait.
   const again = useRef(onAgain)
   again.current = onAgain
   useEffect(() => {

@@ -43,7 +43,7 @@ export function endOf(day: string): string {
   return iso(new Date(at.getTime() - 1))
 }
 
-/** The day that lies so many days before. */
+/** The day that lies this many days before. */
 export function daysBefore(now: Date, days: number): string {
   return localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days))
 }

@@ -96,7 +96,7 @@ const drawLag =
   (kind: 'index' | 'vector') =>
   (hours: LagHour[], { bar, area, rem }: Look): DayFigures => {
     const lags = hours.map(({ [kind]: lag }) => lag)
-    // The last hour has a point, and each one that is alone: it would have no line.
+    // Points are drawn at the last hour and at lone hours, which would have no line.
     const isAlone = (at: number) => lags[at] && !lags[at - 1] && !lags[at + 1]
     const last = lags.findLastIndex(lag => lag !== null)
     const pointed = [...lags.keys()].filter(at => at === last || isAlone(at))
@@ -138,7 +138,7 @@ const HEIGHT = 10.5
 /** The width in letters from which every sixth hour has its label; below, every twelfth. */
 const WIDE = 17
 
-/** A chart of 24 hours with its headline. The hour under the pointer tells its figures instead. */
+/** A chart of 24 hours with its headline. It shows the figures of the hour under the pointer. */
 function Plot(props: {
   title: string
   headline: string

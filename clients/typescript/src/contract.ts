@@ -155,7 +155,9 @@ export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
   /** Counts each bucket again by this, as its `parts`. */
   then?: 'outlet' | 'language' | 'country' | undefined
-  /** Counts each text once: of copies the one that was ingested first, of those that are found. */
+  /**
+   * Counts each text once: of several copies, the one that was ingested first among those found.
+   */
   texts?: boolean | undefined
   /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
   time_zone?: string | undefined
@@ -178,9 +180,9 @@ export interface Counts {
   status: 'ok'
   by: CountsQuery['by']
   then?: NonNullable<CountsQuery['then']>
-  /** Of the buckets; only with counts by time. */
+  /** The zone of the buckets; only with counts by time. */
   time_zone?: string
-  /** Only with `texts`: what is said of articles here, is of texts. */
+  /** Only with `texts`: all numbers here count texts, not articles. */
   texts?: true
   /** Articles that the search finds, exact. */
   total: number
@@ -202,7 +204,7 @@ export interface Copies {
   agencies: string[]
   /** `shared` with the first article is a part of the shorter text, to four decimals. */
   copies: { article: Article; shared: number }[] | null
-  /** Words in no run of five words that one of `copies` has. */
+  /** How many words stand in no run of five words that one of `copies` also has. */
   own_words: number | null
 }
 
@@ -229,7 +231,7 @@ export interface KeptSearch {
   alert: Alert | null
 }
 
-/** Who is told what is new to a kept search. */
+/** The receiver of the news of a kept search, and when it is told. */
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
@@ -292,7 +294,7 @@ export interface Client {
   poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
   /** How many articles a search finds, by time or by a property. */
   counts(query: CountsQuery): Promise<Counts>
-  /** Which other articles have the text of those of a page, or of one. */
+  /** The copies of the articles of a page, or of one article. */
   copies(query: ExploreParameters | { id: string }): Promise<Copies[]>
   /**
    * The articles that tell of the same event as one, those in other languages first; null: it has
@@ -309,7 +311,7 @@ export interface Client {
   /** The addresses of the feed of a kept search, which are secrets; gives it one where it has none. */
   giveFeed(id: string): Promise<GivenFeed>
   endFeed(id: string): Promise<void>
-  /** Has somebody told what is new to a kept search. */
+  /** Sets who is told what is new to a kept search. */
   setAlert(id: string, terms: AlertTerms): Promise<Alert>
   endAlert(id: string): Promise<void>
   /** Gives a search an address that always shows the same articles. */
@@ -382,7 +384,10 @@ export interface PollState {
   ingested_after: string | null
   /** Articles of that very moment: the bound is inclusive, they come again. */
   ids: string[]
-  /** Of the answer in which nothing was new; with it the next such answer is an empty 304. */
+  /**
+   * The ETag of an answer with nothing new. Sent with the next request, it makes the answer an
+   * empty 304.
+   */
   etag: string | null
 }
 

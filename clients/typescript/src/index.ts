@@ -124,13 +124,13 @@ async function* round(transport: Transport, query: PollQuery, state: PollState):
       now = after(now, articles)
       yield { articles, state: now }
     } else if (isFirst && cursor === null) {
-      // An ETag speaks of one page: it stands for a whole round only where that has no other page.
+      // An ETag belongs to one page. It is kept only when the round had one page.
       yield { articles, state: { ...now, etag: answer.etag } }
     }
   }
 }
 
-/** The state after new articles; those of its latest moment will be met again. */
+/** The state after new articles. The next poll meets those of the latest moment again. */
 function after(state: PollState, articles: Article[]): PollState {
   const latest = articles.at(-1)?.ingested_at ?? state.ingested_after
   const ids = articles.filter(article => article.ingested_at === latest).map(article => article.id)

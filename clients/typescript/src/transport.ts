@@ -199,7 +199,7 @@ function waitAfter(error: unknown, attempt: number): number | null {
   return error.retryAfter === null ? backOff : error.retryAfter * 1_000
 }
 
-/** Resolves after so many ms. @throws the signal's reason when it is aborted before */
+/** Resolves after this many ms. @throws the signal's reason when it is aborted before */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -215,7 +215,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Null: the answer has no counters of ours, because no plan is known. */
+/** Null: the answer has no counters, because the server knew no plan. */
 function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
   if (!/^\d+$/.test(headers.get('x-ratelimit-limit') ?? '')) return null

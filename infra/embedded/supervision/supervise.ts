@@ -53,7 +53,7 @@ export type Supervised = Awaited<ReturnType<typeof supervise>>
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A program that has run for so long is healthy: when it ends, it is started again at once. */
+/** A program that has run for this long is healthy: when it ends, it is started again at once. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
@@ -65,7 +65,7 @@ interface Supervision {
   report: (sentence: string) => void
   /** Ends an unfinished start. */
   signal: AbortSignal
-  /** `onLost` is called when the program has been away for so many ms; null: never. */
+  /** `onLost` is called when the program has been away for this many ms; null: never. */
   giveUpAfter: number | null
   onLost: (problem: Problem) => void
   /** The programs do not keep our own process alive. */
@@ -318,7 +318,7 @@ function readLog(path: string, from: number): string {
 export const ANSWER_MS = 10_000
 /** ms from an answer to the next question. */
 const REST_MS = 3_000
-/** A program that answered no question for so many ms counts as hung. */
+/** A program that answered no question for this many ms counts as hung. */
 const SILENCE_MS = 30_000
 
 /**
@@ -351,7 +351,7 @@ async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSigna
       heard = true
       silent = 0
     } else if (heard || hasStarted()) {
-      // A question that failed at once is repeated as late as one that timed out.
+      // A question that failed at once also waits until the time of one that timed out.
       await rest(ANSWER_MS - (performance.now() - began), gone)
       if (performance.now() - began < 2 * ANSWER_MS) silent += ANSWER_MS
       if (silent >= SILENCE_MS) return !gone.aborted

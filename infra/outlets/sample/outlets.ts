@@ -8,7 +8,7 @@ export interface SampleOutlet {
   domain: string
   motto: string
   country: Country
-  /** The first is the language of what stands around the articles. */
+  /** The first is the language of the page around the articles. */
   languages: [Language, ...Language[]]
   /** Path of an article. */
   address: (text: SampleText) => string

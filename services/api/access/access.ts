@@ -206,7 +206,7 @@ export function limitRate(): RequestHandler[] {
       COUNTS.set(name, minuteOf(response))
       return name
     },
-    // Their names are not the contract's.
+    // The package's names of these headers differ from the contract's.
     standardHeaders: false,
     legacyHeaders: false,
     handler: (request, response, next) => {
@@ -226,7 +226,10 @@ export function limitRate(): RequestHandler[] {
 }
 
 let counted = 0
-/** Counts on their way to the store, to which express-rate-limit hands names alone. */
+/**
+ * Counts on their way to the store. express-rate-limit passes only a name, by which the store finds
+ * them here.
+ */
 const COUNTS = new Map<string, CountedMinute>()
 
 /**

@@ -26,9 +26,12 @@ import type { Permits } from './permits.ts'
  * else.
  */
 
-/** One writes, the next one is on its way: more statements of one key would wait for its rows. */
+/** While one statement writes, the next is on its way. More would only wait for the same rows. */
 const ENTRIES_AT_ONCE = 2
-/** A charge waits for the disk with its row locked: what comes meanwhile shares the next one. */
+/**
+ * A charge keeps its row locked while it waits for the disk. Requests that come meanwhile share the
+ * next charge.
+ */
 const CHARGES_AT_ONCE = 1
 
 /** Keys and tokens that count as known, and ms for which one does after its last admission. */
@@ -85,7 +88,7 @@ interface Entry {
 }
 
 /**
- * Prepares the statement of every request on so many connections, by asking for keys that nobody
+ * Prepares the statement of every request on this many connections, by asking for keys that nobody
  * has. They count nothing.
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
@@ -135,7 +138,7 @@ interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
 async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission | null> {
   const { rows } = await db.query<AdmitRow>({ name: 'admit', text: ADMIT, values: [keyHash, requests] })
   const row = rows[0]
-  // The database has found the row by its hash; no difference of time tells how near another was.
+  // The row was found by its hash in the database, so timing tells nothing about other hashes.
   if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null
   const minute = { allowed: row.allowed, used: row.used_in_minute, left: row.left_of_minute }
   const { lastSeq, version, wordsVersion } = row
@@ -152,12 +155,13 @@ async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Prom
   const month = await chargeQuota(db, keyId, quota, requests)
   if (month) return countsOf(requests, month.used).map(used => ({ ...month, used }))
   if (requests === 1) return [null]
-  // The month ends within this batch: one after the other takes what is left.
+  // The quota ends within this batch. Halves are charged one after the other, until nothing is
+  // left.
   const half = Math.floor(requests / 2)
   return [...(await chargeAll(db, key, half)), ...(await chargeAll(db, key, requests - half))]
 }
 
-/** What each of so many requests has counted; `last` is the count of the last one. */
+/** What each of this many requests has counted; `last` is the count of the last one. */
 const countsOf = (requests: number, last: number): number[] =>
   Array.from({ length: requests }, (_, at) => last - requests + 1 + at)
 

@@ -22,7 +22,7 @@ export class NoPermit extends Error {
 interface PermitLimits {
   /** Pieces of work of one name under way at a time. */
   atOnce: number
-  /** Of one name. */
+  /** Callers of one name that may wait. */
   waiting: number
   /** ms */
   patience: number

@@ -86,7 +86,7 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   const transport = new Transport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
-    // The transport wants a client that takes both kinds of answers; ours are JSON alone.
+    // The transport insists on a client that accepts both kinds of answers. We only send JSON.
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
     if (version !== undefined) headers.set('mcp-protocol-version', version)
     return await transport.handleRequest(new Request(parts.publicUrl, { method: 'POST', headers }), {
@@ -97,7 +97,7 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   }
 }
 
-/** Asked for where clients fill in forms, which no tool of ours wants. */
+/** The library needs this validator for forms that clients fill in. No tool of ours has one. */
 const NONE = {
   getValidator() {
     throw new Error('Nothing is asked of clients.')
@@ -107,7 +107,9 @@ const NONE = {
 /** An error in the words of JSON-RPC 2.0. */
 const protocolError = (code: number, message: string) => Object.assign(new Error(message), { code })
 
-/** Calls a tool, at the cost of its request; an error is told to the model, which may mend it. */
+/**
+ * Calls a tool, at the cost of its request. An error goes to the model, which may correct its call.
+ */
 async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
   try {
     if (!tool.isFree) checkQuota(response)
@@ -140,7 +142,7 @@ function sentencesOf({ code, message, errors = {}, headers }: ApiError): string 
 function guard({ publicUrl, config }: DoorParts): RequestHandler {
   const own = new URL(publicUrl)
   return (request, _response, next) => {
-    // Of a proxy that is trusted, the name that it was asked by.
+    // Behind a trusted proxy, the name under which the proxy was asked.
     const host = (request.hostname ?? '').toLowerCase().replace(/\.$/, '')
     const isOurs = host === own.hostname || !host.includes('.') || isIP(host) !== 0 || host.endsWith('.localhost')
     const origin = request.get('origin')

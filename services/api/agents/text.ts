@@ -13,7 +13,10 @@ const MOST_NAME = 40
 const BLANKS = /[\s\p{Z}]+/gu
 /** Controls, overrides of direction, characters without a width, parts of characters. */
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu
-/** Marks of Markdown and HTML that make links, images and code, and what parts our own lines. */
+/**
+ * Characters that make links, images and code in Markdown and HTML, and the signs between our own
+ * fields.
+ */
 const MARKS: Record<string, string> = {
   ...{ '[': '(', ']': ')', '<': '‹', '>': '›', '`': "'", '\\': '/', '"': "'", '“': "'", '”': "'", '·': '-' },
 }
@@ -59,7 +62,7 @@ function articleLine(article: ArticleObject): string {
   return parts.join(' · ')
 }
 
-/** A page of articles: what is said of it, then a line an article. */
+/** A page of articles: a head, then one line for each article. */
 export function pageText(head: string[], articles: readonly ArticleObject[]): string {
   const lines = articles.map((article, at) => `${at + 1}. ${articleLine(article)}`)
   return [cut(head.join('\n'), MOST.head), ...lines].join('\n')

@@ -35,7 +35,7 @@ type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string)
 export interface Tool {
   title: string
   description: string
-  /** Those of its request, which reads and checks them. */
+  /** The parameters of the operation, which reads and checks them. */
   parameters: Record<string, Parameter>
   required?: string[]
   output: { properties: Json; required: readonly string[] }
@@ -44,7 +44,7 @@ export interface Tool {
   answer(rawQuery: string, ask: Ask): Promise<{ structured: object; text: string }>
 }
 
-/** The members of answers that are told in words. */
+/** The parts of answers that are also told in words. */
 type Count = { key: string; count: number; parts?: { data: Count[] } }
 type Counts = { total: number; by: string; data: Count[] }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }

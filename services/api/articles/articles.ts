@@ -108,7 +108,7 @@ interface Standing {
 /** Bytes of all standing answers: some thousand polls with long addresses. */
 const MOST_BYTES = 8_388_608
 const NOTHING = Buffer.alloc(0)
-/** Of an answer without its content. */
+/** Bytes of an answer beside its content. */
 const ENTRY_BYTES = 500
 
 /**

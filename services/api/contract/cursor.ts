@@ -96,7 +96,7 @@ function writeContent({ at, historyStart }: Cursor): Buffer {
   return Buffer.concat([head, Buffer.from(at.last.id)])
 }
 
-/** The inverse of `writeContent`; its bytes are ours, the tag says so. */
+/** The inverse of `writeContent`. The tag has shown that we wrote these bytes. */
 function readContent(content: Buffer): Cursor {
   const flags = content.readUInt8(0)
   const kind = flags & FLAGS.semantic ? 'semantic' : 'words'

@@ -170,8 +170,8 @@ const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: pars
 const DAY = 86_400_000
 
 /**
- * The instant at which a plan's history starts: fixed, or 00:00 UTC so many days before the day of
- * `now` (decision 13).
+ * The instant at which a plan's history starts: fixed, or 00:00 UTC, a number of days before the
+ * day of `now` (decision 13).
  */
 export function historyStart(history: HistoryStart, now: Date): Date {
   if (history.kind === 'fixed') return history.at

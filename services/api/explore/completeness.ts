@@ -101,7 +101,7 @@ interface OutletRow {
 
 const OUTLETS = 'select outlet_no as "outletNo", name, domain from outlets where country = any ($1) order by domain'
 
-/** The days of a request. Of the history only whole days are told. */
+/** The days of a request. Days that the history covers only in part are left out. */
 function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Date): { from: string; to: string } {
   const last = Math.floor(Math.min(publishedBefore?.ms ?? Infinity, Date.now()) / DAY)
   const first = Math.floor((publishedAfter?.ms ?? (last - USUAL_DAYS + 1) * DAY) / DAY)

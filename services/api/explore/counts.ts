@@ -275,7 +275,7 @@ async function countParts(
   return { counts: { ...counts, data, undated, total }, ms }
 }
 
-/** The request of each language, or country, that the request lets in. */
+/** For each language, or country, that the request allows: the request for it alone. */
 function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: string; planned: PlannedRequest }[] {
   const { request, countries } = planned
   if (then === 'country') return countries.map(key => ({ key, planned: { ...planned, countries: [key] } }))
@@ -321,7 +321,7 @@ function countsObject(
   }
 }
 
-/** The first and the last ms that the request lets in. */
+/** The first and the last ms that the request allows. */
 function boundsOf({ request, historyStart }: PlannedRequest): { first: number; last: number } {
   const { question, publishedAfter, publishedBefore, ingestedAfter } = request
   if (question.sort === 'ingested_at')
@@ -338,7 +338,7 @@ interface Meaning {
   of: number
   /** The earliest time of an article that waits for its vector, ISO 8601; null: none waits. */
   waiting_from: string | null
-  /** Of the model (`shared/embeddings/models.ts`). */
+  /** The threshold of the model (`shared/embeddings/models.ts`). */
   near: number | null
 }
 

@@ -72,8 +72,8 @@ export function rssOf(
   own: OwnFeed | string,
 ): Content {
   makeItems(index, rows)
-  // Not our own address: processes that know themselves by different ones agree on what has changed
-  // (decision 30).
+  // Without our own address: several processes may know different ones, and must agree on what has
+  // changed (decision 30).
   const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',

@@ -21,7 +21,7 @@ import { boundLines, isAnybodys } from './observe.ts'
 /** A good answer, before HTTP's own matters. */
 export interface Content {
   contentType: string
-  /** Identifies the answer but for `untagged`: the ETag is the hash of this. */
+  /** All of the answer except `untagged`; the ETag is its hash. */
   tagged: string
   /** The ETag, where it is known already. */
   etag?: string
@@ -34,7 +34,7 @@ export interface Content {
 /** A good answer of an operation that searches. */
 export interface Answer extends Content {
   search: SearchMode
-  /** Of the time to the answer, what the search took. */
+  /** ms that the search took, of the time to the answer. */
   searchMs: number
   /** Whether nothing was found. */
   isEmpty: boolean
@@ -120,7 +120,7 @@ export async function sendOnce(request: Request, response: Response, contentType
   response.end(encoding === null ? bytes : await COMPRESS[encoding](bytes))
 }
 
-/** `Vary` of an answer; `Origin` stands there before, where origins are configured. */
+/** `Vary` of an answer. It already holds `Origin` where origins are configured. */
 function varying(before: ReturnType<Response['getHeader']>): string {
   const own = 'Authorization, Accept-Encoding'
   return before === undefined ? own : `${before}, ${own}`
@@ -143,7 +143,10 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found'))
 }
 
-/** The error for whatever was thrown: what is not said otherwise is ours to know. */
+/**
+ * The error for whatever was thrown. Anything that is not an `ApiError` is told to clients as an
+ * internal error.
+ */
 function errorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   // Postgres is away, or its disk is full.
@@ -264,7 +267,7 @@ export function encodingFor(header: string | undefined): Encoding | null {
   if (header === undefined) return null
   const weights = readWeights(header)
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*')
-  // Nobody needs to name the plain form: it is as good as the least of what is named.
+  // The plain form need not be named. It then counts as much as the least wanted coding.
   const plain = weightOf('identity') ?? Math.min(1, ...[...weights.values()].filter(q => q > 0))
   const [br, gzip] = [weightOf('br') ?? 0, weightOf('gzip') ?? 0]
   const best = Math.max(br, gzip)
@@ -272,7 +275,7 @@ export function encodingFor(header: string | undefined): Encoding | null {
   return br === best ? 'br' : 'gzip'
 }
 
-/** Codings that the header names, at most so many. */
+/** Codings that the header names, at most this many. */
 const MOST = 32
 
 function readWeights(header: string): Map<string, number> {

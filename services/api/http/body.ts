@@ -42,7 +42,7 @@ function receive(request: Request, most: number): Promise<Buffer> {
   )
   request.on('data', take)
   request.once('end', () => received.resolve(Buffer.concat(parts)))
-  // Cut short: nobody is left to be answered.
+  // The body was cut short. Nobody is left to read an answer.
   request.once('close', () => received.reject(unreadable()))
   return received.promise.finally(() => clearTimeout(late))
 }

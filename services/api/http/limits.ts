@@ -7,7 +7,10 @@ export const HTTP_LIMITS = {
   headerBytes: 32_768,
   /** A browser sends about twenty, a chain of proxies a dozen more. */
   headers: 100,
-  /** Of a header that says what a client takes. To parse a longer one costs more than an answer. */
+  /**
+   * Bytes of a header by which a client says what it takes. Parsing a longer one costs more than an
+   * answer.
+   */
   negotiation: 1_024,
   /** To the end of the headers. */
   headersTimeout: 10_000,

@@ -51,7 +51,7 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
       return
     }
     connections.begin(state, request, response)
-    // Node's own limit tells the client so and leaves the connection open.
+    // Node's own limit would say so to the client, but leave the connection open.
     if (state.requests >= limits.requestsPerConnection) response.shouldKeepAlive = false
     forgetLong(request, limits)
     const problem = problemOf(request, limits)
@@ -73,7 +73,8 @@ function answerConnect(limits: HttpLimits, connections: Connections, answer: Req
     socket.setTimeout?.(limits.silenceTimeout, () => socket.destroy())
     const state = connections.get(socket)
     if (state?.ending) return
-    // Node does not put its answer after those of the requests before it, so it gets none.
+    // Node would not put this answer after those of earlier requests. So the request gets no
+    // answer.
     if (state && state.open.size > 0) return endAfterAnswers(socket, state, () => end(socket))
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
@@ -182,7 +183,7 @@ function createConnections(answerTimeout: number) {
   }
 }
 
-/** Node does not tell an answer that waits after another one that the connection has closed. */
+/** If an answer waits for another one, Node does not tell it that the connection has closed. */
 function leave(response: ServerResponse): void {
   if (response.socket !== null) return
   response.destroy()
@@ -202,7 +203,7 @@ function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => v
 /** Open connections: of all clients, or of one address. */
 interface Crowd {
   count: number
-  /** Those without a request, oldest first; some have had one meanwhile. */
+  /** Connections without a request, oldest first. Some may have had one since. */
   silent: Set<Socket>
 }
 

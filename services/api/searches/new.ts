@@ -31,7 +31,10 @@ const MOST = 999
 /** Searches of a request that are counted at a time: most wait for nothing. */
 const AT_ONCE = 8
 
-/** A place in the order of ingestion. New to it is what is numbered above it and not older. */
+/**
+ * A place in the order of ingestion. Articles with a higher number and no earlier time are new to
+ * it.
+ */
 export interface IngestionPlace {
   seq: bigint
   at: Date
@@ -110,7 +113,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf 
     const countOn = async () => {
       while (await countNext());
     }
-    // The first one reads what all need: the days, the new articles.
+    // The first search reads what all of them need: the days and the new articles.
     if (await countNext()) await Promise.all(Array.from({ length: AT_ONCE }, countOn))
   })
   const data = asked.map(({ id }, at) => {

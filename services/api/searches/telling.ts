@@ -9,7 +9,10 @@ import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
 
-/** ms between two looks. From indexing to the message it takes no longer, while nothing is busy. */
+/**
+ * ms between two looks. While nothing is busy, a message goes out at most this long after the
+ * indexing.
+ */
 const TICK = 3_000
 /** Articles of a message. */
 const MOST = 100
@@ -86,7 +89,7 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
   return true
 }
 
-// Of copies the first one, unless one of them has been told. $1 seqs, $2 alert.
+// Of several copies only the first is told, and none when one was told before. $1 seqs, $2 alert.
 const ONCE = `
   select min(n.seq) as seq from unnest($1::bigint[]) n (seq) left join copy_sketches c using (seq)
    where c.first_seq is null or not exists (

@@ -13,9 +13,7 @@ import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 
 /** The set of a question, which may not be in Postgres yet. */
 interface QuestionSet {
-  /**
-   * The one that is kept, unless another process, or an equal question, kept one a moment before.
-   */
+  /** The set to be kept, unless another process, or an equal question, kept one a moment before. */
   likely: FrozenSet
   /**
    * Keeps it. Of equal questions that were asked at the same time, all get the set of the first.

@@ -26,7 +26,7 @@ import type { Around, AroundQuery } from './query.ts'
  * meanwhile.
  */
 
-/** The set of a question holds so many articles at most (contract, "Limits"). */
+/** The set of a question holds this many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
 /** ms for model and vector store together: the answer is there, or 503, within two seconds. */
 export const BUDGET = 1_500
@@ -72,7 +72,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
-        // Whether it would work is told all the same.
+        // Nothing can be found yet, but a failure of model or vector store must show.
         await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
         return []
       }
@@ -146,12 +146,12 @@ async function isAnythingEmbedded(pool: Pool): Promise<boolean> {
   return rowCount !== 0
 }
 
-/** ms in which a connection fails that the other side has closed meanwhile. */
+/** ms within which a request fails whose kept connection the other side has closed. */
 const AT_ONCE = 200
 
 /**
- * Tries again what failed at once: a kept connection may end just as it is used, which says nothing
- * about the service.
+ * Tries again what failed at once. A kept connection may end just when it is used; the service
+ * itself may be well.
  */
 async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const began = Date.now()

@@ -96,8 +96,8 @@ export function requireOperator(key: string, lock: AddressLock): RequestHandler 
     if (sent.kind === 'missing') throw challenge('missing_token', ASKED)
     if (sent.kind === 'malformed') throw challenge('invalid_token', WRONG)
     if (timingSafeEqual(digest(sent.key), expected)) return next()
-    // These pages tell what is wrong with the database: it must not be needed to be asked for the
-    // key.
+    // These pages must also work while the database is away. So a wrong key that cannot be counted
+    // is only refused.
     const seconds = await lock.fail(lockAddress(request.ip, request.socket.remoteAddress)).catch(() => null)
     if (seconds === null) throw challenge('invalid_token', WRONG)
     throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
@@ -138,7 +138,7 @@ function readKey(request: Request): Sent {
   return credentials.kind === 'bearer' ? { kind: 'key', key: credentials.token } : credentials
 }
 
-/** Of equal length whatever is sent, so that they can be compared in constant time. */
+/** Digests have equal lengths, whatever is sent. So they can be compared in constant time. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**

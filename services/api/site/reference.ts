@@ -32,7 +32,7 @@ const ASSETS: Readonly<Record<string, Make>> = {
       async () => makeFile('application/octet-stream', await make()),
     ]),
   ),
-  // For whoever wants the present one, whatever its version.
+  // A fixed address for the package of the present version.
   '/clients/perscope.tgz': async () => makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
 }
 export const REFERENCE_PATHS = Object.keys(ASSETS)
@@ -68,7 +68,8 @@ async function file(contentType: string, path: string): Promise<WebFile> {
 }
 
 /**
- * The reference page: its first screen with the examples, which tests run as they stand there.
+ * The reference page. Its first screen holds the examples, which tests run exactly as they are
+ * shown.
  */
 async function page(serviceName: string): Promise<WebFile> {
   const [tarball, wheel] = Object.keys(PACKAGES)

@@ -19,7 +19,7 @@ type Reply<Row> = { rows: Row[] } | { refusal: Refusal }
 
 /**
  * ms for a statement, with its connection and its look. Statements of searches take milliseconds. A
- * client waits so long once when a standby stops answering; then the primary answers.
+ * client waits this long once when a standby stops answering; then the primary answers.
  */
 const LIMIT = 500
 /** ms for which a server that is no standby of ours is not asked: it may be the primary. */
@@ -52,8 +52,8 @@ export function openStandby(url: string, connections: number, history: History, 
     /** Host and port. */
     name,
     /**
-     * False while it rests: it did not answer, and no look has succeeded since; or it was no
-     * standby of ours a moment ago.
+     * Whether it can be asked. False while it rests after a failure, and for a moment after it was
+     * no standby of ours.
      */
     answers: () => !pool.rests() && performance.now() >= foreignUntil,
     /** Whether the server answers at all: also one that is the primary at present. */
@@ -64,7 +64,8 @@ export function openStandby(url: string, connections: number, history: History, 
     async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Reply<Row>> {
       const own = new AbortController()
       const timer = setTimeout(() => {
-        // When others were answered meanwhile, the statement is slow and the server is there.
+        // If other statements were answered meanwhile, the server is there and only this statement
+        // is slow.
         if (performance.now() - answeredAt > LIMIT / 2) pool.rest(new Error(`no answer within ${LIMIT} ms`))
         own.abort()
       }, LIMIT)

@@ -54,7 +54,7 @@ export async function readDocument(
   const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, options)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
-  // Some caches say so though nobody asked: then we have no copy.
+  // Some caches answer 304 to a request without validators. We then have no copy.
   const isUnchanged = answer.status === 304 && Object.keys(asked).length > 0
   if (isUnchanged) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)

@@ -52,7 +52,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 
-/** The waiting of articles, in ms, that is worth a request. */
+/** The time that articles wait, in ms, that is worth one request. */
 const PRICE = 6.5 * MINUTE
 /**
  * After PATIENCE an article's waiting weighs so much more: we promise 95 of 100 articles within a
@@ -72,7 +72,7 @@ const LEAST = 0.001
 const MEMORY = { workdays: 12, weekend: 4 }
 /** Days that the rate of the first poll counts for. */
 const FIRST_GUESS = 0.5
-/** ms after which what was found of late counts half: the length of a piece of breaking news. */
+/** ms after which recent finds count half: the length of a piece of breaking news. */
 const LATELY = 90 * MINUTE
 /** Articles that a feed must bring, or owe, before today differs from other days. */
 const CAUTION = 1.5
@@ -184,7 +184,7 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
     wait += step
   }
-  // Whoever believes a feed that may roll over meanwhile loses articles.
+  // A feed that may roll over before that time is not believed: articles would be lost.
   const believed = filled < room ? Math.min(fresh, max * BELIEVED_FRESH) : 0
   return Math.round(Math.min(Math.max(wait, believed, min), longest))
 }

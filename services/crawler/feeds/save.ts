@@ -109,7 +109,7 @@ export const savePart = async (
     return added
   })
 
-/** An older page that fails in so many polls in a row is given up. */
+/** An older page that fails in this many polls in a row is given up. */
 const MOST_TRIES = 5
 
 /**
@@ -150,7 +150,7 @@ export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: b
 /** A feed with one entry always shows another one, and proves nothing. */
 const FEWEST = 2
 
-/** Whether a document shows nothing of what was known before, although it is long enough to. */
+/** Whether a document is long enough and still shows nothing that was known before. */
 const isAllNew = ({ added }: SavedAddresses, named: number) => added === named && named >= FEWEST
 
 /**
@@ -259,9 +259,9 @@ const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === n
 
 interface KnownPage {
   state: string
-  /** As `namedBy`, of all that have named it. */
+  /** Which kinds of documents have named it; see `namedBy`. */
   namedBy: number
-  /** As `richness`, of the stored entry. */
+  /** The richness of the stored entry. */
   richness: number
   discovered: Date
 }

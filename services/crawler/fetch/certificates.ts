@@ -99,7 +99,7 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
   }
 }
 
-/** The first plain address: one that needs TLS itself could lead in a circle. */
+/** The first address without TLS: one with TLS could lead in a circle. */
 function issuerAddress({ infoAccess }: X509Certificate): URL | null {
   for (const line of (infoAccess ?? '').slice(0, 10_000).split('\n')) {
     const written = /^CA Issuers - URI:"?(http:\/\/[^"\s]+)/i.exec(line)?.[1]

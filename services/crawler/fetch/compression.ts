@@ -166,7 +166,7 @@ const ZSTD_MAGIC = 0xfd2fb528
 const MAGIC_LENGTH = 4
 /** Bytes by which a body's form is told. */
 const BEGINNING = 64
-/** A body in brotli or deflate begins with so many letters of ASCII once in millions. */
+/** A body in brotli or deflate begins with this many letters of ASCII once in millions. */
 const SHORTEST_TEXT = 16
 const ASCII = /^(?:\u00ef\u00bb\u00bf)?[\t\n\r -~]*$/
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b

@@ -111,7 +111,7 @@ async function requestWithPermit(
 
 const ABSENT = new Set([404, 410])
 
-/** Counts a request for its outlet's day, but one that we ended ourselves. */
+/** Counts a request for its outlet's day, unless we ended it ourselves. */
 function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return

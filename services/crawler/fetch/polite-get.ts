@@ -214,7 +214,7 @@ const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked =
 const wholeLines = (body: Buffer) =>
   body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
-/** A request of the way. The same address with another cookie is another one. */
+/** What identifies a request on the way. The same address with other cookies is another request. */
 const stepOf = ({ cookies }: Track, url: URL) => `${url.href} ${cookies.headerFor(url)}`
 
 /** The address that a redirect leads to, or why we do not go there. */

@@ -72,7 +72,7 @@ function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
 
 /** Seconds after which a document may send its reader on, so that it is a redirect. */
 const AT_ONCE = 1
-/** A document with so many words is meant to be read, wherever it leads afterwards. */
+/** A document with this many words is meant to be read, wherever it leads afterwards. */
 const PROSE = 50
 /** Bytes of a document in which a refresh is looked for. */
 const BEGINNING = 200_000

@@ -91,7 +91,7 @@ export interface Held {
   feeds: Set<number>
 }
 
-/** When so many stored pages of one outlet wait for the normaliser, we fetch no more. */
+/** When this many stored pages of one outlet wait for the normaliser, we fetch no more. */
 export const STORED_SHARE = 500
 
 /** Reads which outlets have to wait now. */
@@ -112,7 +112,7 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/** An outlet's pages for so many days may wait. Its feeds are not polled while more wait. */
+/** An outlet's pages for this many days may wait. Its feeds are not polled while more wait. */
 const DAYS = 5
 
 /**

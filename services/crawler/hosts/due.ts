@@ -154,7 +154,7 @@ export interface UnderWay {
   /** The outlet that the visit is for; null: for none in particular. */
   outletNo: number | null
   catalogued: boolean
-  /** No visit, only a pause. It counts for the site all the same. */
+  /** Nobody visits it; it pauses after a request. It counts for its site too. */
   pausing: boolean
 }
 

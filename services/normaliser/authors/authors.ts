@@ -38,7 +38,7 @@ export function authorChoice(
 /** The statements of authors, in order of rank. */
 interface AuthorCandidates {
   stated: Candidate<string[]>[]
-  /** Of the markup of the page, behind all others; searched lazily. */
+  /** The candidates from the markup of the page. They rank last and are searched lazily. */
   shown(): Generator<Candidate<string[]>>
 }
 

@@ -90,7 +90,7 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
 /** A station with its place or programme: "ARD Brüssel", "NDR Info". */
 const STATION =
   /^(?:ARD|ZDF|NDR|MDR|WDR|SWR|RBB|BR|HR|SR|SRF|ORF|DLF|DW|RTL|RTBF|VRT|NOS|NPO|TF1|BFM|RFI|BBC|CNN)\d?(?!\S)/
-/** Beside a name in small letters, one that begins with capitals is a station or a desk, too. */
+/** Beside a name in lower case, a name that begins with capitals is a station or a desk. */
 const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
 /** The part before "with", where an agency stands behind it. */
@@ -194,7 +194,7 @@ const PARTICLES = new Set([
 ])
 const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
-/** What tells a child from a parent of one name. */
+/** Suffixes that tell apart relatives with the same name. */
 const SUFFIX = /^(?:jr|sr|jun|sen|fils|père)\.?$/u
 /** Titles before a name: "prof. dr. Els De Wit". */
 const TITLES = /^(?:\p{L}{1,4}\.-?\s?)+(?=\p{Lu})/u

@@ -46,13 +46,13 @@ const CONSENT_PATH =
   /\/(cookie-?(wall|muur|consent|check|accept\w*|info)|consent|privacy-?(wall|gate|consent)|cookies?\/(accept|consent|wall)\w*)(\/|\.|$)/i
 
 /**
- * Whether the redirects led to a page for consent: on another site, or under such a path on the
+ * Whether the redirects led to a consent page: on another site, or under a path of that kind on the
  * same site.
  */
 function isConsentAddress({ from, to }: Redirected, { outletDomain }: Served): boolean {
   if (from.href === to.href) return false
   const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
-  // An outlet may have such a name: `privacy.example` leads to `www.privacy.example`.
+  // An outlet may itself be named like that: `privacy.example` leads to `www.privacy.example`.
   const isNamedSo = CONSENT_HOST.test(from.hostname) || CONSENT_HOST.test(outletDomain)
   const otherHost = from.hostname !== to.hostname
   const otherSite = !sites.includes(getDomain(to.hostname) ?? to.hostname)

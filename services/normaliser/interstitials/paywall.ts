@@ -11,7 +11,7 @@ const STUB = 500
 const WHOLE = 2_500
 /** An offer is a paragraph, not an essay. */
 const LONGEST_OFFER = 400
-/** The offer stands within so many blocks behind the article's end. */
+/** The offer stands within this many blocks behind the article's end. */
 const BEHIND = 12
 
 /**

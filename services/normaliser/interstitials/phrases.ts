@@ -46,7 +46,7 @@ export const PAYWALLED = phrases('paywalled')
 
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4
-/** The first so many letters of a word stay the same in most of its forms. */
+/** The first this many letters of a word stay the same in most of its forms. */
 const STEM = 5
 
 /**

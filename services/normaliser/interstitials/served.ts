@@ -8,12 +8,12 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 export type ServedTexts = ReturnType<typeof openServedTexts>
 
 /**
- * Other addresses from which on a text is an interstitial. An outlet may publish an agency's report
- * under two addresses, and move it.
+ * From this many other addresses on, a text is an interstitial. An outlet may publish an agency's
+ * report under two addresses, and move it.
  */
 const OFTEN = { titled: 5, untitled: 2 }
 
-/** Whether a text that was served under so many other addresses is an interstitial. */
+/** Whether a text that was served under this many other addresses is an interstitial. */
 export const isOften = (others: number, titled: boolean) => others >= (titled ? OFTEN.titled : OFTEN.untitled)
 
 type ServedPage = { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }

@@ -29,7 +29,7 @@ const CAPITALISED_WEIGHT = 0.4
 const COMMON_WORD_COUNT = 4
 const SMOOTHING = 0.1
 
-/** A word is common in a language when the language's sample holds it so many times. */
+/** A word is common in a language when the language's sample holds it this many times. */
 const COMMON = 2
 
 /** Allows for the table's single precision in comparisons of doubles. */

@@ -52,12 +52,12 @@ const SIMILAR_HANDICAP = 3
 const OUTLET_BONUS = 1.5
 /** Divided by the number of words: in short texts the outlet's languages count more. */
 const SHORTNESS_BONUS = 6
-/** Up to so many words, the outlet's languages decide alone. */
+/** Up to this many words, the outlet's languages decide alone. */
 const TELLS_NOTHING = 2
 const DECLARED_BONUS = 0.7
 
 /**
- * With so few words, the outlet's own language is refused only when the text is clearly foreign.
+ * With this few words, the outlet's own language is refused only when the text is clearly foreign.
  */
 const FEW_WORDS = 4
 const CLEARLY_FOREIGN = -3
@@ -92,9 +92,9 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
 }
 
-/** Up to so many words, names and loan words may be all of a text. */
+/** Up to this many words, names and loan words may be all of a text. */
 const SHORT_TEXT = 7
-/** Common words of another language that prove it, in such a text. */
+/** This many common words of another language prove it in a short text. */
 const PROOF = 3
 
 /**

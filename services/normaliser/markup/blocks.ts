@@ -44,7 +44,7 @@ interface BlockOptions {
 interface BlockState extends BlockOptions {
   blocks: Block[]
   pieces: string[]
-  /** Elements with `data-nosnippet` around the place, and the pieces inside of one. */
+  /** How many elements with `data-nosnippet` are open here, and the pieces inside them. */
   silences: number
   silent: Set<number>
   linked: number

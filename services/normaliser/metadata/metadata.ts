@@ -39,7 +39,7 @@ export interface PageMetadata extends MarkedText {
    * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
    */
   canonical: string | null
-  /** `<link rel="amphtml">`, likewise. */
+  /** `<link rel="amphtml">`, as the page writes it. */
   amp: string | null
   /** The page in several languages, itself included (`hreflang`). Addresses likewise. */
   twins: Twin[]

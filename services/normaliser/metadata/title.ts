@@ -110,8 +110,8 @@ function titlesBeside(candidate: string | null, titles: (string | null)[], clean
 }
 
 /**
- * Whether JSON-LD gives the title for search engines: that of the document, while the page and Open
- * Graph show readers another one.
+ * Whether JSON-LD gives a title for search engines: it equals the document's title, while the page
+ * and Open Graph show another one.
  */
 function isForSearch(
   structured: string | null,
@@ -166,7 +166,8 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
   const goesOn = ({ value }: TitleCandidate) => {
     const whole = fold(value)
     if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning)) return false
-    // Without a sign, only a cut within a word or before the limit is known to be one.
+    // Some systems cut without a sign. Such a cut is only certain within a word or just before the
+    // limit.
     const next = value.indexOf(' ', first.value.length + 1)
     const isAtLimit = first.value.length <= SEARCH_LIMIT && (next < 0 ? value.length : next) > SEARCH_LIMIT
     return marked || isAtLimit || /\S/.test(whole.charAt(beginning.length))

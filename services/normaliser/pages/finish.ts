@@ -12,9 +12,9 @@ export interface DonePage {
   pageNo: bigint
   outletNo: number
   interstitial: InterstitialKind | null
-  /** Of the text that is now indexed under this address. */
+  /** The fingerprint of the text that is now indexed under this address. */
   fingerprint: Uint8Array | null
-  /** Of the article that is now indexed; null for one that was known. */
+  /** The origins of the article that is now indexed; null when the article was known. */
   origins: Origins | null
   /** The lines that the page teaches about its outlet; null for a known article. */
   lesson: string[] | null

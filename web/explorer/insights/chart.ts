@@ -21,7 +21,7 @@ export interface ChartOptions {
 /** Of the drawing, in letters of the page; the style keeps the place free. */
 const HEIGHT = 8.65
 
-/** Below so many pixels a brush is a click. */
+/** Below this many pixels a brush is a click. */
 const CLICK = 4
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
@@ -46,7 +46,7 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
-        // By number: buckets of time are not all of one length.
+        // Buckets are placed by number, because they differ in length.
         x: { time: false, range: [-0.6, data.length - 0.4] },
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)] },
       },

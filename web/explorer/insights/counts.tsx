@@ -149,7 +149,7 @@ export interface FigureProps {
   onFailure(by: string, failure: Failure | null): void
 }
 
-/** Figures that did not come: a line, because the results say what is wrong at length. */
+/** Says in one line that figures are missing. The results tell the reason at length. */
 export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }) {
   const { words, wait } = useSpeech()
   return (

@@ -265,9 +265,7 @@ function nameOf(by: BreakdownBy, { key, outlet }: Count, { words }: Speech): str
   return language === undefined ? key : words.languages[language]
 }
 
-/**
- * The name of an outlet, as people know it; its domain where the name is a part of another one's.
- */
+/** The name of an outlet, as people know it. If another outlet's name contains it, its domain. */
 function filterOf(row: Count, rows: Count[]): string {
   const name = row.outlet?.name
   if (!name) return row.outlet?.domain ?? row.key

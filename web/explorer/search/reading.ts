@@ -12,7 +12,7 @@ export type Reading =
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
-/** What in a query looks like an operator and is none. */
+/** A part of a query that looks like an operator, but is not one in this mode. */
 export type Hint = { kind: 'operator'; word: string } | { kind: 'wildcard' } | { kind: 'quotes' } | { kind: 'ignored' }
 
 export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {

@@ -10,7 +10,7 @@ import { type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
 import { saveFile } from './download.ts'
 
-/** Of the page: with the texts to cite it. */
+/** What the page of a citation is told: also the texts to cite it. */
 type Told = Citation & { line: string; bibtex: string; ris: string }
 
 const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof json.digest === 'string'

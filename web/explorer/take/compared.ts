@@ -9,7 +9,7 @@ interface Point {
   all: number
   /** null: there are no articles at all. */
   share: number | null
-  /** Of what outlets named, the least of the UTC days that the bucket touches; null: not known. */
+  /** How complete the bucket is: the lowest share of its days (UTC). null: not known. */
   complete: number | null
 }
 

@@ -99,7 +99,7 @@ async function askBoth(search: Search, place: Reached, asking: Asking) {
   return { ...copies, value: { ...page, articles: page.articles.map(one => ({ ...one, ...byId.get(one.id) })) } }
 }
 
-/** Writes from the place on, to the end or to what is in the way. */
+/** Writes from the place on, until the end or an obstacle. */
 async function walk(options: DownloadOptions, writing: Writing, place: Reached, signal: AbortSignal): Promise<void> {
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {

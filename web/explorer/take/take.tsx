@@ -262,7 +262,7 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   const { words, number } = useSpeech()
   const week = useMemo(() => {
     const publishedAfter = beginOf(daysBefore(new Date(), 6))
-    // The candidates of a search by meaning are another matter, and an end lets in nothing new.
+    // Feeds of a search by meaning work otherwise, and a search with an end finds nothing new.
     const isFollowed = search.mode !== 'semantic' && search.publishedBefore === ''
     return isFollowed && !(search.publishedAfter > publishedAfter) ? { ...search, publishedAfter } : null
   }, [search])

@@ -121,7 +121,7 @@ function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEnt
         own = ownLink(text || (href ?? ''), link.base, hasPermalink) ?? own
         break
       case 'alternate':
-        // Of several, the HTML page: it is the one for people.
+        // Of several links, the HTML page is the one for people.
         if (alternate === null || isHtml(link)) alternate = resolveLink(href ?? '', link.base)
         break
       case 'other':

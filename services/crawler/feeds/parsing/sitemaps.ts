@@ -13,7 +13,7 @@ export const MAX_PARTS = 8
 const MOST_PARTS = 40
 /** Addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_TAKEN = 1_000
-/** Parts that changed so many ms before the newest one are old news. */
+/** Parts that changed this many ms before the newest one are old news. */
 const RECENT = 7 * 86_400_000
 
 /**
