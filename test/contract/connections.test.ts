@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { HTTP_LIMITS } from '../../services/api/http/limits.ts'
 import { createHttpServer } from '../../services/api/http/server.ts'
-import { listen } from '../fleet.ts'
+import { heard, listen } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 import { answersIn, sendRaw } from './raw.ts'
 
@@ -12,6 +12,13 @@ const api = await startTestApi(t)
 const { secret } = await api.issue()
 const key = `Authorization: Bearer ${secret}\r\n`
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+
+/** A server of the API's kind until the test ends, and a port of it. */
+async function serve(test: Test, listener: RequestListener, limits: Parameters<typeof createHttpServer>[1] = {}) {
+  const server = createHttpServer(listener, limits)
+  test.teardown(() => server.close())
+  return { server, port: await listen(server) }
+}
 
 /** Longest that anything here may take, in ms, on a busy machine. */
 const SOON = 10_000
@@ -96,14 +103,9 @@ t.test('a body of any size is not kept', async t => {
 })
 
 t.test('a connection ends after many requests, announced with the last answer', async t => {
-  const server = createHttpServer((_request, response) => void response.end('x'))
-  const port = await listen(server)
-  t.teardown(() => server.close())
+  const { port } = await serve(t, (_request, response) => void response.end('x'))
   const socket = connect(port, '127.0.0.1')
-  let text = ''
-  socket.setEncoding('latin1').on('data', part => {
-    text += part
-  })
+  const text = heard(socket)
   const closed = once(socket, 'close')
   for (let i = 1; i <= HTTP_LIMITS.requestsPerConnection; i++) {
     const answer = once(socket, 'data')
@@ -111,19 +113,17 @@ t.test('a connection ends after many requests, announced with the last answer', 
     await answer
   }
   await closed
-  t.equal(text.match(/Connection: close/g)?.length, 1)
-  t.equal(answersIn(text).length, HTTP_LIMITS.requestsPerConnection)
+  t.equal(text().match(/Connection: close/g)?.length, 1)
+  t.equal(answersIn(text()).length, HTTP_LIMITS.requestsPerConnection)
 })
 
 t.test('who does not take an answer in its time is cut off', async t => {
   const taken = Promise.withResolvers<boolean>()
-  const listener = (_request: IncomingMessage, response: ServerResponse) => {
+  const listener: RequestListener = (_request, response) => {
     response.once('close', () => taken.resolve(response.writableFinished))
     response.end(Buffer.alloc(64 << 20))
   }
-  const server = createHttpServer(listener, { answerTimeout: 1_000 })
-  const port = await listen(server)
-  t.teardown(() => server.close())
+  const { server, port } = await serve(t, listener, { answerTimeout: 1_000 })
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
   socket.write(request('/')) // and reads nothing
@@ -132,12 +132,8 @@ t.test('who does not take an answer in its time is cut off', async t => {
 })
 
 t.test('neither one address nor idle connections can shut others out', async t => {
-  const server = createHttpServer((_request, response) => void response.end('x'), {
-    connections: 8,
-    connectionsPerAddress: 4,
-  })
-  const port = await listen(server)
-  t.teardown(() => server.close())
+  const bounds = { connections: 8, connectionsPerAddress: 4 }
+  const { port } = await serve(t, (_request, response) => void response.end('x'), bounds)
   const idle = async (localAddress: string): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     socket.on('error', () => {})
@@ -158,14 +154,11 @@ t.test('neither one address nor idle connections can shut others out', async t =
 })
 
 t.test('half-open connections of four addresses keep nobody out, nor those of one its neighbours', async t => {
-  const server = createHttpServer((_request, response) => void response.end('x'), {
-    ...{ connections: 16, connectionsPerAddress: 4 },
-  })
-  const port = await listen(server)
+  const bounds = { connections: 16, connectionsPerAddress: 4 }
+  const { port } = await serve(t, (_request, response) => void response.end('x'), bounds)
   const sockets: Socket[] = []
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
-    server.close()
   })
   const open = async (localAddress: string, bytes: string): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
@@ -190,11 +183,10 @@ t.test('half-open connections of four addresses keep nobody out, nor those of on
 t.test('who leaves is known to have left by the requests that wait behind others, too', async t => {
   const begun: ServerResponse[] = []
   const both = Promise.withResolvers<void>()
-  const server = createHttpServer((_request, response) => {
+  const { port } = await serve(t, (_request, response) => {
     if (begun.push(response) === 2) both.resolve()
   })
-  const socket = connect(await listen(server), '127.0.0.1')
-  t.teardown(() => server.close())
+  const socket = connect(port, '127.0.0.1')
   socket.write(request('/first') + request('/second'))
   await both.promise
   const closed = begun.map(response => once(response, 'close', { signal: AbortSignal.timeout(SOON) }))

@@ -113,18 +113,8 @@ t.test('the contract: pages are as the document says', async t => {
   const { json } = await api.ask(secret, '/v1/articles?order=asc')
   t.strictSame(Object.keys(json), ['status', 'total_results', 'next_cursor', 'articles'])
   const [first, second] = json.articles
-  t.strictSame(Object.keys(first), [
-    'id',
-    'title',
-    'url',
-    'snippet',
-    'published_at',
-    'ingested_at',
-    'authors',
-    'outlet',
-    'language',
-    'country',
-  ])
+  const fields = 'id title url snippet published_at ingested_at authors outlet language country'
+  t.equal(Object.keys(first).join(' '), fields)
   t.match(first, {
     title: 'Alles',
     snippet: 'Een tekst.',

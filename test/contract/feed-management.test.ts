@@ -1,10 +1,9 @@
 import { connect } from 'node:net'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
 import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
 import { countOf } from '../../shared/postgres/pool.ts'
-import { pathOf, startFeedApi } from './feeds.ts'
+import { documented, pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
 const { make, list, read } = api
@@ -225,21 +224,14 @@ t.test('origins that are configured may make and revoke feeds, and change nothin
 })
 
 t.test('answers fit the OpenAPI document, and every error that was met is in it', async t => {
-  const { json: document } = await api.ask(null, '/explore/openapi.json')
-  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })
-  ajv.addSchema({ $id: 'document', components: document.components })
-  const fits = (schema: string, value: unknown) => {
-    const ok = ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value)
-    t.ok(ok, `${schema}: ${ajv.errorsText()}`)
-  }
+  const { paths, fits } = await documented(api)
   const { secret } = await api.issue({ countries: ['NL'] })
   const made = await make(secret, { search: 'q=brug', title: 'x' })
-  fits('MadeFeed', made.json)
+  fits(t, 'MadeFeed', made.json)
   await read(pathOf(made.json.url))
-  fits('Feeds', (await api.ask(secret, '/explore/feeds')).json)
+  fits(t, 'Feeds', (await api.ask(secret, '/explore/feeds')).json)
   const id = made.json.id as string
   await api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
-  const { paths } = document
   for (const [answer, operation] of [
     [await make(secret, { search: 'country=BE' }), paths['/explore/feeds'].post],
     [await make(secret, { search: 'x=1' }), paths['/explore/feeds'].post],
@@ -253,7 +245,7 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
     [await read(pathOf(made.json.url)), paths['/feeds/{token}.{format}'].get],
     [await read('/feeds/x.rss'), paths['/feeds/{token}.{format}'].get],
   ] as const) {
-    fits('Error', answer.json)
+    fits(t, 'Error', answer.json)
     t.match(operation.responses[answer.status]?.description, answer.json.code)
   }
 })

@@ -19,17 +19,11 @@ await api.index([
   { title: 'Bel \x07 en smiley 😀', body: 'Een lange tekst.', url: 'https://dagkoerier.example/a?b=1&c=2' },
 ])
 
+/** What `rss-parser` does not name itself. An element without attributes is its text. */
 interface Item {
-  title?: string
-  link?: string
-  guid?: string
-  pubDate?: string
   author?: string
-  /** An element without attributes is its text. */
   outlet?: ({ _?: string; $?: { domain?: string } } | string)[]
   country?: string
-  isoDate?: string
-  content?: string
 }
 const parser = new RssParser<object, Item>({
   customFields: { item: [['pc:outlet', 'outlet', { keepArray: true }], ['pc:country', 'country'], 'author'] },

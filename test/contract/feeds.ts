@@ -1,5 +1,6 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Test } from 'tap'
-import { sent, startTestApi } from './api.ts'
+import { sent, startTestApi, type TestApi } from './api.ts'
 
 /** An API with a few articles, and how the explorer and feed readers use its feeds. */
 export async function startFeedApi(test: Pick<Test, 'teardown'>) {
@@ -20,6 +21,16 @@ export async function startFeedApi(test: Pick<Test, 'teardown'>) {
     read: (path: string, headers: Record<string, string> = {}, method = 'GET') =>
       api.ask(null, path, { method, headers: { 'X-Forwarded-For': '192.0.2.1', ...headers } }),
   }
+}
+
+/** The paths of the document of operations beside the contract; `fits` holds a value against a schema. */
+export async function documented({ ask }: Pick<TestApi, 'ask'>) {
+  const { paths, components } = (await ask(null, '/explore/openapi.json')).json
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })
+  ajv.addSchema({ $id: 'document', components })
+  const fits = (test: Test, schema: string, value: unknown) =>
+    test.ok(ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value), `${schema}: ${ajv.errorsText()}`)
+  return { paths, fits }
 }
 
 /** The path of a feed's address. */

@@ -1,20 +1,18 @@
 import { connect } from 'node:net'
 import { HTTP_LIMITS } from '../../services/api/http/limits.ts'
+import { heard } from '../fleet.ts'
 
 /** A server's answer to raw bytes until it hangs up, long before a silent peer is cut off. */
 export async function sendRaw(base: string, bytes: string | Buffer): Promise<{ text: string }> {
   const socket = connect(Number(new URL(base).port), '127.0.0.1')
   socket.setTimeout(HTTP_LIMITS.silenceTimeout / 2)
-  let text = ''
-  socket.setEncoding('utf8').on('data', part => {
-    text += part
-  })
+  const text = heard(socket)
   socket.on('error', () => {}) // it may be cut off while we are still sending
   socket.write(bytes)
   await new Promise((resolve, reject) => {
     socket.once('close', resolve).once('timeout', () => reject(new Error('it did not hang up')))
   })
-  return { text }
+  return { text: text() }
 }
 
 /** The answers of a connection, each with its status and its body. */
