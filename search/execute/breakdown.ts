@@ -5,7 +5,7 @@ import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filt
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { firstAtLeast } from '../segment/columns.ts'
-import { arraySet, type DocIdSet, difference, docsOf, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { arraySet, type DocIdSet, difference, docsOf, intersection, passing, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
@@ -196,43 +196,42 @@ export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): 
   }
 }
 
-/** The matches that are members, and their places. */
-function membersIn(matches: DocIdSet, segment: SegmentReader, { seqs }: TextGroups) {
-  const all = docsOf(matches)
-  const [docs, places] = [new Uint16Array(all.length), new Uint32Array(all.length)]
-  const placeOf = placesOf(seqs, segment, matches)
-  let end = 0
-  for (let at = 0; at < all.length; at++) {
-    const place = placeOf(all[at]!)
-    if (place === 0) continue
-    docs[end] = all[at]!
-    places[end++] = place - 1
+/** The matches that are members, and their places among `seqs`. */
+function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs }: TextGroups) {
+  if (offsets === null) {
+    const placeOf = (doc: number) => firstAtLeast(seqs, seqs.length, Number(seqOf(doc)))
+    const docs = docsOf(matches).filter(doc => seqs[placeOf(doc)] === Number(seqOf(doc)))
+    return { docs, places: Uint32Array.from(docs, placeOf) }
   }
-  return { docs: docs.slice(0, end), places: places.slice(0, end) }
+  const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
+  // A copy: the next search writes over what an operation on sets has made.
+  const docs = docsOf(intersection(matches, members.set)).slice()
+  return { docs, places: Uint32Array.from(docs, doc => members.places[doc]!) }
 }
 
-/**
- * For each offset in a segment: the place of the member there, from 1; 0: no member. It holds until
- * the next segment.
- */
-const noted = new Uint32Array(65_536)
+interface SegmentMembers {
+  set: DocIdSet
+  /** By document. */
+  places: Uint32Array
+}
 
-/** @returns the place of a document among `seqs`, from 1; 0: it is not there */
-function placesOf(seqs: Float64Array, { offsets, seqOf }: SegmentReader, { count, size }: DocIdSet) {
-  const lowest = offsets === null ? 0 : Number(seqOf(0)) - offsets[0]!
+/** By `seqs` and by a segment's column: the next question finds them, as long as both are there. */
+const members = new WeakMap<Float64Array, WeakMap<Uint16Array, SegmentMembers>>()
+
+/** @param lowest `seq` of the document with the offset 0 */
+function membersOf(offsets: Uint16Array, lowest: number, seqs: Float64Array): SegmentMembers {
+  const bySegment = members.get(seqs) ?? new WeakMap<Uint16Array, SegmentMembers>()
+  members.set(seqs, bySegment)
+  const known = bySegment.get(offsets)
+  if (known !== undefined) return known
+  const placeAt = new Uint32Array(65_536)
   const from = firstAtLeast(seqs, seqs.length, lowest)
-  const to = firstAtLeast(seqs, seqs.length, lowest + size)
-  // A search for one place takes as long as noting some.
-  if (offsets === null || count * 8 < to - from) {
-    return (doc: number) => {
-      const seq = offsets === null ? Number(seqOf(doc)) : lowest + offsets[doc]!
-      const place = firstAtLeast(seqs, seqs.length, seq)
-      return seqs[place] === seq ? place + 1 : 0
-    }
-  }
-  noted.fill(0, 0, size)
-  for (let place = from; place < to; place++) noted[seqs[place]! - lowest] = place + 1
-  return (doc: number) => noted[offsets[doc]!]!
+  const to = firstAtLeast(seqs, seqs.length, lowest + placeAt.length)
+  for (let place = from; place < to; place++) placeAt[seqs[place]! - lowest] = place + 1
+  const docs = Uint16Array.from(offsets.keys()).filter(doc => placeAt[offsets[doc]!]! > 0)
+  const found = { set: arraySet(docs, offsets.length), places: Uint32Array.from(offsets, at => placeAt[at]! - 1) }
+  bySegment.set(offsets, found)
+  return found
 }
 
 /** Those of some articles that are counted; they come in order of `seq`. */
