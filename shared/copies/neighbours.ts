@@ -18,13 +18,27 @@ const DAYS = 7
 const RUN = 32_768
 
 /**
- * The samples of some articles of a day, inverted. A key is a hash with the place of its article;
- * keys are sorted, so that a hash is found by halving.
+ * The samples of some articles of a day, inverted. A key is a hash with the place of its article.
+ * Keys are sorted, and hashes evenly spread, so a hash is found by its leading bits: those that
+ * have bits n in common stand from `starts[n]` to before `starts[n + 1]`.
  */
 interface Run {
   seqs: number[]
   shingles: number[]
   keys: Float64Array
+  starts: Uint32Array
+  /** Hashes with the same leading bits. */
+  width: number
+}
+
+/** @param keys in any order */
+function indexed({ keys, ...articles }: Pick<Run, 'seqs' | 'shingles' | 'keys'>): Run {
+  keys.sort()
+  const width = 2 ** (32 - Math.floor(Math.log2(keys.length + 1)))
+  const starts = new Uint32Array(2 ** 32 / width + 1)
+  for (const key of keys) starts[Math.floor(key / RUN / width) + 1]!++
+  for (let bits = 1; bits < starts.length; bits++) starts[bits]! += starts[bits - 1]!
+  return { ...articles, keys, starts, width }
 }
 
 function runOf(sketches: Sketch[]): Run {
@@ -33,7 +47,7 @@ function runOf(sketches: Sketch[]): Run {
   sketches.forEach(({ sample }, place) => {
     for (const hash of sample) keys[end++] = hash * RUN + place
   })
-  return { seqs: sketches.map(({ seq }) => seq), shingles: sketches.map(one => one.shingles), keys: keys.sort() }
+  return indexed({ seqs: sketches.map(({ seq }) => seq), shingles: sketches.map(one => one.shingles), keys })
 }
 
 function merged(a: Run, b: Run): Run {
@@ -43,34 +57,23 @@ function merged(a: Run, b: Run): Run {
     b.keys.map(key => key + a.seqs.length),
     a.keys.length,
   )
-  return { seqs: [...a.seqs, ...b.seqs], shingles: [...a.shingles, ...b.shingles], keys: keys.sort() }
+  return indexed({ seqs: [...a.seqs, ...b.seqs], shingles: [...a.shingles, ...b.shingles], keys })
 }
 
 /** Adds the articles of a run that may be copies of a sketch. */
-function addFrom({ seqs, shingles, keys }: Run, sketch: Sketch, found: Set<number>): void {
+function addFrom({ seqs, shingles, keys, starts, width }: Run, sketch: Sketch, found: Set<number>): void {
   const counts = new Map<number, number>()
-  let from = 0
   for (const hash of sketch.sample) {
-    from = lowerBound(keys, hash * RUN, from)
-    for (let at = from; at < keys.length && keys[at]! < (hash + 1) * RUN; at++) {
-      const place = keys[at]! % RUN
-      counts.set(place, (counts.get(place) ?? 0) + 1)
+    const bits = Math.floor(hash / width)
+    for (let at = starts[bits]!; at < starts[bits + 1]!; at++) {
+      const place = keys[at]! - hash * RUN
+      if (place >= 0 && place < RUN) counts.set(place, (counts.get(place) ?? 0) + 1)
     }
   }
   for (const [place, common] of counts) {
     if (common < leastCommon(Math.min(sketch.shingles, shingles[place]!))) continue
     if (seqs[place] !== sketch.seq) found.add(seqs[place]!)
   }
-}
-
-function lowerBound(keys: Float64Array, key: number, from: number): number {
-  let [low, high] = [from, keys.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (keys[middle]! < key) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Bytes of all samples in memory. */
@@ -82,7 +85,7 @@ const EMPTY_DAY = 100
 const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
-  runs.reduce((sum, { keys, seqs }) => sum + keys.byteLength + 32 * seqs.length, EMPTY_DAY)
+  runs.reduce((sum, run) => sum + run.keys.byteLength + run.starts.byteLength + 32 * run.seqs.length, EMPTY_DAY)
 
 // $1 day, $2 after, $3 RUN. Index: copy_sketches_day.
 const OF_DAY = `

@@ -116,9 +116,8 @@ const SAMPLED = 2 ** 53 / EACH
 
 /** The leading 32 bits of the shingles with the lowest hashes, ascending; some may be equal. */
 export function sampleOf(shingles: Float64Array): Uint32Array {
-  return Uint32Array.from(shingles.subarray(0, placeOf(shingles, SAMPLED)), hash =>
-    Math.floor(hash / (SAMPLED / 2 ** 32)),
-  )
+  const sample = shingles.subarray(0, placeOf(shingles, SAMPLED))
+  return new Uint32Array(sample.map(hash => hash / (SAMPLED / 2 ** 32))) // which drops the fractions
 }
 
 /** The part of pairs at exactly 0.6 that may be missed. */
