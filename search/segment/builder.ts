@@ -11,7 +11,8 @@ import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids
 
 /*
  * A builder gathers the words of all articles as numbers and then writes every posting list once.
- * Words, stems and filters come first. Shingles come last, and release the words. It opens nothing.
+ * Words, stems and filters are one part of the dictionary. Shingles are the other, which another
+ * thread may make. It opens nothing.
  */
 
 /** An article as a segment takes it in. */
