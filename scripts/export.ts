@@ -57,7 +57,7 @@ await runCommand(
     const format = readFormat(options)
     const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
     const { manifest } = options
-    // Said before a long export, not after it.
+    // Warned before a long export, not after it.
     if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
     const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
     const { total, parts, close } = await select(context, pool)

@@ -157,7 +157,7 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
   for await (const group of groups) {
     silent += performance.now() - since
     yield group
-    // Fewer: a segment was written.
+    // If fewer wait, a segment was written.
     if (importer.waiting() === 0 || importer.waiting() < waiting) silent = 0
     else if (silent >= OLDEST) yield null
     waiting = importer.waiting()

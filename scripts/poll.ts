@@ -168,8 +168,8 @@ interface PollPlace {
 }
 
 /**
- * The place kept in a file; a new one when there is none. The package for clients refuses the state
- * of another search, too late for the output file: it would be cut to this place.
+ * The place kept in a file; a new one when there is none. The client package also refuses the state
+ * of another search, but too late: the output file would already be cut to this place.
  */
 async function readPlace(file: string, query: string): Promise<PollPlace> {
   const text = await readIfThere(file)

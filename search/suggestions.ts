@@ -29,8 +29,8 @@ const FRESH = 100
 /** ms after which they are ranked again at the earliest. */
 const LEAST_FRESH = 1_000
 /**
- * So few names are ranked in a moment, however long a busy machine takes: a client waits for them.
- * A new index would else suggest for a while that it has none.
+ * Fewer names than this are ranked while a client waits, which takes a moment. Otherwise a new
+ * index would suggest nothing for a while.
  */
 const FEW = 10_000
 const NAMES_PER_READ = 2_000
@@ -187,8 +187,8 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
 }
 
 /**
- * Articles, countries and newest articles by number. Of equal names with the same countries, the
- * number that has the most articles counts those of all, because it tells the usual spelling.
+ * Articles, countries and newest articles by number. Equal names in the same countries are added
+ * up: their sum goes to the number with the most articles, which shows the usual spelling.
  */
 async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
   const numbers = names.highest() + 1
@@ -252,7 +252,7 @@ const startsWord = (text: string, at: number) => !LETTER.test(text.slice(Math.ma
 /** The uses of outlets or authors by number. */
 interface NameUses {
   of(no: number): NameUse
-  /** No number from here on has articles. */
+  /** The number from which on no number has articles. */
   end(): number
 }
 

@@ -191,9 +191,9 @@ export interface WrittenRow {
 export type WrittenOutcome = Pick<Indexed, 'outcome' | 'id'>
 
 /**
- * Imports articles. A segment of some thousand articles is built first, with numbers that begin at
- * 1, and stored ahead. One transaction then draws their numbers and stamps, copies their rows and
- * uses the segment, so that no process that searches has to take the articles in one by one.
+ * Imports articles. A segment of some thousand articles is built first, with numbers from 1 on, and
+ * stored ahead. One transaction then draws their numbers and stamps, copies their rows and uses the
+ * segment. So no search has to take the articles in one by one.
  */
 export interface Importer {
   /** Takes articles, and writes those that make a segment. Resolves when there is room for more. */

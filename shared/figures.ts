@@ -16,7 +16,7 @@ export interface Flow<Time = Date> {
     failed: number
     /** Tried once a day: they have ended a process three times. */
     resting: number
-    /** How long the longest due has been due. */
+    /** How long the oldest due embedding has waited. */
     oldest: number
   }
   pages: {
@@ -194,7 +194,7 @@ export interface ArchiveIndexFigures {
   indices: number
   /** Articles that are searched there. */
   articles: number
-  /** Articles that are old enough for it and not in it. */
+  /** Articles that are old enough for the archive index, but not in it yet. */
   backlog: number
   /** Nodes, and copies of shards. null: this process has no OPENSEARCH_URL, or no node answers. */
   health: { nodes: number; active: number; unassigned: number } | null
@@ -263,9 +263,9 @@ export interface OutletCompleteness {
    * whole.
    */
   second: number | null
-  /** Addresses that either named, in languages of ours. */
+  /** Addresses that feeds or sitemaps named, in our languages. */
   named: number
-  /** With an article. */
+  /** Named addresses that became articles. */
   indexed: number
   /** Indexed ones with the text of the feed alone, or none. */
   alone: number

@@ -94,7 +94,7 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
       yield item.value
     }
   } finally {
-    // Behind an item that does not come, nothing ends.
+    // While an item is awaited, the iterator cannot end; so it is not waited for.
     const ending = iterator.return?.()
     if (coming === null) await ending
     else ending?.catch(() => {})

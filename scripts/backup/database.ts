@@ -185,7 +185,7 @@ export async function keepRefusals(pool: Pool): Promise<void> {
        from ${UNFINISHED}.bounds k join articles using (id)`,
   )
   if (rows.length > 0) await transaction(pool, client => boundArticles(client, rows))
-  // One that an older version began has none.
+  // A restore that an older version began has no alerts kept.
   if (begun[0]?.alerts) await pool.query(REFUSE_AGAIN, [UNWANTED])
 }
 

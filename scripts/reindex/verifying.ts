@@ -43,7 +43,7 @@ export function createReport() {
       if (all.examples.length < EXAMPLES) all.examples.push(text)
     },
     isSound: () => [...kinds.values()].every(({ mend }) => mend === null),
-    /** For people. */
+    /** The report in lines for people. */
     lines: () =>
       [...kinds.values()].flatMap(({ kind, count, examples, mend }) => [
         `${kind}: ${counted(count, 'difference')}${mend === null ? '.' : `; ${mend} mends that.`}`,

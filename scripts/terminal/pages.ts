@@ -85,9 +85,8 @@ export async function countTriable(db: Queryable, choice: PageChoice): Promise<n
 }
 
 /**
- * Has pages tried now that failed, were refused or wait for a later try. A failed or refused page
- * starts over without counted attempts; one whose source is kept goes to the normaliser. The pace
- * of hosts holds.
+ * Makes pages due now that failed, were refused or wait for a later try. Attempts count anew. A
+ * page whose source is kept goes to the normaliser. Pauses of hosts still hold.
  *
  * @returns how many pages
  */

@@ -117,7 +117,7 @@ export function openArchiveStore(pool: Pool) {
      */
     releaseNext: () => changing(pool, releaseNext),
 
-    /** Up to which `seq` articles have no segment. */
+    /** The `seq` up to which the segments were released. */
     async readReleasedTo(): Promise<bigint> {
       const { rows } = await pool.query<{ released_to: bigint }>('select released_to from segments_version')
       return rows[0]!.released_to

@@ -99,5 +99,5 @@ export interface NameUse {
 
 export const MINUTE = 60_000
 
-/** @param ms NaN: not known; before all others then */
+/** @param ms NaN: not known; the result then sorts before all others */
 export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))

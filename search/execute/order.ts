@@ -173,7 +173,7 @@ export function createTopCollector(page: PageOrder) {
     return complete
   }
   return {
-    /** In no order, and perhaps more than wanted. */
+    /** In no order; more hits than wanted are possible. */
     hits: () => hits,
     question: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,

@@ -80,7 +80,7 @@ function createReading(): (articles: number) => void {
 /** A match that may stand on the page, with what its place in the order depends on. */
 export interface Hit {
   seq: bigint
-  /** null: not read yet; it decides only among equals. */
+  /** null: not read yet. The id decides only among equals. */
   id: string | null
   /** The sort value, ms since 1970; null sorts last. */
   value: number | null

@@ -254,7 +254,7 @@ function phrase(words: string[]): Evaluate {
 function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): boolean {
   const pairs = terms.map(pair => lists(pair.own)).filter(pair => pair !== null)
   if (pairs.length < terms.length) return false
-  // The lists that rare pairs share are short.
+  // Lists that rare pairs share are short.
   const bounds = pairs.map((pair, at) => (pair.count > 0 ? pair : (lists(terms[at]!.otherwise[0]) ?? emptySet(size))))
   return intersectionOf(bounds).count > 0
 }

@@ -269,7 +269,7 @@ async function useSegment(parts: PatientParts, built: Built, segment: AheadSegme
   }
 }
 
-/** One that stays is removed by others, after minutes. */
+/** If this fails, other processes remove the segment after minutes. */
 const removeUnused = (pool: Pool, segment: AheadSegment) => removeAhead(pool, segment).catch(() => {})
 
 class OtherClaims extends Error {

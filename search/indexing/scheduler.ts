@@ -164,7 +164,7 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
     run: (kind: SegmentWork) => runGently(kind),
     /** Makes all that is due, also what another process is at. */
     runAll: () => run('all', { kinds: KINDS, waitFor: KINDS }),
-    /** When articles have come slowly and no more follow. */
+    /** Flushes the last articles: they came slowly and no more follow. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
     async build(articles: ImportedArticles): Promise<AheadSegment> {
       const url = pool.options.connectionString ?? ''

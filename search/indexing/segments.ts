@@ -179,7 +179,7 @@ interface Due {
   /** The segment will be merged with others. */
   isPart: boolean
   part: number
-  /** Whether to hurry by now. */
+  /** Whether the rest of the work has to hurry. */
   isLate(): Promise<boolean>
 }
 

@@ -36,7 +36,7 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   })
 }
 
-/** The answer to no question. */
+/** Says that the thread has loaded. It answers no question. */
 const LOADED: TaskResult = { made: [], ahead: null, failure: null }
 
 let knownWords: KnownWords | undefined

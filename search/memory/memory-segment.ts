@@ -287,7 +287,7 @@ function isIn(ids: Int32Array, phrase: number[], from: number, to: number): bool
  */
 export type TermIds = ReturnType<typeof createTermIds>
 
-/** In place of a stem's id + 1. */
+/** Marks in place of a stem's id + 1. */
 const UNKNOWN = 0
 const STOP = -1
 

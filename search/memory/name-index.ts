@@ -18,7 +18,7 @@ const PART_BYTES = 300
 /** The names found for a part. */
 interface Found {
   bits: Uint32Array
-  /** Names that were searched. */
+  /** How many names were searched so far. */
   searched: number
 }
 

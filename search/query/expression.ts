@@ -142,7 +142,7 @@ const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`
 const TIED = `(?=[${LETTER}"${TYPED}(])`
-/** Before it no word, and no `-` within one. */
+/** No word may stand right before it, and no `-` inside a word. */
 const START = `(?<!${PART}-?)`
 const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
 const BOUND = `${MINUS}|${START}~${TIED}|${START}title:`
@@ -152,7 +152,7 @@ const TOKEN = new RegExp(
     `"(?<plain>[^"]*)"|[${TYPED}](?<typed>[^"${TYPED}]*)["${TYPED}]`,
     `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
     BOUND,
-    // An excluded word goes on to the next blank.
+    // An excluded word reaches to the next blank.
     `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
   ].join('|'),
   'uys',
@@ -187,7 +187,7 @@ function tokensOf(text: string): Token[] {
   return tokens
 }
 
-/** @returns null: it says nothing */
+/** @returns null: the token has no meaning */
 function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Token | null {
   const { plain, typed, most, run } = groups
   if (most !== undefined) return { kind: 'near', most: Number(most), index }

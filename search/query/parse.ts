@@ -37,7 +37,7 @@ export interface Near {
   kind: 'near'
   /** The words of either side; one of each must be near the other. */
   sides: [Leaf[], Leaf[]]
-  /** Words between. */
+  /** Most words between the two sides. */
   most: number
   inTitle: boolean
 }

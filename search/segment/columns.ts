@@ -50,7 +50,7 @@ export function documentOrder(a: SegmentArticle, b: SegmentArticle): number {
   return a.id < b.id ? -1 : 1
 }
 
-/** @param articles in `documentOrder` */
+/** @param articles sorted by `documentOrder` */
 export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: TermFilter, rule: number): Columns {
   const authorStarts = new Uint32Array(articles.length + 1)
   articles.forEach((article, doc) => {

@@ -268,7 +268,7 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
   const groups = likelyGroups(hashes, enough, brake, parts)
   const table = createPairTable()
   const count = createDocumentCount()
-  /** Groups that are listed however few documents have them. */
+  /** Groups that get a list, however few documents have them. */
   const listed = new Set<number>()
   each((at, doc, place) => {
     if (groups[place]! < 0) return

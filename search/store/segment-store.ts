@@ -78,12 +78,12 @@ export interface TermDictionary {
 }
 
 /**
- * Where segments are stored, as a search reads them. `version` is the version that the search
- * began with; every method that takes it throws `SegmentsChanged` when the stored segments have
- * another one, because articles may have moved since.
+ * Where segments are stored, as a search reads them. `version` is the version with which the search
+ * began. Articles may have moved since: every method that takes it throws `SegmentsChanged` when
+ * the stored segments have another version.
  *
- * Segments that are stored and not used yet are read ahead. A segment never changes, and no other
- * one ever gets its number. So what was read of it is whole when it is still stored afterwards.
+ * Segments that are stored ahead are read ahead. A segment never changes, and no other one ever
+ * gets its number. So what was read is complete if the segment is still stored afterwards.
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>

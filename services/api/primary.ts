@@ -39,7 +39,7 @@ interface ApiProcess {
   /** Resolves when it has read ahead what searches need, or has ended: false. */
   warm: Promise<boolean>
   ended: Promise<Ending>
-  /** Its end is meant: a successor has its place. */
+  /** The process is meant to end: its successor has taken over. */
   isReplaced: boolean
 }
 
@@ -47,7 +47,7 @@ interface Ending {
   code: number | null
   /** How it ended, as a part of sentences: "ended with code 1". */
   how: string
-  /** ms that it lived. */
+  /** ms for which the process lived. */
   age: number
 }
 
@@ -252,7 +252,7 @@ async function ask(one: ApiProcess): Promise<ProcessReport | null> {
   }
 }
 
-/** Whatever one of the processes misses is missing. */
+/** A dependency is missing when one of the processes misses it. */
 async function missingAmong({ serving }: Processes): Promise<Missing> {
   if (serving.size === 0) return { processes: 'none is running' }
   const all = await Promise.all(

@@ -126,7 +126,7 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays
     await asked.save(pool)
     const begun = performance.now()
     if (begun < next) return
-    // A count that fails has cost as much.
+    // A failed count may have cost as much, so the same rest follows.
     await countDays(pool, 2).finally(() => {
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })

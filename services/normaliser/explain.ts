@@ -38,7 +38,7 @@ export interface Explanation {
   rights: Signal[]
   /** Paragraphs that were left out, because many pages of the outlet hold them. */
   boilerplate: string[]
-  /** What is said of news agencies, as far as it is shown. */
+  /** The evidence of news agencies, at most as much as is shown. */
   agencies: AgencyEvidence[]
   /** Null for a page of which no article is made. */
   fields: Record<Field, FieldExplanation> | null

@@ -18,7 +18,7 @@ import type { Twin } from './metadata/metadata.ts'
 interface Sighting {
   /** As the feed named it. */
   url: string
-  /** After redirects. */
+  /** The address after redirects. */
   finalUrl: string
   /** The page's own statement: `<link rel="canonical">`. */
   canonical?: string | null

@@ -43,9 +43,9 @@ const BATCH_WEIGHT = 150_000
  */
 const LOCK = 10_000
 /**
- * Messages in hand at a time, far more than there are threads: the fair queue can only choose among
- * pages that wait in it, and an outlet has at most `CALLED_AT_ONCE` there. Memory holds only the
- * number of a page that waits.
+ * Messages in hand at a time. They are far more than the threads, because the fair queue can only
+ * choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE` there. Memory holds
+ * only the number of a waiting page.
  */
 const IN_HAND = 1_000
 /** ms that pages in hand may go on when the service stops. Then they are given back. */

@@ -72,7 +72,7 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
   }
 }
 
-/** It only shows articles. */
+/** Small caches, because this process only shows articles. */
 const SMALL = { postings: 1, columns: 1, verified: 1, counts: 1, articles: 8 << 20, names: 8 << 20 }
 
 // $1 QUEUED. Index: alert_messages_due

@@ -38,7 +38,7 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
       const answer = await request(to, sent).catch((error: unknown) => {
         throw new NotDelivered(signal.aborted ? `It did not answer within ${ANSWERS / 1_000} s.` : reasonOf(error))
       })
-      // Its text is nothing to us.
+      // The text of the answer does not matter.
       await answer.body.dump({ limit: 65_536 }).catch(() => {})
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new NotDelivered(`It answered ${answer.statusCode}.`)

@@ -210,12 +210,12 @@ export const OWN_PREFIXES =
 /** One line of the settings table. */
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
-  /** Left out: empty. */
+  /** Left out: the default is empty. */
   default?: string
   /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number
-  /** Of addresses: those that they may begin with. */
+  /** The schemes that addresses may begin with. */
   schemes?: readonly string[]
   /** The only values of a text. */
   values?: readonly string[]

@@ -250,7 +250,7 @@ const IS_DUE = `
   select s.rules < $1 or s.rules = $1 and (s.seq < c.last_seq or exists (select from copies_due)) as due
     from copies_state s, ingest_clock c`
 
-// $1 seqs. Later ones come by themselves.
+// $1 seqs. Articles after the pass are not marked: it will come to them.
 const DUE_AGAIN = `
   insert into copies_due select seq from unnest($1::bigint[]) seq where seq <= (select seq from copies_state)
   order by seq on conflict do nothing`

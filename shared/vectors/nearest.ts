@@ -25,7 +25,7 @@ export interface QdrantAddress {
  * keeps its requests without an answer.
  */
 const PATIENCE = 1 / 3
-/** At a time. */
+/** Second tries under way at a time. */
 const SECOND_TRIES = 4
 
 /** An answer of Qdrant that is an error. */

@@ -56,7 +56,7 @@ const SUBJECTS = `
 
 type Row = Subject & Pick<Related, 'id' | 'title'>
 
-/** Those of some articles that are there and covered. */
+/** The articles among `seqs` that exist and that the plan covers. */
 export async function readSubjects(
   db: Queryable,
   seqs: bigint[],

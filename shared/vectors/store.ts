@@ -18,7 +18,7 @@ export interface Reach {
   countries: Country[]
   /** Inclusive, ms since 1970. */
   since: number
-  /** The same; absent: up to now and beyond. */
+  /** Inclusive, ms since 1970; absent: no upper bound. */
   until?: number
 }
 

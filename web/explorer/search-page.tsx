@@ -78,7 +78,7 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
   const { failed, ...counting } = useCounting()
   const figures = { search: results.of, secret, onChange: change, ...counting.figures }
   usePlace(results)
-  // No heading stands over nothing.
+  // Without results, no heading of figures is shown.
   const hasFigures = results.total > 0
   const dimmed = results.loading === 'first' ? ' stale' : ''
   useEffect(() => {
@@ -169,7 +169,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
   const shown = useRef(0)
   shown.current = articles.length
   useEffect(() => {
-    // The browser would go where nothing is yet.
+    // The browser would scroll to where nothing is loaded yet.
     if (wanted.current !== null) history.scrollRestoration = 'manual'
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
@@ -214,7 +214,7 @@ function placeBefore(): ReadingPlace | null {
   return JSON.parse(kept)
 }
 
-/** Where a slash is a letter. */
+/** Fields in which a slash is typed as a letter. */
 const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textarea'
 
 /**

@@ -9,7 +9,7 @@ export interface Failure {
   errors: Record<string, string[]>
   /** Seconds that the API asks to wait; null when it does not say. */
   retryAfter: number | null
-  /** To name when it stays. */
+  /** The id that the page shows when an error stays. */
   requestId: string
 }
 

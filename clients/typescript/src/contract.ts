@@ -187,7 +187,7 @@ export interface Counts {
   /** Articles that the search finds, exact. */
   total: number
   data: Count[]
-  /** Articles of keys that are not listed. */
+  /** Articles whose keys are not listed. */
   other: number
   /** Articles without a time of publication. */
   undated: number

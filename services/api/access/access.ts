@@ -113,7 +113,7 @@ export function withPermitOf(permits: Permits, response: Response): WithPermit {
     const gone = new AbortController()
     const leave = () => gone.abort(new NoPermit('The caller has left.'))
     response.once('close', leave)
-    // The event comes once, and a search takes several permits.
+    // The close event may have come before, because a search takes several permits.
     if (response.destroyed) leave()
     const start = performance.now()
     const begin = () => {

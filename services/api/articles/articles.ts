@@ -83,7 +83,7 @@ export function pageBody({ total, estimate, nextCursor }: PageHead, articles: re
 function addArticle(parts: Buffer[], { pieces, relevance }: Listed): void {
   const { bytes } = pieces.json
   if (relevance === undefined) parts.push(bytes)
-  // The last field of the object, before its brace.
+  // The relevance is the last field of the object, so it goes before the closing brace.
   else parts.push(bytes.subarray(0, -1), Buffer.from(`,"relevance":${JSON.stringify(relevance)}}`))
 }
 

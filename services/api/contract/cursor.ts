@@ -39,9 +39,9 @@ const HEAD_BYTES = { words: 31, semantic: 25 } as const
 const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
 
 /**
- * Writes a cursor. Its tag covers `binding` too, so that it fits one request only, and neither the
- * binding nor the query is in it. Holds no clock and no chance: equal pages have equal cursors in
- * every process (decision 21).
+ * Writes a cursor. Its tag also covers `binding`, so the cursor fits one request only. Neither the
+ * binding nor the query is in it. It depends on no clock and no random number: equal pages have
+ * equal cursors in every process (decision 21).
  *
  * @param binding see `bindingFor`
  * @throws when the id has more than 143 bytes; `import` lets in 128

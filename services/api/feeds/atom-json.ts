@@ -91,7 +91,7 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
       ...itemOf(article),
       id: article.id,
       title: article.title,
-      // `feed` writes one author alone.
+      // `feed` writes only one author, so the names are joined.
       ...authorsOf(article.authors.length > 0 ? [article.authors.map(({ name }) => name).join(', ')] : []),
       extensions: [{ name: '_perscope', objects: { outlet, country, language, relevance } }],
     })

@@ -18,7 +18,7 @@ import { boundLines, isAnybodys } from './observe.ts'
  * same pages.
  */
 
-/** A good answer, before HTTP's own matters. */
+/** A good answer, without headers and status. */
 export interface Content {
   contentType: string
   /** All of the answer except `untagged`; the ETag is its hash. */

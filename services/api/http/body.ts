@@ -105,7 +105,7 @@ function parse(text: string): object {
     const value: unknown = JSON.parse(text)
     if (isRecord(value)) return value
   } catch {
-    // Said below.
+    // Reported after the block.
   }
   throw unreadable()
 }

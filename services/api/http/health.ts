@@ -77,7 +77,7 @@ export function startWarmUp(
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')
     })
   return {
-    /** Resolves when it is warm: as fast as it will be. */
+    /** Resolves when the process is warm: searches are then as fast as they get. */
     done,
     isWarm: () => warm,
     /** Whether it is warm, or was given long enough: it answers all the same, only slower. */

@@ -62,7 +62,7 @@ export const CITE_FILE = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
 export interface Told {
   /** By media type. */
   data: Record<string, object>
-  /** For readers without scripts. */
+  /** The same in lines, for readers without scripts. */
   lines: string[]
 }
 

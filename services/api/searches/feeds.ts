@@ -177,7 +177,7 @@ export function readDescribed(
   const request = readSearch(Buffer.from(search).toString('latin1'), 'feed')
   checkPlan(request, plan, historyStart(plan.history, new Date()))
   const stored = searchOf(request)
-  // A time may lie in the years of the contract where it was written, and beyond them in UTC.
+  // The spelling in UTC is checked again: a time near the bounds may leave the contract's years.
   readSearch(stored, 'feed')
   const own = [...titleOf(serviceName, request)].slice(0, SEARCH_LIMITS.name).join('')
   return { search: stored, name: name || own }

@@ -35,13 +35,16 @@ interface Owned {
   gives: Record<number, [description: string, content?: Json]>
   /** Errors of its own. */
   errors?: AnyErrorCode[]
-  /** What may stand for a format in its path. */
+  /** Formats that may stand in its path. */
   formats?: string[]
   /** Whoever has its address may ask. */
   isOpen?: true
 }
 
-/** Any request may be answered so, and what one with a key, a body or a part of a path may be. */
+/**
+ * Errors that any operation may answer. Below: those of operations with a key, with a body, or with
+ * a search that the plan bounds.
+ */
 const OF_ALL = ['too_many_failed_attempts', 'rate_limit_exceeded', 'invalid_request', 'service_unavailable'] as const
 const OF_THE_KEY = ['missing_token', 'invalid_token'] as const
 const OF_A_BODY = ['body_too_slow', 'body_too_large', 'unsupported_body'] as const

@@ -58,7 +58,7 @@ export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, lo
   )
   const work = async (closing: AbortSignal) => {
     while (!closing.aborted && (await tellNext(pool, index))) {
-      // The next one.
+      // Each call tells one alert. Go on with the next.
     }
   }
   return repeatEvery(TICK, work, { first: TICK, outage })

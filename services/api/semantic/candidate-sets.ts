@@ -28,7 +28,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 
   async function keep(question: Buffer, set: FrozenSet): Promise<FrozenSet> {
     const kept = await timed('set', () => keepSet(pool, question, set))
-    // No search waits for it.
+    // Old sets are removed beside the search, which does not wait.
     removing ??= removeOldSets(pool).finally(() => {
       removing = null
     })

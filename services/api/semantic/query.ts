@@ -85,7 +85,7 @@ export interface SearchPermits {
   question<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Nothing waits. */
+/** Permits for callers who never wait. */
 export const NO_PERMITS: SearchPermits = { statements: work => work(), question: work => work() }
 
 /** Semantic search as the API uses it; `openSemanticSearch` makes it. */

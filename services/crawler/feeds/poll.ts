@@ -119,7 +119,7 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
   const seen = new Set([feed.url])
   for (let url: string | null = first; url !== null && !seen.has(url) && seen.size <= MOST_OLDER_PAGES; ) {
     seen.add(url)
-    // The next poll is planned already.
+    // `beforeParsing` would plan the next poll, which is planned already.
     const document = await readDocument({ ...poll, beforeParsing: async () => {} }, url, NO_VALIDATORS, OWN_PAUSE)
     if (document.kind === 'interrupted') return false
     if (document.kind === 'later') return document.host !== visit.host

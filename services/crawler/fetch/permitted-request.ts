@@ -58,7 +58,7 @@ interface PermittedOptions {
   outletNo: number
   /** Longest wait for the host in ms. */
   patience: number
-  /** No more bytes than these are read. */
+  /** Reads no more bytes than this. */
   beginning?: number
   /**
    * Called when the permit is taken. False gives it back without a request (`busy`, 0 ms).

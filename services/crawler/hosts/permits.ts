@@ -71,7 +71,7 @@ interface HostState {
   taken: boolean
   /** The visit is ours. */
   ours: boolean
-  /** Another request is under way. */
+  /** Another request to the host is under way. */
   asked: boolean
   /** ms until the host is free, if nothing happens before. */
   wait: number

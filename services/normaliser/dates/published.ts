@@ -79,7 +79,7 @@ export interface Moment {
 interface Reading {
   options: DateOptions
   timeZone: string
-  /** ms; dates behind it are refused. */
+  /** ms; later dates are refused. */
   latest: number
 }
 

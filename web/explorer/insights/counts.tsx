@@ -91,7 +91,7 @@ export type Counts = CountsOfSearch & { meaning?: Meaning }
 interface Meaning {
   found: number
   of: number
-  /** The earliest time of an article that cannot yet. */
+  /** The time of the earliest article that cannot be found yet. */
   waiting_from: string | null
   /** Articles of less relevance may be about something else; null: not known. */
   near: number | null
@@ -164,7 +164,7 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
 export const useMeaning = (search: Search | null, secret: string): Meaning | undefined =>
   useCounts(search?.mode === 'semantic' ? search : null, 'country', secret, 0).counts?.meaning
 
-/** How much a search by meaning can find so far; nothing where that is all. */
+/** How much a search by meaning can find so far. Shows nothing when it can find all. */
 export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
   const { words, number } = useSpeech()
   if (!meaning || meaning.found >= meaning.of) return null
@@ -173,7 +173,7 @@ export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
 
 /** A bucket of time with what is known of its completeness. */
 export interface Bucket extends Count {
-  /** Articles are missing that were written. */
+  /** Whether articles are missing that outlets published. */
   gap?: boolean
   /** "we have 312 of 318 that De Dagkoerier named" */
   have?: string

@@ -20,7 +20,7 @@ export function Group(props: {
   errors?: string[] | undefined
   /** How it is said what is wrong. */
   wrong?: 'dates' | 'reversed' | 'name' | 'other'
-  /** What mends it. */
+  /** What to do about it. */
   mend?: ComponentChildren
   children: ComponentChildren
 }) {

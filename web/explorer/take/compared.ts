@@ -21,7 +21,7 @@ export interface Row {
   points: (Point | null)[]
 }
 
-/** A point with less of it is hollow. */
+/** A point below this share of completeness is hollow. */
 const COMPLETE = 0.9
 
 export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE

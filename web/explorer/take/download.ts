@@ -191,7 +191,7 @@ export function saveFile(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file)
   link.download = name
   link.click()
-  // The browser has opened it by then.
+  // By then the browser has opened the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
@@ -232,7 +232,7 @@ export const WRITERS: Record<Format, Writer> = {
   parquet: {
     type: 'application/vnd.apache.parquet',
     open() {
-      // The first view does not wait for it.
+      // The first view does not wait for this module.
       const parquet = import('../../../shared/articles/parquet.ts').then(made => made.createParquet(COLUMNS))
       return { add: async articles => (await parquet).add(articles), end: async () => (await parquet).end() }
     },
