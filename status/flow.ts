@@ -1,6 +1,6 @@
 import { readIndexSize } from '../search/indexer.ts'
 import type { Flow, LagHour, QuarantineCount, Quarantined, RunningFleet } from '../shared/figures.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
@@ -58,8 +58,7 @@ const READ_RUNNING = `
 
 /** The fleet at this moment. */
 export async function readRunning(db: Pick<Pool, 'query'>): Promise<RunningFleet> {
-  const { rows } = await db.query<RunningFleet>({ name: 'status-running', text: READ_RUNNING })
-  return rows[0]!
+  return (await readRow<RunningFleet>(db, { name: 'status-running', text: READ_RUNNING }))!
 }
 
 /** SQL: null without a percentile, as for an hour without articles. */

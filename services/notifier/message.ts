@@ -2,7 +2,7 @@ import type { SearchIndex } from '../../search/types.ts'
 import { articleObject } from '../../shared/articles/article.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
-import { type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, readRow, readValue, transaction } from '../../shared/postgres/pool.ts'
 
 /** ms of failures after which an alert rests. */
 const RESTS_AFTER = 86_400_000
@@ -53,8 +53,7 @@ const READ = `
  * up.
  */
 export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
-  const { rows } = await pool.query<Row>(READ, [id])
-  const row = rows[0]
+  const row = await readRow<Row>(pool, READ, [id])
   if (row === undefined || (row.rests !== null && row.kind === 'articles')) return null
   if (row.revoked_at !== null) {
     await pool.query('delete from search_alerts where alert_id = $1', [row.alert_id])
@@ -99,11 +98,11 @@ export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage,
   return transaction(pool, async client => {
     // First the alert, as whoever changes or ends it: neither waits for the other in a circle.
     await client.query('select from search_alerts where alert_id = $1 for update', [alert.id])
-    const { rows } = await client.query<{ seq: bigint | null; at: Date | null }>(
+    const place = await readRow<{ seq: bigint | null; at: Date | null }>(
+      client,
       'update alert_messages set delivered_at = now() where message_id = $1 and delivered_at is null returning seq, at',
       [id],
     )
-    const place = rows[0]
     if (place === undefined) return
     await client.query(
       `update search_alerts set seq = coalesce($2, seq), at = coalesce($3, at), failing_since = null, failure = null,
@@ -124,6 +123,5 @@ const FAIL = `
 
 /** Notes a failure. @returns whether the alert rests now */
 export async function noteFailed(pool: Pool, { alert }: ReadMessage, why: string): Promise<boolean> {
-  const { rows } = await pool.query<{ rests: boolean }>(FAIL, [alert.id, why, RESTS_AFTER])
-  return rows[0]?.rests ?? true
+  return (await readValue<boolean>(pool, FAIL, [alert.id, why, RESTS_AFTER])) ?? true
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { type Queryable, readValue } from '../../../shared/postgres/pool.ts'
 import { NoPermit, type Permits } from './permits.ts'
 
 const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'
@@ -46,12 +46,11 @@ export function createAddressLock(
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
 
   async function remaining(address: string): Promise<number | null> {
-    const { rows } = await db.query<{ seconds: number }>({
+    return readValue<number>(db, {
       name: 'lock-remaining',
       text: REMAINING,
       values: [address],
     })
-    return rows[0]?.seconds ?? null
   }
 
   async function count(address: string): Promise<number | null> {

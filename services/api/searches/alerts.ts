@@ -12,7 +12,7 @@ import {
 } from '../../../shared/plans/alerts.ts'
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
 import { accessOf, refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
@@ -126,11 +126,7 @@ export function linkPages(pool: Pool, strangers: Permits): Router {
 
 /** When the owner of the address confirmed; null: not yet. */
 async function listOwn(pool: Pool, { id }: Alert): Promise<Date | null> {
-  const { rows } = await pool.query<{ at: Date | null }>(
-    'select confirmed_at as at from search_alerts where alert_id = $1',
-    [id],
-  )
-  return rows[0]?.at ?? null
+  return readValue<Date>(pool, 'select confirmed_at as at from search_alerts where alert_id = $1', [id])
 }
 
 const page = (text: string) =>

@@ -3,7 +3,7 @@ import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../../shared/plans/search-feeds.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { type Queryable, readRow } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota } from '../access/access.ts'
 import { filterOf, plannedOf } from '../articles/find.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
@@ -42,8 +42,7 @@ export interface IngestionPlace {
 
 /** The place of this moment, with the state of the index. */
 export async function readPlace(db: Queryable): Promise<IngestionPlace & { state: IndexState }> {
-  const { rows } = await db.query<IndexState & { at: Date }>(PLACE)
-  const { at, ...state } = rows[0]!
+  const { at, ...state } = (await readRow<IndexState & { at: Date }>(db, PLACE))!
   return { seq: state.lastSeq, at, state }
 }
 

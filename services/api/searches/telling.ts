@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { type AlertTerms, messageId, nextTime } from '../../../shared/plans/alerts.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
@@ -66,8 +66,7 @@ export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, lo
 
 /** @returns whether there was an alert that is due */
 async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promise<boolean> {
-  const { rows } = await pool.query<Due>(DUE, [CLAIM])
-  const due = rows[0]
+  const due = await readRow<Due>(pool, DUE, [CLAIM])
   if (due === undefined) return false
   if (due.revoked) {
     await pool.query('delete from search_alerts where alert_id = $1', [due.alertId])

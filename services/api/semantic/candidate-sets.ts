@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readValue } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { SearchPermits, SemanticQuestion } from './query.ts'
@@ -174,12 +174,11 @@ const newSet = (question: Buffer, candidates: Candidates): FrozenSet => ({
 /** Keeps a question's new set, or returns the one that another process kept a moment before. */
 async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise<FrozenSet> {
   const { seqs, relevances } = own.candidates
-  const { rows } = await db.query<{ set_id: string }>({
+  const kept = (await readValue<string>(db, {
     name: 'semantic-set-keep',
     text: KEEP,
     values: [question.readBigInt64BE(), own.id, question, `{${seqs}}`, `{${relevances}}`],
-  })
-  const kept = rows[0]!.set_id
+  }))!
   if (kept === own.id) return own
   const other = await readSet(db, kept)
   if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')

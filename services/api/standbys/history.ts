@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
-import { isTransient, loadSharedSecret, type Pool } from '../../../shared/postgres/pool.ts'
+import { isTransient, loadSharedSecret, type Pool, readRow, readValue } from '../../../shared/postgres/pool.ts'
 import { withConnection } from './resting-pool.ts'
 
 /**
@@ -72,8 +72,7 @@ interface Seen {
  */
 async function read(client: ClientBase): Promise<Seen | null> {
   try {
-    const { rows } = await client.query<Seen>(HISTORY)
-    return rows[0]!
+    return (await readRow<Seen>(client, HISTORY))!
   } catch (error) {
     if (error instanceof pg.DatabaseError && !isTransient(error)) return null
     throw error
@@ -90,8 +89,7 @@ async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise
 }
 
 async function secretOn(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
-  const { rows } = await client.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
-  return rows[0]?.value ?? null
+  return readValue<Buffer>(client, 'select value from secrets where name = $1', [name])
 }
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const

@@ -9,7 +9,7 @@ import {
 } from '../../../search/index.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
-import { type Client, createPool, isTransient } from '../../../shared/postgres/pool.ts'
+import { type Client, createPool, isTransient, readRow } from '../../../shared/postgres/pool.ts'
 import type { History, KnownHistory } from './history.ts'
 import { createRestingPool } from './resting-pool.ts'
 
@@ -139,8 +139,7 @@ function createLooks(history: History) {
   async function look(client: ClientBase): Promise<Refusal | null> {
     const known = history.current()
     if (known === null) return 'foreign'
-    const { rows } = await client.query<LookRow>({ name: 'standby-look', text: LOOK, values: [known.name] })
-    const row = rows[0]
+    const row = await readRow<LookRow>(client, { name: 'standby-look', text: LOOK, values: [known.name] })
     const holds = row?.follows === true && row.secret?.equals(known.secret) === true
     if (!holds) return 'foreign'
     looks.set(client, { state: row, history: known })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
 import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts'
 
 /** A lease for one request to a host. */
@@ -80,8 +80,7 @@ interface HostState {
 
 /** Null: the table lacks the host. */
 async function tryToTake(pool: Pool, visit: Lease, host: string, id: string, delay: number): Promise<HostState | null> {
-  const { rows } = await pool.query<HostState>(TAKE, [host, id, LEASE_DURATION, delay, visit.host, visit.id])
-  return rows[0] ?? null
+  return (await readRow<HostState>(pool, TAKE, [host, id, LEASE_DURATION, delay, visit.host, visit.id])) ?? null
 }
 
 /**
