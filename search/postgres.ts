@@ -16,13 +16,17 @@ export const readRow = async <Row extends pg.QueryResultRow>(
   values?: unknown[],
 ): Promise<Row | undefined> => (await db.query<Row>(statement, values)).rows[0]
 
-/** @returns the first column of the first row that a statement gives; null: no row */
-export const readValue = async <Value>(
+/** @returns the first column of all rows that a statement gives */
+export const readColumn = async <Value>(
   db: Queryable,
   statement: string | pg.QueryConfig,
   values?: unknown[],
-): Promise<Value | null> =>
-  Object.values((await readRow<Record<string, Value>>(db, statement, values)) ?? {})[0] ?? null
+): Promise<Value[]> =>
+  (await db.query<Record<string, Value>>(statement, values)).rows.flatMap(row => Object.values(row).slice(0, 1))
+
+/** @returns the first column of the first row that a statement gives; null: no row */
+export const readValue = async <Value>(...asked: Parameters<typeof readColumn>): Promise<Value | null> =>
+  (await readColumn<Value>(...asked))[0] ?? null
 
 /** What a statement counts, which no row leaves at 0. */
 export const countOf = async (db: Queryable, statement: string, values?: unknown[]): Promise<number> =>

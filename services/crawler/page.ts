@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { withFiles } from '../../shared/outlets/rights.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
 import { gunzipFile } from './fetch/compression.ts'
@@ -199,8 +199,9 @@ type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; d
  * is either's. Indexes: outlets_domain_key, outlets_hosts.
  */
 export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
-  const { rows } = await db.query<{ ours: boolean; domain: string; length: number }>(
-    `select outlet_no = $2 as ours, domain, length(name) as length
+  const nearest = await readRow<{ ours: boolean; domain: string }>(
+    db,
+    `select outlet_no = $2 as ours, domain
        from (select outlet_no, active, domain, domain as name from outlets where domain = any($1)
              union all
              select outlet_no, active, domain, host from outlets, unnest(hosts) as host
@@ -209,7 +210,6 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
       order by length(name) desc, outlet_no = $2 desc limit 1`,
     [namesOf(url), outletNo],
   )
-  const [nearest] = rows
   if (nearest === undefined) return { of: 'nobody' }
   return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
 }

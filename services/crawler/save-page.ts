@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../shared/log/printable.ts'
 import { CALLED_AT_ONCE, NO_WORDS } from '../../shared/outlets/page.ts'
-import { type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, readRow, transaction } from '../../shared/postgres/pool.ts'
 import { noteBlock } from '../../status/health.ts'
 import type { WaitingPage } from './hosts/due.ts'
 import type { Verdict } from './verdict.ts'
@@ -78,7 +78,8 @@ async function store(
 ): Promise<Pick<Saved, 'many'> | null> {
   const { url, status, contentType, rights, foreign } = verdict
   // Index pages_stored_turns.
-  const { rows } = await db.query<{ many: boolean }>(
+  const stored = await readRow<{ many: boolean }>(
+    db,
     `with page as (
        update pages
           set state = 'stored', entry = case when $8::jsonb is null then entry - 'foreign' else coalesce(entry, '{}') || $8 end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
@@ -98,7 +99,7 @@ async function store(
       rights === null ? null : JSON.stringify(rights),
     ],
   )
-  return rows[0] ?? null
+  return stored ?? null
 }
 
 const SHORT = 500

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withLogContext } from '../../shared/log/context.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
-import { isTransient } from '../../shared/postgres/pool.ts'
+import { isTransient, readColumn } from '../../shared/postgres/pool.ts'
 import { withInHand } from '../../shared/process/ends.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
@@ -115,8 +115,7 @@ export async function claimVisits(crawl: Crawl, most: number): Promise<Visit[]> 
  */
 export async function lookAround(crawl: Crawl): Promise<void> {
   const { pool, config, log } = crawl
-  const { rows } = await pool.query<{ domain: string }>('select domain from outlets where active')
-  crawl.domains = new Set(rows.map(({ domain }) => domain))
+  crawl.domains = new Set(await readColumn<string>(pool, 'select domain from outlets where active'))
   crawl.brimming = await readBrimming(pool, config)
   const released = await releasePutOff(pool, config)
   if (released > 0) log.info({ released }, 'released pages that had waited for a new host')

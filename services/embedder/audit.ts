@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/log/logger.ts'
-import { type Pool, whileLocked } from '../../shared/postgres/pool.ts'
+import { type Pool, readColumn, readValue, whileLocked } from '../../shared/postgres/pool.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 
@@ -48,22 +48,16 @@ const MARK_LOST = `
  * article. Articles that were embedded after `since` were not looked at.
  */
 export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
-  const since = (await pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now
+  const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
     const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)
     const stray = await strayAmong(pool, page.seqs)
     if (stray.length > 0) yield { wrong: stray, isLost: false, since }
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
-      const { rows }: { rows: { seq: bigint }[] } = await pool.query<{ seq: bigint }>(LOST, [
-        after,
-        page.next,
-        since,
-        page.seqs,
-        PAGE,
-      ])
-      if (rows.length > 0) yield { wrong: rows.map(({ seq }) => seq), isLost: true, since }
+      const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, page.seqs, PAGE])
+      if (lost.length > 0) yield { wrong: lost, isLost: true, since }
       // In batches: when the whole collection is lost there are millions.
-      after = rows.length < PAGE ? undefined : rows.at(-1)?.seq
+      after = lost.length < PAGE ? undefined : lost.at(-1)
     }
     from = page.next
   }
@@ -77,14 +71,13 @@ export async function removeStray(pool: Pool, vectors: VectorStore, collection: 
   await vectors.remove(collection, await strayAmong(pool, seqs))
 }
 
-async function strayAmong(pool: Pool, seqs: bigint[]): Promise<bigint[]> {
-  const { rows } = await pool.query<{ seq: bigint }>(
+const strayAmong = (pool: Pool, seqs: bigint[]): Promise<bigint[]> =>
+  readColumn<bigint>(
+    pool,
     `select v.seq from unnest($1::bigint[]) as v (seq)
       where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq)`,
     [seqs],
   )
-  return rows.map(({ seq }) => seq)
-}
 
 // $1 after, $2 to before (null: to the last), $3 embedded before, $4 seqs that have a vector, $5
 // limit. Index: the primary key.

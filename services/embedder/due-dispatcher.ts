@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readColumn, readRow } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 
@@ -19,7 +19,7 @@ export function startDueDispatcher(
   halted: () => boolean,
 ): { close(): Promise<void> } {
   async function dispatch(): Promise<void> {
-    if (halted() || !(await isAnythingDue(pool))) return
+    if (halted() || (await readRow(pool, IS_DUE)) === undefined) return
     const { waiting } = (await queues.counts()).embed
     const seqs = await claimDue(pool, (MOST_WAITING - waiting) * BATCH)
     const messages = []
@@ -34,15 +34,6 @@ export function startDueDispatcher(
   return repeatEvery(TICK, dispatch, { outage })
 }
 
-// Index: embeddings_due.
-async function isAnythingDue(pool: Pool): Promise<boolean> {
-  const { rowCount } = await pool.query({
-    name: 'embed-is-due',
-    text: `select from embeddings where ${FREE} limit 1`,
-  })
-  return rowCount !== 0
-}
-
 /** Articles in one message. */
 const BATCH = 16
 
@@ -55,25 +46,21 @@ const CLAIM = 30_000
 /** Claims articles whose embedding is due, the longest due first. One caller gets each article. */
 export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> {
   if (limit <= 0) return []
-  const { rows } = await db.query<{ seq: bigint }>({
-    name: 'embed-claim-due',
-    text: CLAIM_DUE,
-    values: [CLAIM, limit],
-  })
-  return rows.map(({ seq }) => seq)
+  return readColumn<bigint>(db, { name: 'embed-claim-due', text: CLAIM_DUE, values: [CLAIM, limit] })
 }
 
 /**
  * Claims articles that are not embedded yet for `ms`, and returns them. A claim of 0 ms gives them
  * back: they are called again, and the attempt does not count.
  */
-export async function takeInHand(db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> {
-  const { rows } = await db.query<{ seq: bigint }>({ name: 'embed-take', text: TAKE, values: [ms, seqs] })
-  return rows.map(({ seq }) => seq)
-}
+export const takeInHand = (db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> =>
+  readColumn<bigint>(db, { name: 'embed-take', text: TAKE, values: [ms, seqs] })
 
 const OPEN = 'embedded_at is null and failed_at is null'
 const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())`
+
+// Index: embeddings_due.
+const IS_DUE = { name: 'embed-is-due', text: `select from embeddings where ${FREE} limit 1` }
 
 // `with`, because a join may run a statement in `from` more than once, and then claims more than it
 // should.

@@ -5,7 +5,7 @@ import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
-import { isTransient, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
+import { isTransient, type Pool, type Queryable, readRow, readValue } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { withInHand } from '../../shared/process/ends.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
@@ -184,16 +184,11 @@ const PAUSES = [2_000, 15_000]
  * quarantine.
  */
 async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
-  const { rows } = await db.query<{ attempts: number; failed: boolean }>(REFUSE, [
-    article.seq,
-    why.slice(0, 500),
-    PAUSES,
-    PAUSES.length + 1,
-  ])
-  const failed = rows[0]?.failed === true
+  const values = [article.seq, why.slice(0, 500), PAUSES, PAUSES.length + 1]
+  const { attempts, failed = false } = (await readRow<{ attempts: number; failed: boolean }>(db, REFUSE, values)) ?? {}
   articlesRefused.inc({ outcome: failed ? 'quarantined' : 'again' })
   log.warn(
-    { ...namesOf(article), attempts: rows[0]?.attempts, err: why },
+    { ...namesOf(article), attempts, err: why },
     failed ? 'an article cannot be embedded; see `npm run queues -- list`' : 'an article was refused',
   )
 }
@@ -299,8 +294,7 @@ export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): P
   await boss.schedule(MAINTENANCE, EVERY_MINUTE)
   await boss.work(MAINTENANCE, { pollingIntervalSeconds: 10 }, async () => {
     try {
-      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-      await ensurePartitions(pool, rows[0]?.last_seq ?? 0n)
+      await ensurePartitions(pool, (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n)
     } catch (error) {
       log.warn({ err: sentenceOf(error) }, 'maintenance failed')
     }

@@ -9,7 +9,7 @@ import { describe } from '../../shared/log/printable.ts'
 import { CALLED_AT_ONCE, STORING } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stopped-pages.ts'
-import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { isTransient, type Pool, readColumn } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD, segmentEvents } from '../../shared/postgres/segment-thread.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
@@ -200,8 +200,9 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
  * when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called at a
  * time, so that other outlets do not wait long.
  */
-export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
-  const { rows } = await pool.query<{ page_no: bigint }>(
+export const callDuePages = (pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> =>
+  readColumn<bigint>(
+    pool,
     `with recursive ${STORING}, due as (
        select d.page_no, row_number() over (partition by outlet_no order by next_try_at, page_no) as place
          from storing s, lateral (
@@ -224,5 +225,3 @@ export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bi
      select page_no from chosen join due using (page_no) order by place`,
     [OWN_MESSAGE, limit, CALL, CALLED_AT_ONCE],
   )
-  return rows.map(row => row.page_no)
-}

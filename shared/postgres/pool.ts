@@ -12,6 +12,7 @@ export {
   locking,
   type Pool,
   type Queryable,
+  readColumn,
   readRow,
   readValue,
   transaction,

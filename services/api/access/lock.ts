@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
-import { type Queryable, readValue } from '../../../shared/postgres/pool.ts'
+import { type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
 import { NoPermit, type Permits } from './permits.ts'
 
 const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'
@@ -57,12 +57,12 @@ export function createAddressLock(
     // While the lock holds there is nothing to count: a look costs a fraction of a write.
     const locked = await remaining(address)
     if (locked !== null) return locked
-    const { rows } = await db.query<{ was_locked: boolean; seconds: number }>({
+    const row = await readRow<{ was_locked: boolean; seconds: number }>(db, {
       name: 'lock-fail',
       text: FAIL,
       values: [address, failures, window, duration],
     })
-    return rows[0]?.was_locked ? rows[0].seconds : null
+    return row?.was_locked ? row.seconds : null
   }
 
   const orWait = (error: unknown) => {

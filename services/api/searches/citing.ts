@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { Request, RequestHandler, Response } from 'express'
 import { LRUCache } from 'lru-cache'
 import { WORD_RULES } from '../../../search/analysis/index.ts'
-import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
 import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import { counted } from '../../../shared/log/printable.ts'
@@ -15,7 +14,7 @@ import {
   TooManyCitations,
 } from '../../../shared/plans/citations.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
@@ -47,6 +46,7 @@ import {
   objectOf,
 } from './citation.ts'
 import { needed, readDescribed } from './feeds.ts'
+import { readPlace } from './new.ts'
 
 /*
  * A citation is a search, its watermark and a digest of what it found. The articles are not copied:
@@ -170,10 +170,7 @@ async function cite(parts: CitingParts, searches: Searches, search: string | und
   const { pool, model, serviceName } = parts
   const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
   const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
-  const { rows } = await pool.query<IndexState & { asOf: Date }>(
-    `select ${INDEX_STATE.columns}, last_at as "asOf" from ${INDEX_STATE.tables}`,
-  )
-  const { asOf, ...state } = rows[0]!
+  const { at: asOf, state } = await readPlace(pool)
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await refuseMany(frozen, planned)
@@ -214,7 +211,7 @@ const TYPES: Record<Format, string> = {
 
 // $1 digest, $2 countries, $3 history start. Index: the primary keys.
 const COUNT_COVERED = `
-  select count(*)::int as n from articles a
+  select count(*)::int from articles a
    where a.seq in (select unnest(seqs) from citations where digest = decode($1, 'hex')) and ${COVERED}`
 
 /** Writes the articles that the plan of the reader covers, some at a time. */
@@ -223,8 +220,8 @@ async function sendArticles(parts: CitingParts, citation: Citation, request: Req
   const { index, withPermit } = parts.searchesOf(response)
   const { countries, since } = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, countries, since]
-  const { rows } = await withPermit(() => parts.pool.query<{ n: number }>(COUNT_COVERED, values))
-  const { head, of, between, end } = writerOf(format, citation, citation.articles - rows[0]!.n, parts.publicUrl)
+  const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
+  const { head, of, between, end } = writerOf(format, citation, citation.articles - covered, parts.publicUrl)
   await parts.charge(response)
   response.vary('Authorization').set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
   if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)

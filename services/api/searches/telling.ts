@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { type AlertTerms, messageId, nextTime } from '../../../shared/plans/alerts.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
+import { type Pool, readColumn, readRow } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
@@ -99,8 +99,7 @@ const ONCE = `
 /** One article of each text, as far as copies are known, in order. */
 async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promise<bigint[]> {
   if (seqs.length === 0) return []
-  const { rows } = await pool.query<{ seq: bigint }>(ONCE, [seqs, alertId])
-  return rows.map(({ seq }) => seq)
+  return readColumn<bigint>(pool, ONCE, [seqs, alertId])
 }
 
 // Only where place and search are still those that were read: what came after a change of the

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
-import { type Pool, type Queryable, readValue } from '../../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { SearchPermits, SemanticQuestion } from './query.ts'
@@ -157,10 +157,7 @@ export interface FrozenSet {
 }
 
 /** The set that a question has had for less than five minutes; null: it has none. */
-async function findSet(db: Queryable, question: Buffer): Promise<FrozenSet | null> {
-  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-find', text: FIND, values: [question] })
-  return rows[0] ? setOf(rows[0]) : null
-}
+const findSet = (db: Queryable, question: Buffer) => readStored(db, 'semantic-set-find', FIND, question)
 
 /**
  * A question's new set, before it is kept. Equal candidates make an equal id, so that unchanged
@@ -189,10 +186,7 @@ async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise
  * The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and
  * its cursors for five more.
  */
-export async function readSet(db: Queryable, setId: string): Promise<FrozenSet | null> {
-  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-read', text: READ, values: [setId] })
-  return rows[0] ? setOf(rows[0]) : null
-}
+export const readSet = (db: Queryable, setId: string) => readStored(db, 'semantic-set-read', READ, setId)
 
 /**
  * Removes some old sets. Called beside every new set, so that the table cannot grow while sets are
@@ -211,10 +205,12 @@ interface StoredSet {
   relevances: string
 }
 
-const setOf = ({ set_id, seqs, relevances }: StoredSet): FrozenSet => ({
-  id: set_id,
-  candidates: { seqs: seqs.split(',').map(BigInt), relevances: relevances.split(',').map(Number) },
-})
+async function readStored(db: Queryable, name: string, text: string, value: unknown): Promise<FrozenSet | null> {
+  const stored = await readRow<StoredSet>(db, { name, text, values: [value] })
+  if (stored === undefined) return null
+  const [seqs, relevances] = [stored.seqs.split(',').map(BigInt), stored.relevances.split(',').map(Number)]
+  return { id: stored.set_id, candidates: { seqs, relevances } }
+}
 
 /**
  * More than one, so that the table shrinks after an outage; few, so that the statement is short.

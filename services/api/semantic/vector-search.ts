@@ -11,7 +11,7 @@ import { questionText } from '../../../shared/embeddings/recipe.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
 import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/metrics.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
 import { reasonOf } from '../../../shared/process/health.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
@@ -136,14 +136,9 @@ async function orAnother<T>(
     if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
     const now = await findServing(0)
     if (now && now.collection.name !== serving.collection.name) return ask(now)
-    if (await isAnythingEmbedded(pool)) throw error
+    if ((await readRow(pool, 'select from embeddings where embedded_at is not null limit 1')) !== undefined) throw error
     return nothing
   }
-}
-
-async function isAnythingEmbedded(pool: Pool): Promise<boolean> {
-  const { rowCount } = await pool.query('select from embeddings where embedded_at is not null limit 1')
-  return rowCount !== 0
 }
 
 /** ms within which a request fails whose kept connection the other side has closed. */

@@ -1,5 +1,5 @@
 import { noteSignals, valued, warnOfSignals } from '../../../shared/outlets/rights.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
@@ -179,8 +179,9 @@ async function countSecond(poll: Poll): Promise<boolean> {
  * The news sitemap whose turn it is; null: none. A host that serves several outlets says nothing of
  * one of them. Indexes: the primary keys, and feeds_due.
  */
-async function claimSecond(pool: Pool, feed: DueFeed): Promise<string | null> {
-  const { rows } = await pool.query<{ url: string }>(
+const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
+  readValue<string>(
+    pool,
     `update outlets o
         set second_at = clock_timestamp() + $3 * interval '1 ms', second_from = coalesce(second_from, clock_timestamp())
        from hosts h
@@ -188,11 +189,9 @@ async function claimSecond(pool: Pool, feed: DueFeed): Promise<string | null> {
         and h.host in ($2, o.domain, 'www.' || o.domain) and h.news_sitemap is not null
         and not exists (select from feeds f where f.outlet_no = $1 and f.kind = 'sitemap' and f.active)
         and not exists (select from feeds f where f.host = h.host and f.outlet_no <> $1 and f.active)
-     returning h.news_sitemap as url`,
+     returning h.news_sitemap`,
     [feed.outletNo, new URL(feed.url).host, EVERY],
   )
-  return rows[0]?.url ?? null
-}
 
 /**
  * Marks the pages that the sitemap names, and keeps the addresses that no feed has named. Those on

@@ -1,4 +1,4 @@
-import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import { type Client, countOf, type Pool, readRow, transaction } from '../../../shared/postgres/pool.ts'
 import { type Budget, GAPS_SHOWN } from '../../../status/health.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
@@ -140,11 +140,8 @@ export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: b
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
     if (!isUnreadable) return noteGap(client, feed, open)
-    const { rows } = await client.query<{ tries: number }>(
-      'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries as tries',
-      [feed.feedNo],
-    )
-    return (rows[0]?.tries ?? 0) < MOST_TRIES ? null : noteGap(client, feed, open)
+    const tried = 'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries'
+    return (await countOf(client, tried, [feed.feedNo])) < MOST_TRIES ? null : noteGap(client, feed, open)
   })
 
 /** A feed with one entry always shows another one, and proves nothing. */
@@ -214,16 +211,16 @@ interface LockedFeed {
  * removes the pages that we added.
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
-  const { rows } = await client.query<
+  const row = await readRow<
     Omit<LockedFeed, 'between' | 'open'> & { from: Date | null; openFrom: Date | null; openTo: Date | null }
   >(
+    client,
     `select now() as now, f.habits, f.named, f.last_success_at as from, f.open_gap_from as "openFrom", f.open_gap_to as "openTo"
        from feeds f join outlets o using (outlet_no)
       where f.feed_no = $1 and f.active and o.active
         for share of o for no key update of f`,
     [feed.feedNo],
   )
-  const [row] = rows
   if (row === undefined) return null
   const { from, openFrom, openTo, ...locked } = row
   return { ...locked, between: gapOf(from, row.now), open: gapOf(openFrom, openTo) }

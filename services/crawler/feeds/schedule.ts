@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/config/config.ts'
 import { printableLine } from '../../../shared/log/printable.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
 import { nextPollAfterFailure } from './rhythm.ts'
 
 /** A feed that is due. */
@@ -56,13 +56,14 @@ export async function saveFailure(
   wait: { atLeast?: number; exactly?: number },
   config: PollIntervalSettings,
 ): Promise<void> {
-  const { rows } = await pool.query<{ failures: number }>(
+  const failures = await readValue<number>(
+    pool,
     `update feeds
         set failures = failures + 1, last_error = $2, last_polled_at = clock_timestamp(), parsing = false
       where feed_no = $1 returning failures`,
     [feed.feedNo, printable(error)],
   )
-  const backOff = nextPollAfterFailure(rows[0]?.failures ?? 1, intervalRangeOf(config))
+  const backOff = nextPollAfterFailure(failures ?? 1, intervalRangeOf(config))
   await pool.query(
     `update feeds
         set next_poll_at = clock_timestamp() + $2::int * interval '1 ms', poll_interval = $2::int where feed_no = $1`,

@@ -1,5 +1,5 @@
 import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
 
 /*
  * Rules are read once a day and kept in the database in one canonical form. Matching is our own,
@@ -244,8 +244,8 @@ const SIGNAL = /=\s*(?:yes|no)\b/
 
 /** What we read last in the robots.txt of a host, beside its rules. */
 export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
-  const { rows } = await db.query<{ robots: string | null }>('select robots from hosts where host = $1', [host])
-  const lines = (rows[0]?.robots ?? '').split('\n').filter(line => line.startsWith('='))
+  const robots = await readValue<string>(db, 'select robots from hosts where host = $1', [host])
+  const lines = (robots ?? '').split('\n').filter(line => line.startsWith('='))
   return lines.map(line => ({ pattern: line.slice(1, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
 }
 
@@ -343,13 +343,13 @@ export type KnownRobots = RobotsKnown | RobotsBlocked | { kind: 'unknown'; failu
 const KEEP = 86_400_000
 
 export async function recallRobots(pool: Pool, host: string): Promise<KnownRobots> {
-  const { rows } = await pool.query<Row>(
+  const row = await readRow<Row>(
+    pool,
     `select robots, robots_blocked as blocked, robots_failures as failures, last_error as error,
             extract(epoch from robots_until - clock_timestamp())::float8 * 1000 as left
        from hosts where host = $1`,
     [host],
   )
-  const [row] = rows
   if (row === undefined) return { kind: 'unknown', failures: 0 }
   if (row.left <= 0) return { kind: 'unknown', failures: row.failures }
   if (row.blocked) return { kind: 'blocked', wait: row.left, detail: row.error ?? 'robots.txt does not answer' }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { readRow } from '../../../shared/postgres/pool.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import type { Asking } from './permitted-request.ts'
@@ -80,12 +81,13 @@ export async function tdmRulesOf(
   { origin, host }: URL,
   isAsked: boolean,
 ): Promise<TdmRule[] | (Extract<Fetched, { kind: 'busy' | 'interrupted' }> & { last: TdmRule[] })> {
-  const known = await asking.pool.query<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
+  const known = await readRow<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
+    asking.pool,
     'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
     [host],
   )
-  const last = known.rows[0]?.tdm ?? []
-  if (known.rows[0]?.fresh === true) return last
+  const last = known?.tdm ?? []
+  if (known?.fresh === true) return last
   const headers = { accept: 'application/json,*/*;q=0.5' }
   const asked = isAsked && last.length === 0 ? host : null
   const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })

@@ -1,6 +1,13 @@
 import type { Config } from '../../../shared/config/config.ts'
 import { STORING } from '../../../shared/outlets/page.ts'
-import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
+import {
+  type Pool,
+  type Queryable,
+  readColumn,
+  readRow,
+  readValue,
+  transaction,
+} from '../../../shared/postgres/pool.ts'
 import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
 
@@ -43,7 +50,8 @@ export async function noteTry(
   { bytes, answer }: Try,
   config: Budget & Pick<Config, 'CRAWL_RETRY_MIN'>,
 ): Promise<boolean> {
-  const { rows } = await pool.query<{ waits: boolean }>(
+  const waits = await readValue<boolean>(
+    pool,
     `insert into outlet_loads as l (outlet_no, day, pages, bytes, failures)
      values ($1, ${TODAY}, 1, $2, case when $3 in ('slow', 'late') then 1 else 0 end)
      on conflict (outlet_no) do update
@@ -64,7 +72,7 @@ export async function noteTry(
       ...[config.CRAWL_OUTLET_PAGES, config.CRAWL_OUTLET_BYTES],
     ],
   )
-  return rows[0]?.waits ?? false
+  return waits ?? false
 }
 
 /** Counts new hosts and bytes for the outlet's budget of today. */
@@ -120,11 +128,8 @@ const DAYS = 5
  * waiting page, so the dispatcher calls it rarely.
  */
 export async function readBrimming(pool: Pool, budget: Budget): Promise<Set<number>> {
-  const { rows } = await pool.query<{ outletNo: number }>(
-    `select outlet_no as "outletNo" from pages where state = 'waiting' group by outlet_no having count(*) >= $1`,
-    [budget.CRAWL_OUTLET_PAGES * DAYS],
-  )
-  return new Set(rows.map(({ outletNo }) => outletNo))
+  const sql = `select outlet_no from pages where state = 'waiting' group by outlet_no having count(*) >= $1`
+  return new Set(await readColumn<number>(pool, sql, [budget.CRAWL_OUTLET_PAGES * DAYS]))
 }
 
 /**
@@ -138,8 +143,7 @@ export async function admitHosts(
   budget: Budget,
 ): Promise<Set<string>> {
   const hosts = [...new Set(named)]
-  const { rows } = await db.query<{ host: string }>('select host from hosts where host = any($1)', [hosts])
-  const known = new Set(rows.map(({ host }) => host))
+  const known = new Set(await readColumn<string>(db, 'select host from hosts where host = any($1)', [hosts]))
   const fresh = hosts.filter(host => !known.has(host))
   if (fresh.length === 0) return new Set()
   const left = await hostsLeft(db, outletNo, budget)
@@ -154,11 +158,12 @@ export async function admitHosts(
 /** The rest of today's budget. Locks it, so that a second transaction waits for this one. */
 async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
   await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
-  const { rows } = await db.query<{ used: number }>(
+  const used = await readValue<number>(
+    db,
     `select case when day = ${TODAY} then hosts else 0 end as used from outlet_loads where outlet_no = $1 for update`,
     [outletNo],
   )
-  return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (rows[0]?.used ?? 0))
+  return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (used ?? 0))
 }
 
 /** ms after which we try a host again for which today's budget had no room. */
@@ -169,8 +174,7 @@ export const OTHER_DAY = 6 * 3_600_000
  * the outlet's budget must have room for it.
  */
 export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
-  const { rowCount } = await pool.query('select from hosts where host = $1', [host])
-  if (rowCount !== 0) return true
+  if ((await readRow(pool, 'select from hosts where host = $1', [host])) !== undefined) return true
   return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
 }
 
@@ -185,7 +189,8 @@ const BATCH = 10_000
  * @returns the number of released pages
  */
 export async function releasePutOff(pool: Pool, budget: Budget): Promise<number> {
-  const outlets = await pool.query<{ outletNo: number }>(
+  const outlets = await readColumn<number>(
+    pool,
     `with recursive outlet as (
        (select outlet_no from pages where state = 'waiting' and reason = 'put off' order by outlet_no limit 1)
        union all
@@ -194,21 +199,21 @@ export async function releasePutOff(pool: Pool, budget: Budget): Promise<number>
                                   where state = 'waiting' and reason = 'put off' and outlet_no > o.outlet_no
                                   order by outlet_no limit 1) next
      )
-     select outlet_no as "outletNo" from outlet o
+     select outlet_no from outlet o
       where not exists (select from outlet_loads l
                          where l.outlet_no = o.outlet_no and l.day = ${TODAY} and l.hosts >= $1)`,
     [budget.CRAWL_OUTLET_HOSTS],
   )
   let released = 0
-  for (const { outletNo } of outlets.rows) {
+  for (const outletNo of outlets) {
     released += await transaction(pool, async client => {
-      const { rows } = await client.query<{ host: string }>(
+      const hosts = await readColumn<string>(
+        client,
         `select host from (select host, page_no from pages
                             where outlet_no = $1 and state = 'waiting' and reason = 'put off' order by page_no limit $2) p
           group by host order by min(page_no)`,
         [outletNo, BATCH],
       )
-      const hosts = rows.map(({ host }) => host)
       const waiting = await admitHosts(client, outletNo, hosts, budget)
       const { rowCount } = await client.query(
         `update pages set reason = null, detail = null, next_try_at = clock_timestamp()

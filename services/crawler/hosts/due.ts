@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
-import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import { type Client, type Pool, readRow, readValue, transaction } from '../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
@@ -44,10 +44,7 @@ interface ClaimOptions {
 export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptions): Promise<Visit[]> {
   const since = performance.now()
   const claimed = await transaction(pool, async client => {
-    const { rows: locks } = await client.query<{ ours: boolean }>('select pg_try_advisory_xact_lock($1) as ours', [
-      CLAIMING,
-    ])
-    if (!locks[0]?.ours) return []
+    if (!(await readValue<boolean>(client, 'select pg_try_advisory_xact_lock($1)', [CLAIMING]))) return []
     const due = await readDueHosts(client, options)
     if (due.length === 0) return []
     const chosen = chooseHosts(due, await readUnderWay(client, options.delay), options.domains, options.most)
@@ -130,13 +127,8 @@ async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> 
 }
 
 /** Whether more than `limit` stored pages wait for the normaliser. Index: pages_stored. */
-export async function isBacklogged(pool: Pool, limit: number): Promise<boolean> {
-  const { rows } = await pool.query<{ backlogged: boolean }>(
-    "select exists (select from pages where state = 'stored' offset $1 limit 1) as backlogged",
-    [limit],
-  )
-  return rows[0]?.backlogged ?? false
-}
+export const isBacklogged = async (pool: Pool, limit: number): Promise<boolean> =>
+  (await readRow(pool, "select from pages where state = 'stored' offset $1 limit 1", [limit])) !== undefined
 
 /** A host with due work, for one of the outlets that need it. */
 export interface DueHost {
@@ -279,7 +271,8 @@ export async function nextWork(pool: Pool, host: string, options: WorkOptions): 
 
 async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {
   // Index feeds_due.
-  const { rows } = await pool.query<DueFeed>(
+  const feed = await readRow<DueFeed>(
+    pool,
     `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.kind, f.etag, f.last_modified as "lastModified",
             f.failures, f.parsing
        from feeds f join outlets o using (outlet_no)
@@ -287,7 +280,6 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
       order by f.next_poll_at limit 1`,
     [host, [...held.feeds]],
   )
-  const [feed] = rows
   return feed === undefined ? null : { kind: 'feed', feed }
 }
 
@@ -297,7 +289,8 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
  * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
  */
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
-  const { rows } = await pool.query<WaitingPage>(
+  const page = await readRow<WaitingPage>(
+    pool,
     `with recursive outlet as (
        (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
          order by outlet_no limit 1)
@@ -320,6 +313,5 @@ async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions)
       order by case when $2::int is null then random() end, o.outlet_no <= $2, o.outlet_no limit 1`,
     [host, served, [...held.pages]],
   )
-  const [page] = rows
   return page === undefined ? null : { kind: 'page', page }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 
 /**
  * The texts that outlets served under several addresses: those stored in `served_texts`, and those
@@ -34,12 +34,8 @@ export function openServedTexts(pool: Pool) {
       inHand.set(key, pages)
       pages.add(pageNo)
       const others = pages.size - 1
-      const { rows } = await pool.query<{ pages: number }>(
-        'select pages from served_texts where outlet_no = $1 and fingerprint = $2',
-        [outletNo, fingerprint],
-      )
-      const served = others + (rows[0]?.pages ?? 0)
-      return isOften(served, titled)
+      const before = 'select pages from served_texts where outlet_no = $1 and fingerprint = $2'
+      return isOften(others + (await countOf(pool, before, [outletNo, fingerprint])), titled)
     },
     /**
      * Ends the count of a page in hand. Its text is stored in Postgres, if it is to be remembered.

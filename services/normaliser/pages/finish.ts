@@ -1,6 +1,13 @@
 import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlets/origins.ts'
 import { type NewSignal, noteSignals, type Rights } from '../../../shared/outlets/rights.ts'
-import { type Client, type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
+import {
+  type Client,
+  type Pool,
+  type Queryable,
+  readColumn,
+  readValue,
+  transaction,
+} from '../../../shared/postgres/pool.ts'
 import { noteBlock } from '../../../status/health.ts'
 import type { Refusal } from '../compose.ts'
 import type { Failure } from '../composer.ts'
@@ -28,7 +35,8 @@ export interface DonePage {
  * @returns signals of rights that are new at their outlet
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<NewSignal[]> {
-  const { rows } = await client.query<{ page_no: bigint }>(
+  const ours = await readColumn<bigint>(
+    client,
     `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp(),
                         origins = d.origins, rights = d.rights
        from unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) as d (page_no, interstitial, origins, rights)
@@ -41,8 +49,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
       pages.map(({ rights }) => seenOf(rights)),
     ],
   )
-  const ours = new Set(rows.map(row => row.page_no))
-  const finished = pages.filter(page => ours.has(page.pageNo))
+  const finished = pages.filter(page => ours.includes(page.pageNo))
   await rememberTexts(client, finished)
   await noteInterstitials(client, finished)
   await countOrigins(
@@ -125,7 +132,8 @@ export async function finishFailed(
   pageNo: bigint,
   failure: { failure: Failure | 'indexing'; message: string },
 ): Promise<boolean> {
-  const { rows } = await pool.query<{ state: string }>(
+  const state = await readValue<string>(
+    pool,
     `update pages
         set attempts = attempts + 1, reason = $2, detail = $3,
             state = case when attempts < $4 then 'stored' else 'failed' end,
@@ -135,7 +143,7 @@ export async function finishFailed(
      returning state`,
     [pageNo, failure.failure, failure.message.slice(0, 1_000), PAUSES.length, PAUSES],
   )
-  return rows[0]?.state === 'stored'
+  return state === 'stored'
 }
 
 /** Gives back pages that were not finished. They are due at once, for any normaliser. */

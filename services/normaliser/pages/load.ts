@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import { type FeedEntry, type StoredPage, wholeEntry } from '../../../shared/outlets/page.ts'
 import type { RightsHeaders, Signal } from '../../../shared/outlets/rights.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, readRow, readValue } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template.ts'
 
 /** A stored page and the number of its outlet. */
@@ -47,14 +47,13 @@ const inflate = promisify(gunzip)
 const MAX_BYTES = 268_435_456
 
 /** The outlet of a page that is to be normalised now. Null when it no longer waits, or rests. */
-export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | null> {
-  const { rows } = await pool.query<{ outlet_no: number }>(
+export const outletOf = (pool: Pool, pageNo: bigint): Promise<number | null> =>
+  readValue<number>(
+    pool,
     `select outlet_no from pages
       where page_no = $1 and state = 'stored' and (rests_until is null or rests_until <= clock_timestamp())`,
     [pageNo],
   )
-  return rows[0]?.outlet_no ?? null
-}
 
 /**
  * Loads a page that waits to be normalised. Null when another process has finished it, or when it
@@ -67,7 +66,8 @@ export async function loadPage(
   pageNo: bigint,
   options: { finished?: boolean } = {},
 ): Promise<LoadedPage | null> {
-  const { rows } = await pool.query<PageRow & { template: Template | null; taught: number | null }>(
+  const row = await readRow<PageRow & { template: Template | null; taught: number | null }>(
+    pool,
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
             o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, p.rights as seen, p.finished_at, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
@@ -75,7 +75,6 @@ export async function loadPage(
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
     [pageNo, options.finished ?? false],
   )
-  const [row] = rows
   if (row === undefined) return null
   return {
     ...{ outletNo: row.outlet_no, isKept: row.fetched_at !== null },
