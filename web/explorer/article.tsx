@@ -3,7 +3,7 @@ import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
 import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ask, isRecord, type Outcome, safeAddress } from '../parts/request.ts'
+import { ask, isOneOf, type Outcome, safeAddress } from '../parts/request.ts'
 import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
 import { mark, type Piece } from './search/marks.ts'
@@ -18,7 +18,7 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   const load = useCallback(
     async (signal: AbortSignal) => {
       setOutcome(null)
-      setOutcome(await ask(`/explore/articles/${encodeURIComponent(id)}`, isAnswer, { key: secret, signal }))
+      setOutcome(await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, { key: secret, signal }))
     },
     [id, secret, round],
   )
@@ -57,8 +57,6 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
 
 /** The form of the key had the focus, and is gone. */
 const focus = (place: HTMLElement | null) => place?.focus()
-
-const isAnswer = (json: unknown): json is { data: Article } => isRecord(json) && isRecord(json.data)
 
 const loadBeside = () => import('./copies.tsx')
 

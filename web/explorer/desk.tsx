@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ask, askFile, type Failure, hasList, isRecord, type Outcome } from '../parts/request.ts'
+import { ask, askFile, type Failure, isListOf, isOneOf, isRecord, type Outcome } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { Made } from './take/take.tsx'
 
@@ -11,11 +11,6 @@ export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
 
 type Urls = Record<string, string>
-
-const isList = (json: unknown): json is { data: KeptSearch[] } => hasList(json, 'data')
-const isFresh = (json: unknown): json is { data: WhatIsNew[] } => hasList(json, 'data')
-const isAlert = (json: unknown): json is { data: Alert } => isRecord(json) && isRecord(json.data)
-const isFeed = (json: unknown): json is { data: { urls: Urls } } => isRecord(json) && isRecord(json.data)
 
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 
@@ -31,7 +26,7 @@ function useKept(secret: string) {
   const look = useCallback(
     async (signal?: AbortSignal) => {
       setFailure(null)
-      const answer = await ask('/explore/searches', isList, { key: secret, signal })
+      const answer = await ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal })
       if (answer.kind === 'failure') return setFailure(answer)
       setKept(answer.value.data)
       const known = readMarks()
@@ -40,7 +35,12 @@ function useKept(secret: string) {
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
       const body = { marks }
-      const news = await ask('/explore/searches/new', isFresh, { key: secret, signal, method: 'POST', body })
+      const news = await ask('/explore/searches/new', isListOf<WhatIsNew>, {
+        key: secret,
+        signal,
+        method: 'POST',
+        body,
+      })
       if (news.kind === 'failure') return
       setFresh(new Map(news.value.data.map(one => [one.id, one])))
       // What has no mark yet is new from now on.
@@ -64,14 +64,14 @@ function useKept(secret: string) {
     remove: async (id: string) => done(await askFile(at(id), { key: secret, method: 'DELETE' })),
     /** @returns what is wrong, or the secret of a webhook's signatures */
     async alert(id: string, terms: AlertTerms) {
-      const answer = await ask(`${at(id)}/alert`, isAlert, { key: secret, method: 'PUT', body: terms })
+      const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, { key: secret, method: 'PUT', body: terms })
       if (answer.kind === 'failure') return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
       await look()
       return { secret: answer.value.data.secret ?? '' }
     },
     endAlert: async (id: string) => done(await askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
     async feed(id: string) {
-      const answer = await ask(`${at(id)}/feed`, isFeed, { key: secret, method: 'PUT' })
+      const answer = await ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' })
       setUrls(answer.kind === 'ok' ? answer.value.data.urls : null)
       await done(answer)
     },

@@ -136,6 +136,10 @@ export const hasList = (json: unknown, name: string): boolean => isRecord(json) 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether the `data` of an answer is a list, or one thing. */
+export const isListOf = <T>(json: unknown): json is { data: T[] } => hasList(json, 'data')
+export const isOneOf = <T>(json: unknown): json is { data: T } => isRecord(json) && isRecord(json.data)
+
 /** An address that a link may have: a page of the web, and no script. */
 export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
 

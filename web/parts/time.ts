@@ -5,13 +5,11 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** "5 minutes ago"; the day itself when it is longer ago than a week, or ahead. */
-export function ago(at: Date, now: number, { words, date }: Speech): string {
+export function ago(at: Date, now: number, { ago, date }: Speech): string {
   const past = now - at.getTime()
   if (past < -MINUTE || past > 7 * DAY) return date(at, 'day')
-  if (past < MINUTE) return words.time.now
-  if (past < HOUR) return words.time.minutes(Math.floor(past / MINUTE))
-  if (past < DAY) return words.time.hours(Math.floor(past / HOUR))
-  return words.time.days(Math.floor(past / DAY))
+  if (past < HOUR) return ago(Math.max(0, Math.floor(past / MINUTE)), 'minute')
+  return past < DAY ? ago(Math.floor(past / HOUR), 'hour') : ago(Math.floor(past / DAY), 'day')
 }
 
 /*

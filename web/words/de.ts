@@ -272,12 +272,6 @@ export const de: Words = {
   },
   countries: { NL: 'Niederlande', BE: 'Belgien', LU: 'Luxemburg' },
   languages: { nl: 'Niederländisch', fr: 'Französisch', de: 'Deutsch', lb: 'Luxemburgisch', en: 'Englisch' },
-  time: {
-    now: 'gerade eben',
-    minutes: n => (n === 1 ? 'vor einer Minute' : `vor ${n} Minuten`),
-    hours: n => (n === 1 ? 'vor einer Stunde' : `vor ${n} Stunden`),
-    days: n => (n === 1 ? 'gestern' : `vor ${n} Tagen`),
-  },
   failure: {
     title: {
       offline: 'Keine Antwort',

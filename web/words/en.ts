@@ -269,12 +269,6 @@ export const en = {
   },
   countries: { NL: 'Netherlands', BE: 'Belgium', LU: 'Luxembourg' },
   languages: { nl: 'Dutch', fr: 'French', de: 'German', lb: 'Luxembourgish', en: 'English' },
-  time: {
-    now: 'just now',
-    minutes: (n: number) => (n === 1 ? 'a minute ago' : `${n} minutes ago`),
-    hours: (n: number) => (n === 1 ? 'an hour ago' : `${n} hours ago`),
-    days: (n: number) => (n === 1 ? 'yesterday' : `${n} days ago`),
-  },
   failure: {
     title: {
       offline: 'No answer',
@@ -305,4 +299,7 @@ export const en = {
   },
 }
 
-export type Words = typeof en
+export type Words = typeof en & {
+  /** How long ago something was, in a language that browsers do not know. */
+  ago?: (n: number, unit: 'minute' | 'hour' | 'day') => string
+}

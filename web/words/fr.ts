@@ -272,12 +272,6 @@ export const fr: Words = {
   },
   countries: { NL: 'Pays-Bas', BE: 'Belgique', LU: 'Luxembourg' },
   languages: { nl: 'Néerlandais', fr: 'Français', de: 'Allemand', lb: 'Luxembourgeois', en: 'Anglais' },
-  time: {
-    now: 'à l’instant',
-    minutes: n => (n === 1 ? 'il y a une minute' : `il y a ${n} minutes`),
-    hours: n => (n === 1 ? 'il y a une heure' : `il y a ${n} heures`),
-    days: n => (n === 1 ? 'hier' : `il y a ${n} jours`),
-  },
   failure: {
     title: {
       offline: 'Pas de réponse',

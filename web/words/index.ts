@@ -32,11 +32,12 @@ export function rememberLanguage(language: Language): void {
 }
 
 export async function loadSpeech(language: Language) {
-  const words = await TABLES[language]().catch(() => en)
+  const words: Words = await TABLES[language]().catch(() => en)
   // Browsers know no Luxembourgish; figures and dates are written as in German.
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const forms = dateForms(language, locale)
   return {
     language,
@@ -49,6 +50,10 @@ export async function loadSpeech(language: Language) {
       // Short names have no cases ("in 2 Tagen"), and Luxembourgish has them in common with German.
       const unitDisplay = locale.startsWith('de') ? 'short' : 'long'
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(Math.ceil(seconds / size))
+    },
+    /** "5 minutes ago", "yesterday"; "now" for 0 minutes. */
+    ago(n: number, unit: 'minute' | 'hour' | 'day'): string {
+      return words.ago?.(n, unit) ?? relative.format(-n, n === 0 ? 'second' : unit)
     },
     /** A moment in the reader's time zone. */
     date: (at: Date, form: DateForm) => forms[form].format(at),

@@ -271,11 +271,9 @@ export const lb: Words = {
   },
   countries: { NL: 'Nidderlanden', BE: 'Belsch', LU: 'Lëtzebuerg' },
   languages: { nl: 'Hollännesch', fr: 'Franséisch', de: 'Däitsch', lb: 'Lëtzebuergesch', en: 'Englesch' },
-  time: {
-    now: 'elo grad',
-    minutes: n => (n === 1 ? 'virun enger Minutt' : `${virun(n)} ${n} Minutten`),
-    hours: n => (n === 1 ? 'virun enger Stonn' : `${virun(n)} ${n} Stonnen`),
-    days: n => (n === 1 ? 'gëschter' : `${virun(n)} ${n} Deeg`),
+  ago(n, unit) {
+    if (n < 2) return n < 1 ? 'elo grad' : AGO[unit][0]
+    return `${virun(n)} ${n} ${AGO[unit][1]}`
   },
   failure: {
     title: {
@@ -307,6 +305,12 @@ export const lb: Words = {
     in: wait => `Neie Versuch an ${wait}`,
   },
 }
+
+const AGO = {
+  minute: ['virun enger Minutt', 'Minutten'],
+  hour: ['virun enger Stonn', 'Stonnen'],
+  day: ['gëschter', 'Deeg'],
+} as const
 
 /**
  * The n of "virun" falls before most consonants (the rule of the Eifel), by how the number is

@@ -271,12 +271,6 @@ export const nl: Words = {
   },
   countries: { NL: 'Nederland', BE: 'België', LU: 'Luxemburg' },
   languages: { nl: 'Nederlands', fr: 'Frans', de: 'Duits', lb: 'Luxemburgs', en: 'Engels' },
-  time: {
-    now: 'zojuist',
-    minutes: n => (n === 1 ? 'een minuut geleden' : `${n} minuten geleden`),
-    hours: n => (n === 1 ? 'een uur geleden' : `${n} uur geleden`),
-    days: n => (n === 1 ? 'gisteren' : `${n} dagen geleden`),
-  },
   failure: {
     title: {
       offline: 'Geen antwoord',

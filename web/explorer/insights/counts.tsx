@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'preact/hooks'
 import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
-import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
+import { type Asking, ask, type Failure, hasList, isListOf, type Outcome } from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
@@ -192,7 +192,7 @@ export interface CoveredDay {
   share: number | null
 }
 
-export const MOST_DAYS = 366 * 86_400_000
+const MOST_DAYS = 366 * 86_400_000
 
 /** Adds their completeness to buckets of time; none by the hour, because days are counted. */
 export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
@@ -200,16 +200,14 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
   const look = useCallback(
     async (signal: AbortSignal) => {
-      const publishedAfter = data.find(({ count }) => count > 0)?.from
-      const publishedBefore = data.at(-1)?.to
-      if (search === null || unit === 'hour' || publishedAfter === undefined || publishedBefore === undefined) return
-      if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return
-      const { outlet, countries } = search
-      const parameters = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
-      const answer = await ask(`/explore/coverage?${parameters}`, isCompleteness, { key: secret, signal })
+      if (search === null || unit === 'hour') return
+      const days = await askDays(search, data.find(({ count }) => count > 0)?.from, data.at(-1)?.to, {
+        key: secret,
+        signal,
+      })
       // Without news there is nothing to draw again.
-      if (answer.kind !== 'ok' || answer.value.data.length === 0) return
-      setCovered({ of: data, buckets: data.map(one => bucketOf(one, answer.value.data, outlet, speech)) })
+      if (days.length > 0)
+        setCovered({ of: data, buckets: data.map(one => bucketOf(one, days, search.outlet, speech)) })
     },
     [search, data, unit, secret, speech],
   )
@@ -217,7 +215,18 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
   return covered?.of === data ? covered.buckets : data
 }
 
-export const isCompleteness = (json: unknown): json is { data: CoveredDay[] } => hasList(json, 'data')
+/** The days of a time, as far as the API tells them: nothing of a longer time. */
+export async function askDays(
+  { outlet, countries }: Search,
+  from: string | undefined,
+  to: string | undefined,
+  asking: Asking,
+) {
+  if (from === undefined || to === undefined || Date.parse(to) - Date.parse(from) >= MOST_DAYS) return []
+  const asked = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter: from, publishedBefore: to })
+  const answer = await ask(`/explore/coverage?${asked}`, isListOf<CoveredDay>, asking)
+  return answer.kind === 'ok' ? answer.value.data : []
+}
 
 /** A day counts for the bucket that holds its noon: readers live in several time zones. */
 function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {

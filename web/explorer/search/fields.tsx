@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
-import { ask, hasList } from '../../parts/request.ts'
+import { ask, isListOf } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
@@ -181,7 +181,7 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
       if (q === '') return setNames([])
       await rest(PAUSE, signal)
       const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-      const answer = await ask(path, isNames, { key: secret, signal })
+      const answer = await ask(path, isListOf<{ value: string }>, { key: secret, signal })
       // Without suggestions the field works all the same.
       setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
     },
@@ -190,5 +190,3 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
   useWork(look)
   return names
 }
-
-const isNames = (json: unknown): json is { data: { value: string }[] } => hasList(json, 'data')

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, Copies, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, type Failure, hasList, isRecord } from '../../parts/request.ts'
+import { type Asking, ask, type Failure, hasList, isListOf, isRecord } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
 
@@ -161,7 +161,7 @@ export function useResults(
           setResults(before => ({ ...before, told: new Map([...before.told, ...told]) }))
         }
         if (of.mode === 'semantic' || of.q.trim() === '') return
-        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isMatches, asking)
+        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isListOf<FoundIn>, asking)
         if (found.kind !== 'ok') return
         const matches = found.value.data.map(
           ({ id, words, places, first }) =>
@@ -198,11 +198,7 @@ interface FoundIn {
 }
 
 /** @param query of a page, or the id of an article */
-export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies?${query}`, isCopies, asking)
-
-const isCopies = (json: unknown): json is { data: Told[] } => hasList(json, 'data')
-
-const isMatches = (json: unknown): json is { data: FoundIn[] } => hasList(json, 'data')
+export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies?${query}`, isListOf<Told>, asking)
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 

@@ -7,18 +7,9 @@ import { ask, type Failure } from '../../parts/request.ts'
 import { Figures } from '../../parts/table.tsx'
 import { localDay } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import {
-  type Counts,
-  type CoveredDay,
-  countsPath,
-  isCompleteness,
-  isCounts,
-  MOST_DAYS,
-  type TimeUnit,
-  useTimeCounts,
-} from '../insights/counts.tsx'
+import { askDays, countsPath, isCounts, type TimeUnit, useTimeCounts } from '../insights/counts.tsx'
 import { spanText, tickText } from '../insights/timeline.tsx'
-import { isSame, NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
+import { isSame, NEW_SEARCH, type Search } from '../search/search.ts'
 import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
 
@@ -133,7 +124,8 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
           const [own, all] = [await count(search), await count({ ...search, q: '', mode: 'keyword' })]
           if (own.kind === 'failure') return own
           if (all.kind === 'failure') return all
-          const days = await daysOf(search, own.value, secret, signal)
+          const filled = own.value.data.filter(({ count }) => count > 0)
+          const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, { key: secret, signal })
           return { kind: 'ok' as const, own: own.value, all: all.value, days }
         }),
       )
@@ -145,17 +137,6 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
   )
   useWork(load)
   return { ...found, again: () => setRound(round + 1) }
-}
-
-async function daysOf(search: Search, { data }: Counts, secret: string, signal: AbortSignal): Promise<CoveredDay[]> {
-  const filled = data.filter(({ count }) => count > 0)
-  const [publishedAfter, publishedBefore] = [filled[0]?.from, filled.at(-1)?.to]
-  if (publishedAfter === undefined || publishedBefore === undefined) return []
-  if (Date.parse(publishedBefore) - Date.parse(publishedAfter) >= MOST_DAYS) return []
-  const { outlet, countries } = search
-  const asked = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter, publishedBefore })
-  const answer = await ask(`/explore/coverage?${asked}`, isCompleteness, { key: secret, signal })
-  return answer.kind === 'ok' ? answer.value.data : []
 }
 
 /** Colours and dashes of the lines: dashes tell them apart where colours do not. */

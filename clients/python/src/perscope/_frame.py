@@ -10,19 +10,12 @@ from ._contract import Article
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = (
-    "id",
-    "title",
-    "url",
-    "snippet",
-    "published_at",
-    "ingested_at",
-    "authors",
-    "outlet_name",
-    "outlet_domain",
-    "language",
-    "country",
-)
+COLUMNS = [
+    column
+    for field in Article.__annotations__
+    if field != "relevance"
+    for column in (["outlet_name", "outlet_domain"] if field == "outlet" else [field])
+]
 
 
 def to_frame(articles: Iterable[Article]) -> pandas.DataFrame:
