@@ -37,7 +37,6 @@ export interface Tool {
   description: string
   /** The parameters of the operation, which reads and checks them. */
   parameters: Record<string, Parameter>
-  required?: string[]
   output: { properties: Json; required: readonly string[] }
   /** Costs nothing of the month, and is answered when nothing is left of it. */
   isFree?: true
@@ -91,7 +90,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Counts the articles of a search exactly, also beyond 10,000, by hour, day, week, month, outlet, language or country: for trends, comparisons and "how many". Takes the arguments of search_news without pages. Use it before you page through a long result.',
     parameters: COUNTS_PARAMETERS,
-    required: ['by'],
     output: COUNTS_SCHEMA,
     answer: asking('counts', (counts: Counts) =>
       linesText(`Total ${counts.total}, by ${counts.by}:`, counts.data.map(countLine)),
@@ -110,7 +108,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Finds up to ten articles that tell of the same event as one article within three days, in other words: first those in other languages, then of other outlets. Give its id from search_news. Use it to compare how countries and languages report an event; for reprints of one text use list_copies.',
     parameters: RELATED_PARAMETERS,
-    required: ['id'],
     output: RELATED_SCHEMA,
     answer: asking('related', answerText),
   },
@@ -136,14 +133,14 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 
 /** The tools as clients see them. */
 export const listedTools = () =>
-  Object.entries(TOOLS).map(([name, { title, description, parameters, required = [], output }]) => ({
+  Object.entries(TOOLS).map(([name, { title, description, parameters, output }]) => ({
     name,
     title,
     description: `${description} ${DATA_NOTE}`,
     inputSchema: {
       type: 'object' as const,
       properties: Object.fromEntries(Object.entries(parameters).map(([one, about]) => [one, argumentSchema(about)])),
-      required,
+      required: Object.keys(parameters).filter(one => parameters[one]?.required !== undefined),
       additionalProperties: false,
     },
     outputSchema: {
@@ -186,7 +183,7 @@ export function queryOf(given: unknown): string {
     if (values.every(isSayable)) for (const one of values) query.append(name, String(one))
     else problems.add(name, 'Write a text, a number, true or false, or a list of texts.')
   }
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  problems.refuse()
   return query.toString()
 }
 

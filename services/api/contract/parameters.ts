@@ -49,12 +49,16 @@ export type ParameterKind =
   | { kind: 'integer'; minimum: number; maximum: number; default: number }
 
 /** NUL is never taken (decision 11). */
-const ANY_TEXT = '^[^\\u0000]*$'
+export const ANY_TEXT = '^[^\\u0000]*$'
 const DOMAIN = '^[^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+$'
 /** Years that dates may have (`LIMITS.years`); the formats say the rest. */
 const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
-export type Parameter = ParameterKind & { about: string }
+/**
+ * `visible`: accents and invisible characters do not count (decision 15), because a filter of these
+ * alone would let everything pass. `required`: what is said where it is missing.
+ */
+export type Parameter = ParameterKind & { about: string; visible?: true; required?: string }
 
 /**
  * Every query parameter of both operations, once: the parser reads, ajv validates, the OpenAPI
@@ -94,12 +98,14 @@ export const PARAMETERS = {
     kind: 'text',
     maxLength: LIMITS.outlet,
     pattern: ANY_TEXT,
+    visible: true,
     about: "Part of the outlet's name or domain; case, accents and the form of apostrophes don't matter.",
   },
   author: {
     kind: 'text',
     maxLength: LIMITS.author,
     pattern: ANY_TEXT,
+    visible: true,
     about: "Part of an author's name as published; case, accents and the form of apostrophes don't matter.",
   },
   published_after: {

@@ -1,5 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
+import { foldName } from '../../../search/analysis/index.ts'
 import { nearestName } from '../../../shared/encoding/near-miss.ts'
+import { ApiError } from './errors.ts'
 import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
 import {
   type EXPLORE_PARAMETERS,
@@ -103,6 +105,11 @@ type ParameterTable = Record<string, Parameter>
 /** The parameters that were given, each read and within its bounds. */
 export type ValuesOf<T extends ParameterTable> = { [N in keyof T]?: ValueOf<T[N]> }
 
+/** The same, once nothing is missing that is required. */
+type WholeOf<T extends ParameterTable> = ValuesOf<T> & {
+  [N in keyof T as T[N] extends { required: string } ? N : never]: ValueOf<T[N]>
+}
+
 /** Of a search, in the contract or beside it. */
 export type ParameterValues = ValuesOf<typeof EXPLORE_PARAMETERS>
 
@@ -121,22 +128,23 @@ const ajv = new Ajv({
 /**
  * Makes the reader of an operation's parameters. It reads each by its definition (decisions 9–12):
  * single values given once, lists in three forms, text NFC-normalised and trimmed, choices in
- * canonical case. Every value must fit the schema that the OpenAPI document prints. It adds those
- * that it cannot read to `problems` and leaves them out.
+ * canonical case. Every value must fit the schema that the OpenAPI document prints. It leaves out
+ * those that it cannot read, and says why in `problems`.
  *
  * @param refusals sentences for parameters that others take and this operation does not
  */
 export function createValuesReader<T extends ParameterTable>(
   table: T,
   refusals: ReadonlyMap<string, string> = new Map(),
-): (written: WrittenParameter[], problems: Problems) => ValuesOf<T> {
+): (rawQuery: string) => { values: ValuesOf<T>; problems: Problems } {
   const names = Object.keys(table)
   const validate = ajv.compile({
     type: 'object',
     properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
   })
-  return (written, problems) => {
-    const texts = collect(table, refusals, written, problems)
+  return rawQuery => {
+    const problems = createProblems()
+    const texts = collect(table, refusals, readQueryString(rawQuery), problems)
     const shaped: Record<string, unknown> = {}
     for (const [name, values] of texts) shaped[name] = shape(table[name]!, values)
     if (!validate(shaped)) {
@@ -150,8 +158,31 @@ export function createValuesReader<T extends ParameterTable>(
     for (const [name, value] of Object.entries(shaped)) {
       if (!problems.has(name)) given[name] = finish(table[name]!, value)
     }
+    checkGiven(table, given, problems)
     // ajv has just held every value against the schema that its type is derived from.
-    return given as ValuesOf<T>
+    return { values: given as ValuesOf<T>, problems }
+  }
+}
+
+/**
+ * The reader of an operation whose parameters have no rules with one another. It throws an
+ * `ApiError` with a sentence for each parameter that is wrong or missing.
+ */
+export function createQueryReader<T extends ParameterTable>(table: T, refusals?: ReadonlyMap<string, string>) {
+  const read = createValuesReader(table, refusals)
+  return (rawQuery: string): WholeOf<T> => {
+    const { values, problems } = read(rawQuery)
+    problems.refuse()
+    return values as WholeOf<T>
+  }
+}
+
+/** What no schema says of a parameter: that it is there, and that its text can be seen. */
+function checkGiven(table: ParameterTable, given: Record<string, unknown>, problems: Problems): void {
+  for (const [name, { visible, required }] of Object.entries(table)) {
+    if (visible && name in given && foldName(String(given[name])) === '')
+      problems.add(name, 'Write at least one visible character besides accents.')
+    if (required !== undefined && !(name in given) && !problems.has(name)) problems.add(name, required)
   }
 }
 
@@ -282,8 +313,13 @@ export function createProblems() {
     get any() {
       return byName.size > 0
     },
-    /** Own properties only, whatever a client calls its parameters (`__proto__` …). */
-    toObject: () => Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]])),
+    /** @throws ApiError `invalid_request` when there is a mistake */
+    refuse(): void {
+      if (byName.size === 0) return
+      // Own properties only, whatever a client calls its parameters (`__proto__` …).
+      const errors = Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]]))
+      throw new ApiError('invalid_request', { errors })
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vecto
 import { type Asking, COVERED, coveredBy, explainSearch, type Reach } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
-import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { createQueryReader } from '../contract/query-string.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
@@ -20,7 +20,7 @@ export const ARTICLE_PATH = new RegExp(`^/explore/articles/${ID}$`)
 /** The answer, as JSON Schema (2020-12). */
 export const ARTICLE_ANSWER_SCHEMA = dataOf(ARTICLE_SCHEMA)
 
-const readNothing = createValuesReader({})
+const readNothing = createQueryReader({})
 
 /**
  * `GET /explore/articles/<id>`: an article as `/v1` shows it.
@@ -29,9 +29,7 @@ const readNothing = createValuesReader({})
  * @throws ApiError
  */
 export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: Pool, path: string): Promise<Answer> {
-  const problems = createProblems()
-  readNothing(readQueryString(rawQuery), problems)
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  readNothing(rawQuery)
   const id = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
   const covered = coveredBy(plan)
   const [article] = await searches.withPermit(async () => {
@@ -65,7 +63,13 @@ export async function findOne(pool: Pool, id: string, { countries, since }: Reac
 const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })
 
 export const RELATED_PARAMETERS = {
-  id: { kind: 'text', maxLength: 128, pattern: '^[!-~]*$', about: 'Of the article.' },
+  id: {
+    kind: 'text',
+    maxLength: 128,
+    pattern: '^[!-~]*$',
+    required: 'Write the id of an article.',
+    about: 'Of the article.',
+  },
 } as const satisfies Record<string, Parameter>
 
 /** The answer, as JSON Schema (2020-12). */
@@ -85,7 +89,7 @@ export const RELATED_SCHEMA = dataOf({
   }),
 })
 
-const read = createValuesReader(RELATED_PARAMETERS)
+const read = createQueryReader(RELATED_PARAMETERS)
 
 /**
  * `GET /explore/related`: the articles that tell of the same event as another, in other words and
@@ -94,10 +98,7 @@ const read = createValuesReader(RELATED_PARAMETERS)
  * @throws ApiError
  */
 export async function answerRelated({ searches, rawQuery, plan }: Asking, pool: Pool): Promise<Answer> {
-  const problems = createProblems()
-  const { id } = read(readQueryString(rawQuery), problems)
-  if (id === undefined && !problems.has('id')) problems.add('id', 'Write the id of an article.')
-  if (problems.any || id === undefined) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  const { id } = read(rawQuery)
   const covered = coveredBy(plan)
   const start = performance.now()
   const [subject] = await searches.withPermit(async () =>

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Asking, plannedOf } from '../articles/find.ts'
 import { invalid } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { createValuesReader } from '../contract/query-string.ts'
 import { type ArticlesRequest, requestOf } from '../contract/request.ts'
 import { count, OK, OUTLET_SCHEMA, objectOf } from '../contract/resources.ts'
 import { type Content, jsonContent } from '../http/answer.ts'
@@ -79,9 +79,9 @@ const readValues = createValuesReader(COMPLETENESS_PARAMETERS)
  * @throws ApiError
  */
 export async function answerCompleteness({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
-  const problems = createProblems()
-  const { by = COMPLETENESS_PARAMETERS.by.default, ...values } = readValues(readQueryString(rawQuery), problems)
-  const request = requestOf(values, problems)
+  const { values, problems } = readValues(rawQuery)
+  const { by = COMPLETENESS_PARAMETERS.by.default, ...filters } = values
+  const request = requestOf(filters, problems)
   const { countries, historyStart: start } = plannedOf(request, plan)
   const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)

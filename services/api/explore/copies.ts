@@ -4,29 +4,24 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
 import { type Asking, COVERED, coveredBy, type Reach, type Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
-import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { createProblems, createValuesReader, readQueryString } from '../contract/query-string.ts'
+import { EXPLORE_PARAMETERS } from '../contract/parameters.ts'
+import { createQueryReader, readQueryString } from '../contract/query-string.ts'
 import { readSearch } from '../contract/request.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
-import { type Asked, findOne } from './article-by-id.ts'
+import { type Asked, findOne, RELATED_PARAMETERS } from './article-by-id.ts'
 
 /*
  * Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
  * articles, and compares the texts of a group to say how many words are an article's own.
  */
 
-const ID = {
-  id: {
-    kind: 'text',
-    maxLength: 128,
-    pattern: '^[!-~]*$',
-    about: 'Of one article, in place of a page. Without any other parameter.',
-  },
-} as const satisfies Record<string, Parameter>
+const { required: _required, ...id } = RELATED_PARAMETERS.id
 
-export const COPIES_PARAMETERS = { ...ID, ...EXPLORE_PARAMETERS }
+export const COPIES_PARAMETERS = {
+  id: { ...id, about: 'Of one article, in place of a page. Without any other parameter.' },
+  ...EXPLORE_PARAMETERS,
+}
 
 /** Most copies of an article that are shown. */
 const MOST = 100
@@ -88,21 +83,14 @@ export async function answerCopies(asking: Asking, pool: Pool, cursorSecret: Cur
   return jsonAnswer(`{"status":"ok","data":[${data.join()}]}`, page?.request.question.search, page?.found.ms)
 }
 
-const readOne = createValuesReader(
-  ID,
+const readOne = createQueryReader(
+  RELATED_PARAMETERS,
   new Map(Object.keys(EXPLORE_PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
 )
 
 /** @returns null: a page is asked for */
-function readId(rawQuery: string): string | null {
-  const written = readQueryString(rawQuery)
-  if (!written.some(({ name }) => name === 'id')) return null
-  const problems = createProblems()
-  const { id } = readOne(written, problems)
-  if (id === undefined && !problems.has('id')) problems.add('id', 'Write the id of an article.')
-  if (problems.any || id === undefined) throw new ApiError('invalid_request', { errors: problems.toObject() })
-  return id
-}
+const readId = (rawQuery: string): string | null =>
+  readQueryString(rawQuery).some(({ name }) => name === 'id') ? readOne(rawQuery).id : null
 
 // $1 seqs, $2 countries, $3 history start, $4 members.
 // Indexes: the primary keys, copy_sketches_group.

@@ -27,7 +27,7 @@ import type { ShownArticle } from '../articles/shown-article.ts'
 import { type ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
+import { createValuesReader, type Problems } from '../contract/query-string.ts'
 import { requestOf } from '../contract/request.ts'
 import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
@@ -48,6 +48,7 @@ export const COUNTS_PARAMETERS = {
   by: {
     kind: 'choice',
     values: [...TIME_UNITS, 'outlet', 'language', 'country'],
+    required: `Write one of ${TIME_UNITS.join(', ')}, outlet, language, country.`,
     about: 'Required. What to count by. `outlet` tells the 20 outlets with the most articles.',
   },
   // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
@@ -174,8 +175,8 @@ const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
 
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
 function readCountsRequest(rawQuery: string) {
-  const problems = createProblems()
-  const { by, then, time_zone, texts, ...values } = readValues(readQueryString(rawQuery), problems)
+  const { values: given, problems } = readValues(rawQuery)
+  const { by, then, time_zone, texts, ...values } = given
   const breakdown = readBreakdown(by, time_zone, problems)
   if (then !== undefined && by !== undefined && !isTime(by)) problems.add('then', `Leave it out with by=${by}.`)
   if (then === 'outlet' && values.sort === 'ingested_at')
@@ -191,10 +192,7 @@ type By = (typeof COUNTS_PARAMETERS.by.values)[number]
 const isTime = (by: By): by is (typeof TIME_UNITS)[number] => TIME_UNITS.some(time => time === by)
 
 function readBreakdown(by: By | undefined, timeZone: string | undefined, problems: Problems): Breakdown | null {
-  if (by === undefined) {
-    if (!problems.has('by')) problems.add('by', `Write one of ${COUNTS_PARAMETERS.by.values.join(', ')}.`)
-    return null
-  }
+  if (by === undefined) return null
   if (!isTime(by)) {
     if (timeZone !== undefined) problems.add('time_zone', `Leave it out with by=${by}.`)
     return { by }

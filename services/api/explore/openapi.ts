@@ -110,7 +110,7 @@ const EXPLORE_OPERATIONS: Json = {
       'Send what the page was asked with, its cursor too; or the id of one article. Tells the copies that your plan has.',
     mayBeMissing: true,
   }),
-  '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS, ['by']), {
+  '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS), {
     summary: 'Count the articles of a search',
     description:
       'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
@@ -125,22 +125,17 @@ const EXPLORE_OPERATIONS: Json = {
     description:
       'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
   }),
-  '/explore/related': explored('relatedArticles', 'Related', parametersOf(RELATED_PARAMETERS, ['id']), {
+  '/explore/related': explored('relatedArticles', 'Related', parametersOf(RELATED_PARAMETERS), {
     summary: 'Which articles tell of the same event',
     description:
       'By meaning, within three days around the article, in any language. One of each group of copies, at most 10.',
     mayBeMissing: true,
   }),
-  '/explore/suggestions': explored(
-    'suggestNames',
-    'Suggestions',
-    parametersOf(SUGGESTIONS_PARAMETERS, ['field', 'q']),
-    {
-      summary: 'Names for the filters `outlet` and `author`',
-      description:
-        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
-    },
-  ),
+  '/explore/suggestions': explored('suggestNames', 'Suggestions', parametersOf(SUGGESTIONS_PARAMETERS), {
+    summary: 'Names for the filters `outlet` and `author`',
+    description:
+      'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
+  }),
 }
 
 function explored(
@@ -156,10 +151,10 @@ function explored(
   }
 }
 
-/** The parameters of an operation; `required` names those that must be there. */
-function parametersOf(table: Record<string, Parameter>, required: string[] = []): Json[] {
+/** The parameters of an operation. */
+function parametersOf(table: Record<string, Parameter>): Json[] {
   return Object.entries(table).map(([name, definition]) => {
     const { allowEmptyValue, ...object } = parameterObject(name, definition)
-    return required.includes(name) ? { ...object, required: true } : { ...object, allowEmptyValue }
+    return definition.required !== undefined ? { ...object, required: true } : { ...object, allowEmptyValue }
   })
 }

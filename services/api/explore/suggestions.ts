@@ -1,15 +1,8 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { Suggestion } from '../../../search/index.ts'
 import { type Asking, coveredBy } from '../articles/find.ts'
-import { ApiError } from '../contract/errors.ts'
-import { LIMITS, type Parameter } from '../contract/parameters.ts'
-import {
-  createProblems,
-  createValuesReader,
-  type Problems,
-  readQueryString,
-  type ValuesOf,
-} from '../contract/query-string.ts'
+import { ANY_TEXT, LIMITS, type Parameter } from '../contract/parameters.ts'
+import { createQueryReader } from '../contract/query-string.ts'
 import { OK, OUTLET_SCHEMA, objectOf, text } from '../contract/resources.ts'
 import { type Content, jsonContent } from '../http/answer.ts'
 
@@ -18,12 +11,15 @@ export const SUGGESTIONS_PARAMETERS = {
   field: {
     kind: 'choice',
     values: ['outlet', 'author'],
+    required: 'Write one of outlet, author.',
     about: 'Required. The filter of `/v1/articles` that the name is for.',
   },
   q: {
     kind: 'text',
     maxLength: LIMITS.outlet,
-    pattern: '^[^\\u0000]*$',
+    pattern: ANY_TEXT,
+    visible: true,
+    required: 'Write part of a name.',
     about: "Required. Part of a name; case and accents don't matter, as in the filter.",
   },
 } as const satisfies Record<string, Parameter>
@@ -49,32 +45,12 @@ export const SUGGESTIONS_SCHEMA = objectOf({
  * @throws ApiError `invalid_request`
  */
 export async function answerSuggestions({ searches, rawQuery, plan }: Asking): Promise<Content> {
-  const { field, q } = readSuggestionsRequest(rawQuery)
+  const { field, q } = read(rawQuery)
   const found = await searches.index.suggest(field, q, coveredBy(plan), MOST_SUGGESTIONS)
   return jsonContent(JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) }))
 }
 
-const readValues = createValuesReader(SUGGESTIONS_PARAMETERS)
-
-function readSuggestionsRequest(rawQuery: string) {
-  const problems = createProblems()
-  const values = readValues(readQueryString(rawQuery), problems)
-  checkText(values, problems)
-  if (values.field === undefined && !problems.has('field')) {
-    problems.add('field', `Write one of ${SUGGESTIONS_PARAMETERS.field.values.join(', ')}.`)
-  }
-  const { field, q } = values
-  if (problems.any || field === undefined || q === undefined) {
-    throw new ApiError('invalid_request', { errors: problems.toObject() })
-  }
-  return { field, q }
-}
-
-function checkText({ q }: ValuesOf<typeof SUGGESTIONS_PARAMETERS>, problems: Problems): void {
-  if (problems.has('q')) return
-  if (q === undefined) problems.add('q', 'Write part of a name.')
-  else if (foldName(q) === '') problems.add('q', 'Write at least one visible character besides accents.')
-}
+const read = createQueryReader(SUGGESTIONS_PARAMETERS)
 
 /** `value` is what to send as the filter: of an outlet, its name or else its domain. */
 function suggestionObject(suggestion: Suggestion, q: string) {

@@ -83,7 +83,7 @@ export function readMembers<Name extends string, Other = never>(
     else Object.assign(members, { [known]: member })
   }
   if (!problems.any && namesIn(text) > countNames(value)) problems.add('body', 'Give each member only once.')
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  problems.refuse()
   return members
 }
 
@@ -127,5 +127,5 @@ const tooLarge = (most: number) =>
 export function refuseParameters(request: Pick<Request, 'originalUrl'>, sentence: string): void {
   const problems = createProblems()
   for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  problems.refuse()
 }

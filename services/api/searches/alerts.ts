@@ -51,10 +51,10 @@ export const answerAlert: Handler = async ({ pool, config }, request, response) 
   }
   if (timeZoneNamed(zone) === null) problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
   checkSearch(kept, problems, key.plan)
-  if (problems.any || 'why' in address || when === undefined) {
-    throw new ApiError('invalid_request', { errors: problems.toObject() })
-  }
-  const alert = await putAlert(pool, key.id, id, { to: address.to, when, zone }, await readPlace(pool))
+  problems.refuse()
+  // What is empty here was refused.
+  const terms = { to: '', ...address, when: when ?? '', zone }
+  const alert = await putAlert(pool, key.id, id, terms, await readPlace(pool))
   if (alert === null) throw noSearch()
   const secrets = await loadAlertSecrets(pool)
   const secret = alert.to.startsWith('mailto:') ? {} : { secret: secrets.signing(alert.id) }
