@@ -37,8 +37,8 @@ import { observe } from './http/observe.ts'
 import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
 import { linkPages } from './searches/alerts.ts'
 import { CITE_FILE, CITE_PAGE, citing } from './searches/citing.ts'
-import { feedPages, SEARCH_LIMITS } from './searches/feeds.ts'
-import { searchPages } from './searches/kept.ts'
+import { SEARCH_LIMITS } from './searches/feeds.ts'
+import { ownerPages } from './searches/kept.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './site/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './site/reference.ts'
@@ -87,7 +87,7 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
-  const citations = citationsOf(tools)
+  const citations = citing({ ...tools, ...identityOf(tools), model: config.EMBEDDINGS_MODEL, page: explorerWith })
   app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
@@ -105,9 +105,7 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  const owned = { pool, counts, ...identityOf(parts), cursorSecret: parts.cursorSecret, config }
-  const ownerParts = { ...owned, searchesOf: (response: Response) => searchesOf(tools, response) }
-  app.use(feedPages(ownerParts), searchPages(ownerParts))
+  app.use(ownerPages({ ...tools, ...identityOf(parts), counts }))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
@@ -189,10 +187,7 @@ function operationsOf(tools: Tools) {
     searchFeed: operate(tools, (asking, request, response) =>
       answerSearchFeed(asking, identity, askedFeed(request, response)),
     ),
-    agents: agentDoor({
-      ...{ ...tools, answers, searchesOf: response => searchesOf(tools, response) },
-      charge: response => charge(tools.admissions, response),
-    }),
+    agents: agentDoor({ ...tools, answers }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
     counts: operate(tools, answers.counts),
     coverage: tell(tools, answers.completeness),
@@ -204,16 +199,6 @@ function operationsOf(tools: Tools) {
     suggestions: tell(tools, answerSuggestions),
   }
 }
-
-const citationsOf = (tools: Tools) =>
-  citing({
-    ...tools,
-    ...identityOf(tools),
-    model: tools.config.EMBEDDINGS_MODEL,
-    page: explorerWith,
-    searchesOf: response => searchesOf(tools, response),
-    charge: response => chargeMonth(tools.admissions, response),
-  })
 
 /**
  * Pages for GET and HEAD. Any other method goes on to the key; the router itself would answer
@@ -251,21 +236,34 @@ const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
 const COMPRESSED_MEMORY = 16 * 2 ** 20
 
 /** The tools of an operation. */
-const toolsOf = (parts: Parts, admissions: Admissions) => ({
-  ...parts,
-  admissions,
-  permits: createSearchPermits(parts.config),
-  questionPermits: createQuestionPermits(parts.config),
-  send: createSender(COMPRESSED_MEMORY),
-  note: notesOf(parts.log),
-})
+function toolsOf(parts: Parts, admissions: Admissions) {
+  const { config, log, index, semantic } = parts
+  const [permits, questionPermits] = [createSearchPermits(config), createQuestionPermits(config)]
+  return {
+    ...parts,
+    send: createSender(COMPRESSED_MEMORY),
+    note: notesOf(log),
+    /** What a request searches with: permits of its key. */
+    searchesOf: (response: Response): Searches => ({
+      ...{ index, semantic, state: response.locals.indexState },
+      withPermit: withPermitOf(permits, response),
+      withQuestionPermit: withPermitOf(questionPermits, response),
+    }),
+    /** Takes one request of the month. */
+    async charge(response: Response): Promise<void> {
+      const start = performance.now()
+      await chargeMonth(admissions, response)
+      noteAccess(response, start)
+    },
+  }
+}
 
 type Tools = ReturnType<typeof toolsOf>
 
 type Operation = (asking: Asking, request: Request, response: Response) => Promise<Answer>
 
 const askingOf = (tools: Tools, request: Request, response: Response): Asking => ({
-  searches: searchesOf(tools, response),
+  searches: tools.searchesOf(response),
   rawQuery: rawQueryOf(request.originalUrl),
   plan: accessOf(response).key.plan,
 })
@@ -274,30 +272,14 @@ const askingOf = (tools: Tools, request: Request, response: Response): Asking =>
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(tools: Tools, answer: Operation): RequestHandler {
-  const { admissions, send } = tools
   return async (request, response) => {
     checkQuota(response)
     const found = await answer(askingOf(tools, request, response), request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
-    await send(request, response, found, () => charge(admissions, response))
+    await tools.send(request, response, found, () => tools.charge(response))
   }
 }
-
-async function charge(admissions: Admissions, response: Response): Promise<void> {
-  const start = performance.now()
-  await chargeMonth(admissions, response)
-  noteAccess(response, start)
-}
-
-/** What a request searches with: permits of its key. */
-const searchesOf = ({ index, semantic, permits, questionPermits }: Tools, response: Response): Searches => ({
-  index,
-  semantic,
-  withPermit: withPermitOf(permits, response),
-  withQuestionPermit: withPermitOf(questionPermits, response),
-  state: response.locals.indexState,
-})
 
 /** Measures the time that these handlers take, for requests that they let through. */
 function timed(handlers: RequestHandler[]): RequestHandler[] {

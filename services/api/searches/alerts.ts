@@ -13,7 +13,7 @@ import {
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
-import { accessOf, refuseStranger } from '../access/access.ts'
+import { refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -37,10 +37,8 @@ export function alertObject({ to, when, zone, confirmedAt, rests, failure, deliv
  * `PUT /explore/searches/<id>/alert`: whom the search tells what is new, and when. The secret of a
  * webhook's signatures is in this answer alone.
  */
-export const answerAlert: Handler = async ({ pool, config }, request, response) => {
+export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
   const { to, when, time_zone: zone = 'UTC' } = readMembers(request, ['to', 'when', 'time_zone'])
-  const { key } = accessOf(response)
-  const id = request.path.split('/')[3]!
   const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
   if (kept === undefined) throw noSearch()
   const problems = createProblems()
@@ -70,9 +68,7 @@ function checkSearch({ search }: KeptSearch, problems: ReturnType<typeof createP
   }
 }
 
-export const answerEndAlert: Handler = async ({ pool }, request, response) => {
-  const { key } = accessOf(response)
-  const id = request.path.split('/')[3]!
+export const answerEndAlert: Handler = async ({ pool, key, id }, _request, response) => {
   if (!(await listSearches(pool, key.id)).some(one => one.id === id)) throw noSearch()
   await endAlert(pool, key.id, id)
   response.status(204).end()

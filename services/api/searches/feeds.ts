@@ -1,6 +1,6 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Request, Response } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
+import type { FoundKey, Plan } from '../../../shared/plans/keys.ts'
 import {
   createFeed,
   type FeedWithToken,
@@ -12,7 +12,6 @@ import {
   TooManySearches,
 } from '../../../shared/plans/search-feeds.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
 import type { Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
@@ -20,8 +19,7 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { checkPlan, historyStart, readSearch, searchOf, titleOf } from '../contract/request.ts'
 import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
 import type { FeedIdentity } from '../feeds/rss.ts'
-import { refuseMethod } from '../http/answer.ts'
-import { readBody, readMembers, refuseParameters } from '../http/body.ts'
+import { readMembers } from '../http/body.ts'
 
 type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
 
@@ -35,56 +33,24 @@ export interface OwnerParts extends FeedIdentity {
   searchesOf(response: Response): Searches
 }
 
-/**
- * The feeds of a key, for its owner: list, make, revoke, OPML. Behind the key and its minute; they
- * cost nothing of the month.
- */
-export function feedPages(parts: OwnerParts): Router {
-  const router = Router({ strict: true, caseSensitive: true })
-  const by = answering(parts)
-  router.use(['/explore/feeds', '/explore/feeds.opml'], keptNowhere)
-  router
-    .route('/explore/feeds')
-    .get(takesNone, by(answerList))
-    .post(takesNone, readBody(SEARCH_LIMITS.body), by(answerNew))
-    .all(refuseMethod('GET, HEAD, POST'))
-  router.route('/explore/feeds.opml').get(takesNone, by(answerOpml)).all(refuseMethod())
-  router
-    .route(/^\/explore\/feeds\/[^/]+$/)
-    .delete(takesNone, by(answerEnd))
-    .all(refuseMethod('DELETE'))
-  return router
-}
+/** @param parts with the key that asks, and the id that its path names */
+export type Handler = (
+  parts: OwnerParts & { key: FoundKey['key']; id: string },
+  request: Request,
+  response: Response,
+) => Promise<void>
 
-/** Addresses of feeds are secrets: nothing keeps these answers. */
-export const keptNowhere: RequestHandler = (_request, response, next) => {
-  response.set('Cache-Control', 'no-store').vary('Authorization')
-  next()
-}
+/** Operations on what a key owns, by path and method. One in brackets reads a body. */
+export type OwnerRoutes = [path: string | RegExp, operations: Partial<Record<Method, Handler | [Handler]>>][]
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A list that ignored a filter in silence would be a wrong answer. */
-export const takesNone: RequestHandler = (request, _response, next) => {
-  refuseParameters(request, 'This operation takes no parameters.')
-  next()
-}
-
-export type Handler = (parts: OwnerParts, request: Request, response: Response) => Promise<void>
-
-/** Answers with a permit of the key, one request at a time. */
-export const answering =
-  (parts: OwnerParts) =>
-  (answer: Handler): RequestHandler =>
-  (request, response) =>
-    parts.counts.take(`feeds ${accessOf(response).key.id}`, () => answer(parts, request, response))
-
-const answerList: Handler = async ({ pool }, _request, response) => {
-  const feeds = await listFeeds(pool, accessOf(response).key.id)
+const answerList: Handler = async ({ pool, key }, _request, response) => {
+  const feeds = await listFeeds(pool, key.id)
   response.json({ status: 'ok', feeds: feeds.map(feedObject) })
 }
 
-const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, response) => {
+const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
   const { search, title } = readMembers(request, ['search', 'title'])
-  const { key } = accessOf(response)
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
   const made = await createFeed(pool, key.id, { search: described.search, title: described.name }).catch(refuseMore)
   // The key was revoked in this very moment.
@@ -105,19 +71,25 @@ export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
   return { ...feedObject(feed), url: urls.rss, urls }
 }
 
-const answerEnd: Handler = async ({ pool }, request, response) => {
-  const id = request.path.slice('/explore/feeds/'.length)
-  if (!(await revokeFeed(pool, id, accessOf(response).key.id))) {
+const answerEnd: Handler = async ({ pool, key, id }, _request, response) => {
+  if (!(await revokeFeed(pool, id, key.id))) {
     throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
   }
   response.status(204).end()
 }
 
 const answerOpml: Handler = async (parts, _request, response) => {
-  const feeds = await listFeedsWithTokens(parts.pool, accessOf(response).key.id)
+  const feeds = await listFeedsWithTokens(parts.pool, parts.key.id)
   response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
   response.send(writeOpml(parts, feeds))
 }
+
+/** The feeds of a key, for its owner: list, make, revoke, OPML. */
+export const FEED_ROUTES: OwnerRoutes = [
+  ['/explore/feeds', { get: answerList, post: [answerNew] }],
+  ['/explore/feeds.opml', { get: answerOpml }],
+  [/^\/explore\/feeds\/[^/]+$/, { delete: answerEnd }],
+]
 
 /** A feed as its owner sees it: without its address. */
 export function feedObject(feed: SearchFeed) {

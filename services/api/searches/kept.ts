@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import { type Alert, listAlerts } from '../../../shared/plans/alerts.ts'
 import {
   changeSearch,
@@ -12,71 +12,75 @@ import {
 import { accessOf } from '../access/access.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { refuseMethod } from '../http/answer.ts'
-import { type OtherMember, readBody, readMembers } from '../http/body.ts'
+import { type OtherMember, readBody, readMembers, refuseParameters } from '../http/body.ts'
 import { alertObject, answerAlert, answerEndAlert, noSearch } from './alerts.ts'
 import {
-  answering,
+  FEED_ROUTES,
   feedObject,
   type Handler,
-  keptNowhere,
   madeFeed,
   needed,
   type OwnerParts,
+  type OwnerRoutes,
   readDescribed,
   refuseMore,
   SEARCH_LIMITS,
-  takesNone,
 } from './feeds.ts'
 import { answerWhatIsNew } from './new.ts'
 
 /**
- * The searches that a key keeps: list, keep, change, remove, and what hangs on one. Behind
- * the key and its minute; they cost nothing of the month.
+ * What a key owns: its feeds, and the searches that it keeps with what hangs on them. Behind the
+ * key and its minute; they cost nothing of the month. A key's requests are answered with a permit
+ * of its own.
  */
-export function searchPages(parts: OwnerParts): Router {
+export function ownerPages(parts: OwnerParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  const by = answering(parts)
-  const body = readBody(SEARCH_LIMITS.body)
-  router.use('/explore/searches', keptNowhere)
-  router
-    .route('/explore/searches')
-    .get(takesNone, by(answerList))
-    .post(takesNone, body, by(answerNew))
-    .all(refuseMethod('GET, HEAD, POST'))
-  router.route('/explore/searches/new').post(takesNone, body, by(answerWhatIsNew)).all(refuseMethod('POST'))
-  router
-    .route(/^\/explore\/searches\/search_[^/]*$/)
-    .patch(takesNone, body, by(answerChange))
-    .delete(takesNone, by(answerRemove))
-    .all(refuseMethod('PATCH, DELETE'))
-  router
-    .route(/^\/explore\/searches\/search_[^/]*\/feed$/)
-    .put(takesNone, by(answerFeed))
-    .delete(takesNone, by(answerEndFeed))
-    .all(refuseMethod('PUT, DELETE'))
-  router
-    .route(/^\/explore\/searches\/search_[^/]*\/alert$/)
-    .put(takesNone, body, by(answerAlert))
-    .delete(takesNone, by(answerEndAlert))
-    .all(refuseMethod('PUT, DELETE'))
+  const by =
+    (answer: Handler): RequestHandler =>
+    (request, response) => {
+      const { key } = accessOf(response)
+      const asked = { ...parts, key, id: request.path.split('/')[3] ?? '' }
+      return parts.counts.take(`feeds ${key.id}`, () => answer(asked, request, response))
+    }
+  router.use(['/explore/feeds', '/explore/feeds.opml', '/explore/searches'], keptNowhere)
+  for (const [path, operations] of [...FEED_ROUTES, ...SEARCH_ROUTES]) {
+    const route = router.route(path)
+    for (const method of METHODS) {
+      const answer = operations[method]
+      if (Array.isArray(answer)) route[method](takesNone, readBody(SEARCH_LIMITS.body), by(answer[0]))
+      else if (answer !== undefined) route[method](takesNone, by(answer))
+    }
+    const served = METHODS.filter(method => method in operations).map(method => method.toUpperCase())
+    route.all(refuseMethod(served.join(', ').replace('GET', 'GET, HEAD')))
+  }
   return router
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Addresses of feeds are secrets: nothing keeps these answers. */
+const keptNowhere: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store').vary('Authorization')
+  next()
+}
+
+/** A list that ignored a filter in silence would be a wrong answer. */
+const takesNone: RequestHandler = (request, _response, next) => {
+  refuseParameters(request, 'This operation takes no parameters.')
+  next()
 }
 
 /** Highest place in a list. */
 const MOST_PLACES = 1_000_000
 
-const idOf = ({ path }: Request): string => path.split('/')[3] ?? ''
-
-const answerList: Handler = async ({ pool }, _request, response) => {
-  const keyId = accessOf(response).key.id
-  const alerts = await listAlerts(pool, keyId)
-  const data = (await listSearches(pool, keyId)).map(one => searchObject(one, alerts))
+const answerList: Handler = async ({ pool, key }, _request, response) => {
+  const alerts = await listAlerts(pool, key.id)
+  const data = (await listSearches(pool, key.id)).map(one => searchObject(one, alerts))
   response.json({ status: 'ok', data })
 }
 
-const answerNew: Handler = async ({ pool, serviceName }, request, response) => {
+const answerNew: Handler = async ({ pool, serviceName, key }, request, response) => {
   const { search, name } = readMembers(request, ['search', 'name'])
-  const { key } = accessOf(response)
   const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
   const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
   // The key was revoked in this very moment.
@@ -90,15 +94,14 @@ const PLACE: OtherMember<number> = {
   sentence: `Write a whole number from 0 to ${MOST_PLACES}.`,
 }
 
-const answerChange: Handler = async ({ pool, serviceName }, request, response) => {
+const answerChange: Handler = async ({ pool, serviceName, key, id }, request, response) => {
   const { search, name, other: position } = readMembers(request, ['search', 'name'], PLACE)
   if (search === undefined && name === undefined && position === undefined) {
     throw invalid('body', 'Give a name, a search or a position.')
   }
   if (name?.trim() === '') throw invalid('name', 'Write a name.')
-  const { key } = accessOf(response)
   const described = readDescribed(search ?? '', name ?? null, key.plan, serviceName)
-  const kept = await changeSearch(pool, key.id, idOf(request), {
+  const kept = await changeSearch(pool, key.id, id, {
     ...(search === undefined ? {} : { search: described.search }),
     ...(name === undefined ? {} : { name: described.name }),
     ...(position === undefined ? {} : { position }),
@@ -107,21 +110,30 @@ const answerChange: Handler = async ({ pool, serviceName }, request, response) =
   response.json({ status: 'ok', data: searchObject(kept, await listAlerts(pool, key.id)) })
 }
 
-const answerRemove: Handler = async ({ pool }, request, response) => {
-  if (!(await removeSearch(pool, accessOf(response).key.id, idOf(request)))) throw noSearch()
+const answerRemove: Handler = async ({ pool, key, id }, _request, response) => {
+  if (!(await removeSearch(pool, key.id, id))) throw noSearch()
   response.status(204).end()
 }
 
-const answerFeed: Handler = async ({ pool, publicUrl }, request, response) => {
-  const found = await giveFeed(pool, accessOf(response).key.id, idOf(request)).catch(refuseMore)
+const answerFeed: Handler = async ({ pool, publicUrl, key, id }, _request, response) => {
+  const found = await giveFeed(pool, key.id, id).catch(refuseMore)
   if (found === null) throw noSearch()
   response.status(found.isNew ? 201 : 200).json({ status: 'ok', data: madeFeed(publicUrl, found.given) })
 }
 
-const answerEndFeed: Handler = async ({ pool }, request, response) => {
-  if (!(await endFeedOf(pool, accessOf(response).key.id, idOf(request)))) throw noSearch()
+const answerEndFeed: Handler = async ({ pool, key, id }, _request, response) => {
+  if (!(await endFeedOf(pool, key.id, id))) throw noSearch()
   response.status(204).end()
 }
+
+/** The searches that a key keeps: list, keep, change, remove, and what hangs on one. */
+const SEARCH_ROUTES: OwnerRoutes = [
+  ['/explore/searches', { get: answerList, post: [answerNew] }],
+  ['/explore/searches/new', { post: [answerWhatIsNew] }],
+  [/^\/explore\/searches\/search_[^/]*$/, { patch: [answerChange], delete: answerRemove }],
+  [/^\/explore\/searches\/search_[^/]*\/feed$/, { put: answerFeed, delete: answerEndFeed }],
+  [/^\/explore\/searches\/search_[^/]*\/alert$/, { put: [answerAlert], delete: answerEndAlert }],
+]
 
 /** A kept search as its owner sees it. */
 function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch, alerts: readonly Alert[]) {

@@ -4,7 +4,7 @@ import { type KeptSearch, listSearches } from '../../../shared/plans/kept-search
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../../shared/plans/search-feeds.ts'
 import { type Queryable, readRow } from '../../../shared/postgres/pool.ts'
-import { accessOf, checkQuota } from '../access/access.ts'
+import { checkQuota } from '../access/access.ts'
 import { filterOf, plannedOf } from '../articles/find.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
@@ -75,9 +75,8 @@ const MARKS: OtherMember<Record<string, unknown>> = {
  * stored: whoever asks keeps the marks, so that colleagues with one key do not eat each other's
  * news.
  */
-export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf }, request, response) => {
+export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf, key }, request, response) => {
   checkQuota(response)
-  const { key } = accessOf(response)
   const { other: marks } = readMembers(request, [], MARKS)
   const now = await readPlace(pool)
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
