@@ -7,7 +7,7 @@ import { addressRule, guardedConnector, introducesItself } from './fetch/connect
 import type { Asking } from './fetch/permitted-request.ts'
 import type { Held } from './hosts/budgets.ts'
 import { createLeases } from './hosts/leases.ts'
-import { createLongWaits } from './hosts/permits.ts'
+import { boundLongWaits } from './hosts/permits.ts'
 
 /** Longest time for a connection in ms, TLS included. */
 const CONNECT_TIMEOUT = 10_000
@@ -26,7 +26,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     asked: createUnsavedDays(),
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
-    longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
+    beginLongWait: boundLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
     parser: parser ?? openFeedParser(),
     unheard: createOutageLog(

@@ -159,28 +159,24 @@ export function collectionName(prefix: string, model: string): string {
  * The number of texts that a model gets in one request. A slow model gets fewer, so that each
  * request ends within its time limit.
  */
-interface Portion {
-  texts(): number
-  /** Notes a request that was answered in time. */
-  inTime(): void
-  /** Notes a request that took too long. */
-  late(): void
-}
+type Portion = ReturnType<typeof createPortion>
 
 /** The number of requests in time, in a row, after which the model gets more texts. */
 const TRUST = 20
 
-function createPortion(most: number): Portion {
+function createPortion(most: number) {
   let texts = most
   let inTime = 0
   return {
     texts: () => texts,
+    /** Notes a request that was answered in time. */
     inTime() {
       inTime += 1
       if (inTime < TRUST) return
       inTime = 0
       texts = Math.min(most, texts * 2)
     },
+    /** Notes a request that took too long. */
     late() {
       inTime = 0
       texts = Math.max(1, Math.floor(texts / 2))

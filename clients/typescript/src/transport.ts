@@ -33,15 +33,9 @@ export type Query = object
 const LONGEST_ANSWER = 32 * 1024 * 1024
 
 /** Sends requests with the key, repeats them by the contract, and keeps the counters. */
-export interface Transport {
-  limits(): Limits | null
-  /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
-  ask<Body>(path: string, query: Query, etag?: string | null): Promise<Answer<Body>>
-  /** Sends a change, which is repeated only where it was refused for now. @throws as `ask` */
-  send<Body>(method: string, path: string, content?: object): Promise<Body>
-}
+export type Transport = ReturnType<typeof createTransport>
 
-export function createTransport(options: ClientOptions): Transport {
+export function createTransport(options: ClientOptions) {
   const base = checkedUrl(options.url)
   const key = checkedKey(options.key)
   const { timeout = 30_000, retries = 5, longestWait = 120_000, signal } = options
@@ -94,12 +88,14 @@ export function createTransport(options: ClientOptions): Transport {
 
   return {
     limits: () => limits,
+    /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
     ask<Body>(path: string, query: Query, etag: string | null = null) {
       return repeated(
         () => once<Body>(`${base}${path}${queryString(query)}`, etag),
         () => true,
       )
     },
+    /** Sends a change, which is repeated only where it was refused for now. @throws as `ask` */
     async send<Body>(method: string, path: string, content?: object) {
       const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
       const isRefused = (error: unknown) => error instanceof ApiError && error.status === 429

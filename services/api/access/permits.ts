@@ -37,31 +37,17 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
       const line = lines.get(name) ?? { semaphore: createSemaphore(atOnce), callers: 0 }
       if (line.callers >= atOnce + waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
-      const wait = line.callers < atOnce ? null : openWait(patience, leaves)
+      const late = line.callers < atOnce ? undefined : AbortSignal.timeout(patience)
       line.callers++
       try {
-        return await line.semaphore.run(work, wait?.signal)
+        return await line.semaphore.run(work, late && AbortSignal.any([late, ...(leaves ? [leaves] : [])]))
+      } catch (error) {
+        if (late === undefined || error !== late.reason) throw error
+        throw new NoPermit('No permit came in time.')
       } finally {
-        wait?.close()
         line.callers--
         if (line.callers === 0) lines.delete(name)
       }
-    },
-  }
-}
-
-/** A signal that ends a wait, when the caller has left or has waited for too long. */
-function openWait(patience: number, leaves: AbortSignal | undefined) {
-  const ending = new AbortController()
-  const end = (why: string) => () => ending.abort(new NoPermit(why))
-  const late = setTimeout(end('No permit came in time.'), patience)
-  const left = end('The caller has left.')
-  leaves?.addEventListener('abort', left, { once: true })
-  return {
-    signal: ending.signal,
-    close() {
-      clearTimeout(late)
-      leaves?.removeEventListener('abort', left)
     },
   }
 }

@@ -41,7 +41,8 @@ export interface Answer extends Content {
 }
 
 /** A weak ETag (RFC 9110 §8.8.3): the same in every process. */
-export const etagOf = ({ tagged }: Content): string => `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
+export const etagOf = ({ tagged }: { tagged: string | Buffer }): string =>
+  `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
 /** An answer whose body is all that identifies it. */
 function wholeContent(contentType: string, body: string): Content {
@@ -244,17 +245,24 @@ const BROTLI_WINDOW = 17
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-const COMPRESS: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
+/** @param window of brotli, as the exponent of its bytes */
+export const compressors = (
+  quality: number,
+  level: number,
+  window: number,
+): Record<Encoding, (body: Buffer) => Promise<Buffer>> => ({
   br: body =>
     compressBrotli(body, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-        [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW,
+        [constants.BROTLI_PARAM_QUALITY]: quality,
+        [constants.BROTLI_PARAM_LGWIN]: window,
         [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
       },
     }),
-  gzip: body => compressGzip(body, { level: LEVEL }),
-}
+  gzip: body => compressGzip(body, { level }),
+})
+
+const COMPRESS = compressors(BROTLI_QUALITY, LEVEL, BROTLI_WINDOW)
 
 /** A content coding in which answers are sent. */
 type Encoding = 'br' | 'gzip'

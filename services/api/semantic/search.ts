@@ -31,17 +31,24 @@ export async function openSemanticSearch<A extends KeptArticle>(
   const sets = createQuestionSets(pool, vectorSearch)
   let lastComplaint = ''
 
-  function explain(error: unknown): unknown {
-    if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) return error
-    if (error.message !== lastComplaint) log.warn({ err: error.message }, 'semantic search is unavailable')
-    lastComplaint = error.message
-    return new SemanticUnavailable(error.message, { cause: error })
+  /** Explains why the model or the vector store gives no answer. The log says so once. */
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
+    let complaint = ''
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
+      complaint = error.message
+      if (complaint !== lastComplaint) log.warn({ err: complaint }, 'semantic search is unavailable')
+      throw new SemanticUnavailable(complaint, { cause: error })
+    } finally {
+      lastComplaint = complaint
+    }
   }
 
   /** The first page. It is read while its set is being kept. */
   async function firstPage(query: SemanticQuery, permits: SearchPermits): Promise<SemanticPage<A>> {
     const set = await sets.find(query, permits)
-    lastComplaint = ''
     if (set === null) return { rows: [], total: 0, next: null }
     const page = (of: FrozenSet) => timed('page', () => readPage(index, of, query, null))
     return permits.statements(async () => {
@@ -57,38 +64,20 @@ export async function openSemanticSearch<A extends KeptArticle>(
   ): Promise<SemanticPage<A>> {
     return permits.statements(async () => {
       const set = await timed('set', () => readSet(pool, position.setId))
-      lastComplaint = ''
       if (set === null) throw new SetExpired('The candidates of this sequence are gone.')
       return timed('page', () => readPage(index, set, query, position))
     })
   }
 
   return {
-    async search(query, position, permits = NO_PERMITS) {
-      try {
-        return position === null ? await firstPage(query, permits) : await nextPage(query, position, permits)
-      } catch (error) {
-        throw explain(error)
-      }
-    },
-    async candidates(question, permits = NO_PERMITS) {
-      try {
+    search: (query, position, permits = NO_PERMITS) =>
+      explained(() => (position === null ? firstPage(query, permits) : nextPage(query, position, permits))),
+    candidates: (question, permits = NO_PERMITS) =>
+      explained(async () => {
         const set = await sets.find(question, permits)
-        lastComplaint = ''
         return set === null ? [] : (await permits.statements(set.keep)).candidates.seqs
-      } catch (error) {
-        throw explain(error)
-      }
-    },
-    async around(query) {
-      try {
-        const found = await vectorSearch.around(query)
-        lastComplaint = ''
-        return found
-      } catch (error) {
-        throw explain(error)
-      }
-    },
+      }),
+    around: query => explained(() => vectorSearch.around(query)),
     missing: () => vectorSearch.missing(),
     close: () => sets.close(),
   }

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { constants } from 'node:zlib'
 import type { Request, Response } from 'express'
-import { encodingFor, matchesEtag } from '../http/answer.ts'
+import { compressors, encodingFor, etagOf, matchesEtag } from '../http/answer.ts'
 
 type Coding = 'identity' | 'gzip' | 'br'
 
@@ -16,11 +14,10 @@ export interface WebFile {
 
 export function makeFile(contentType: string, content: string | Buffer): WebFile {
   const file = Buffer.from(content)
-  const etag = `W/"${createHash('sha256').update(file).digest('base64url').slice(0, 27)}"`
   const made = new Map<Coding, Promise<Buffer>>()
   return {
     contentType,
-    etag,
+    etag: etagOf({ tagged: file }),
     body(coding) {
       const kept = made.get(coding)
       if (kept) return kept
@@ -32,17 +29,7 @@ export function makeFile(contentType: string, content: string | Buffer): WebFile
   }
 }
 
-const gzipped = promisify(gzip)
-const brotli = promisify(brotliCompress)
-
-const COMPRESS: Record<Coding, (file: Buffer) => Promise<Buffer>> = {
-  identity: async file => file,
-  gzip: file => gzipped(file, { level: 9 }),
-  br: file =>
-    brotli(file, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: file.length },
-    }),
-}
+const COMPRESS = { identity: async (file: Buffer) => file, ...compressors(11, 9, constants.BROTLI_DEFAULT_WINDOW) }
 
 /** Sends a file in the best coding that the client takes, or 304. */
 export async function sendFile(

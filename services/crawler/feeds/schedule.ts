@@ -1,16 +1,15 @@
 import type { Config } from '../../../shared/config/config.ts'
 import { printableLine } from '../../../shared/log/printable.ts'
 import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
+import type { Validators } from '../fetch/request.ts'
 import { nextPollAfterFailure } from './rhythm.ts'
 
 /** A feed that is due. */
-export interface DueFeed {
+export interface DueFeed extends Validators {
   feedNo: number
   outletNo: number
   url: string
   kind: 'feed' | 'sitemap'
-  etag: string | null
-  lastModified: string | null
   /** The number of polls in a row that failed. */
   failures: number
   /** The last poll ended while a document was parsed: perhaps the document ended the crawler. */

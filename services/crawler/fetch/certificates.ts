@@ -9,15 +9,7 @@ import { readTarget } from '../../../shared/articles/address.ts'
  * chains: a chain must still end at an authority, because OpenSSL trusts no certificate that
  * another one has issued.
  */
-export interface Trust {
-  /** Undefined: Node's own context serves. */
-  context(): SecureContext | undefined
-  /** Whether one of the authorities has issued the certificate. */
-  isIssuedByAuthority(certificate: X509Certificate): boolean
-  remember(intermediates: X509Certificate[]): void
-  /** Whether an hour has passed since completing the host's chain was last tried. */
-  mayTry(host: string): boolean
-}
+export type Trust = ReturnType<typeof createTrust>
 
 /**
  * As browsers do, we also connect to servers that cannot renegotiate securely: we never
@@ -32,7 +24,7 @@ const MOST_INTERMEDIATES = 100
 const TRY_AGAIN = 3_600_000
 
 /** @param authorities PEM; by default those of Node, with the ones of NODE_EXTRA_CA_CERTS */
-export function createTrust(authorities?: string[]): Trust {
+export function createTrust(authorities?: string[]) {
   const tried = new LRUCache<string, true>({ max: MOST_HOSTS, ttl: TRY_AGAIN })
   const intermediates = new Map<string, string>()
   const ca = () => authorities ?? getCACertificates('default')
@@ -41,18 +33,21 @@ export function createTrust(authorities?: string[]): Trust {
   let context = authorities === undefined ? undefined : contextOf()
 
   return {
-    context: () => context,
-    isIssuedByAuthority: certificate =>
+    /** Undefined: Node's own context serves. */
+    context: (): SecureContext | undefined => context,
+    /** Whether one of the authorities has issued the certificate. */
+    isIssuedByAuthority: (certificate: X509Certificate): boolean =>
       ca()
         .map(pem => new X509Certificate(pem))
         .some(authority => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),
-    remember(found) {
+    remember(found: X509Certificate[]) {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
       for (const certificate of found) intermediates.set(certificate.fingerprint256, String(certificate))
       // A context holds all authorities: making one takes 20 ms.
       context = contextOf()
     },
-    mayTry(host) {
+    /** Whether an hour has passed since completing the host's chain was last tried. */
+    mayTry(host: string): boolean {
       if (tried.has(host)) return false
       tried.set(host, true)
       return true

@@ -7,7 +7,7 @@ import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { UnsavedDays } from '../days.ts'
 import { admitsHost, spend } from '../hosts/budgets.ts'
 import type { Lease, Leases } from '../hosts/leases.ts'
-import { endPermit, type LongWaits, type Permit, takePermit } from '../hosts/permits.ts'
+import { type BeginLongWait, endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { CERTIFICATE_LIMIT, missingCertificates, type Trust } from './certificates.ts'
 import { IncompleteChain, introduction } from './connector.ts'
 import { type FetchedResponse, request } from './request.ts'
@@ -26,7 +26,7 @@ export interface Asking {
   pool: Pool
   log: Logger
   leases: Leases
-  longWaits: LongWaits
+  beginLongWait: BeginLongWait
   connect: buildConnector.connector
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
@@ -79,7 +79,7 @@ async function requestWithPermit(
   const outcome = await takePermit(pool, leases, visit, url.host, {
     delay,
     patience: options.patience,
-    beginLong: () => asking.longWaits.begin(options.outletNo),
+    beginLong: () => asking.beginLongWait(options.outletNo),
     stop: asking.stopping,
   })
   if (outcome.kind !== 'permit') return outcome

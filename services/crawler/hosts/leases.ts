@@ -18,15 +18,7 @@ export interface Lease {
 }
 
 /** The leases of one process. */
-export interface Leases {
-  /**
-   * Keeps a lease that the database granted to a statement which was sent at `since` (monotonic).
-   */
-  keep(kind: Kind, host: string, id: string, since: number): Lease
-  drop(lease: Lease): void
-  /** Stops renewing. Leases that are still held run out. */
-  close(): void
-}
+export type Leases = ReturnType<typeof createLeases>
 
 type Kind = 'visit' | 'permit'
 
@@ -44,7 +36,7 @@ export const newLeaseId = () => randomUUID()
  * was not renewed in time, or when the database granted it to another process. Its signal then
  * aborts.
  */
-export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases {
+export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
@@ -85,7 +77,10 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   const timer = setInterval(() => void beat(), 500)
 
   return {
-    keep(kind, host, id, since) {
+    /**
+     * Keeps a lease that the database granted to a statement which was sent at `since` (monotonic).
+     */
+    keep(kind: Kind, host: string, id: string, since: number): Lease {
       const loss = new AbortController()
       const lease: Kept = {
         ...{ kind, host, id, loss, deadline: since + LEASE_DURATION, lost: loss.signal },
@@ -94,7 +89,8 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
       kept.set(id, lease)
       return lease
     },
-    drop: lease => void kept.delete(lease.id),
+    drop: (lease: Lease) => void kept.delete(lease.id),
+    /** Stops renewing. Leases that are still held run out. */
     close: () => clearInterval(timer),
   }
 }

@@ -167,27 +167,22 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
 }
 
 /**
- * The visits that wait long for a host. Each holds one of CRAWL_CONCURRENCY permits, so hosts
- * with long pauses must not hold them all.
+ * Begins a long wait for a host, and returns its end. Null: too many visits wait already. Each
+ * holds one of CRAWL_CONCURRENCY permits, so hosts with long pauses must not hold them all.
  */
-export interface LongWaits {
-  /** Begins a wait for an outlet, and returns its end. Null: too many visits wait already. */
-  begin(outletNo: number): (() => void) | null
-}
+export type BeginLongWait = (outletNo: number) => (() => void) | null
 
 /** Long waits for one outlet: for its feeds and for its pages. */
 const OF_AN_OUTLET = 2
 
 /** @param concurrency CRAWL_CONCURRENCY; half of it may wait long */
-export function createLongWaits(concurrency: number): LongWaits {
+export function boundLongWaits(concurrency: number): BeginLongWait {
   const most = Math.max(1, Math.floor(concurrency / 2))
   const waiting: number[] = []
-  return {
-    begin(outletNo) {
-      const own = waiting.filter(one => one === outletNo).length
-      if (waiting.length >= most || own >= OF_AN_OUTLET) return null
-      waiting.push(outletNo)
-      return () => void waiting.splice(waiting.indexOf(outletNo), 1)
-    },
+  return outletNo => {
+    const own = waiting.filter(one => one === outletNo).length
+    if (waiting.length >= most || own >= OF_AN_OUTLET) return null
+    waiting.push(outletNo)
+    return () => void waiting.splice(waiting.indexOf(outletNo), 1)
   }
 }

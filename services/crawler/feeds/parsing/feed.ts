@@ -1,4 +1,5 @@
 import { readTarget } from '../../../../shared/articles/address.ts'
+import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { childrenOf, type FeedElement } from './markup.ts'
 
 /** The formats of feeds and sitemaps that are recognised. */
@@ -11,7 +12,7 @@ export const showsLatestAlone = (format: FeedFormat) =>
 /**
  * One entry of a feed. Texts are raw. Addresses are as written, but resolved against `xml:base`.
  */
-export interface RawEntry {
+export interface RawEntry extends Omit<FeedEntry, 'url' | 'guid'> {
   link: string | null
   /** The address that a redirecting service has replaced (`feedburner:origLink`). */
   originalLink: string | null
@@ -20,12 +21,6 @@ export interface RawEntry {
   id: string | null
   /** The id is the address when there is no link (RSS 2.0, `isPermaLink`). */
   idIsLink: boolean
-  title: string | null
-  summary: string | null
-  content: string | null
-  authors: string[]
-  published: string | null
-  language: string | null
   /** The time of its last change. In a sitemap (`lastmod`) it also tells which entries are new. */
   modified: string | null
 }

@@ -296,26 +296,20 @@ const NAMESPACES = new Map(
 )
 
 /** The prefixes that are declared at the place of the document that is being read. */
-interface Namespaces {
-  /** An element begins. Its attributes may declare prefixes. */
-  enter(name: string, attributes: ReadonlyMap<string, string>): void
-  /** The innermost element ends. */
-  leave(): void
-  /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
-  canonicalName(name: string): string
-}
+type Namespaces = ReturnType<typeof createNamespaces>
 
 /**
  * Holds a stack of declarations for each prefix. An element thus costs only as much as it declares
  * itself. To copy the prefixes around it for each element took seconds for hostile documents.
  */
-function createNamespaces(): Namespaces {
+function createNamespaces() {
   const declared = new Map<string, string[]>()
   /** The prefixes that each open element has declared. */
   const entered: string[][] = []
 
   return {
-    enter(element, attributes) {
+    /** An element begins. Its attributes may declare prefixes. */
+    enter(element: string, attributes: ReadonlyMap<string, string>) {
       let prefixes = NONE
       for (const [name, value] of attributes) {
         if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
@@ -331,10 +325,12 @@ function createNamespaces(): Namespaces {
       }
       entered.push(prefixes)
     },
+    /** The innermost element ends. */
     leave() {
       for (const prefix of entered.pop() ?? NONE) declared.get(prefix)?.pop()
     },
-    canonicalName(name) {
+    /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
+    canonicalName(name: string) {
       const colon = name.indexOf(':')
       const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
       const namespace = declared.get(prefix)?.at(-1)
