@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
-import { type Group, groupOf, LIMIT_S } from './groups.ts'
+import { groupOf, LIMIT_S } from './groups.ts'
 
 /** tap ends a file at its limit. The runner ends a file that hangs this much later. */
 const GRACE_S = 15
@@ -12,11 +12,8 @@ const KEPT_OUTPUT = 8 * 1024 * 1024
  * Files side by side. Quick files wait for a third of their time, so there is one more of them than
  * cores. The others start servers and services of their own; beyond two they slow each other down.
  */
-const JOBS: Readonly<Record<Group, number>> = {
-  quick: Math.min(2, availableParallelism()) + 1,
-  slow: Math.min(2, availableParallelism()),
-  long: Math.min(2, availableParallelism()),
-}
+const jobsOf = (files: readonly string[]) =>
+  Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) === 'quick'))
 
 /**
  * So many red files are run once more, alone, and count as they end then: on a busy machine a wait
@@ -69,8 +66,7 @@ export async function runFiles(
   async function work(): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runOne(file)
   }
-  const jobs = Math.min(...files.map(file => JOBS[groupOf(file)]))
-  await Promise.all(Array.from({ length: jobs }, work))
+  await Promise.all(Array.from({ length: jobsOf(files) }, work))
   const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
   if (files.length > 1 && red.length <= TRIED_ALONE) for (const file of red) await runOne(file)
   const sum = (of: keyof TestCounts) => [...reports.values()].reduce((total, report) => total + report[of], 0)
@@ -114,9 +110,8 @@ const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/
 
 /**
  * Runs a check (types, style) of the installed tools. Prints its output only when it fails.
- * @returns whether it passed
  */
-export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<boolean> {
+export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<TestCounts> {
   const began = Date.now()
   const [tool, ...rest] = args
   const output = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, { maxBuffer: KEPT_OUTPUT }).then(
@@ -126,5 +121,5 @@ export async function check(name: string, args: readonly string[], print: (line:
   const passed = output === null
   print(`${passed ? 'ok' : 'FAILED'} ${name} ${((Date.now() - began) / 1_000).toFixed(1)} s`)
   if (!passed) print(output)
-  return passed
+  return { passed: Number(passed), failed: Number(!passed) }
 }

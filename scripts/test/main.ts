@@ -1,4 +1,4 @@
-import { glob } from 'node:fs/promises'
+import { globSync } from 'node:fs'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
@@ -35,15 +35,18 @@ const add = ({ passed, failed }: TestCounts) => {
   counts.passed += passed
   counts.failed += failed
 }
+const TESTS = '{services,status,search,shared,scripts,infra,test,bench,web}/**/*.test.ts'
 
 try {
-  const groups = selectFiles(await testFiles(), {
-    all: process.argv.includes('--all'),
-    long: process.argv.includes('--long'),
-    parts,
-  })
+  const files = globSync(TESTS).filter(file => !file.includes('node_modules'))
+  const has = (option: string) => process.argv.includes(option)
+  const groups = selectFiles(files, { all: has('--all'), long: has('--long'), parts })
   if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
-  if (parts.length === 0) add(await runChecks())
+  if (parts.length === 0) {
+    const types = check('types (tsc)', ['tsc', '--noEmit'], print)
+    add(await check('style (biome)', ['biome', 'check', '--colors=off', '.'], print))
+    add(await types)
+  }
   keepCompiled()
 
   const servers = await startTestServers({ report: print, signal: stopping.signal })
@@ -64,20 +67,3 @@ try {
 }
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
-
-async function runChecks(): Promise<TestCounts> {
-  const checks = await Promise.all([
-    check('types (tsc)', ['tsc', '--noEmit'], print),
-    check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
-  ])
-  const passed = checks.filter(Boolean).length
-  return { passed, failed: checks.length - passed }
-}
-
-async function testFiles(): Promise<string[]> {
-  const files: string[] = []
-  for await (const file of glob('{services,status,search,shared,scripts,infra,test,bench,web}/**/*.test.ts')) {
-    if (!file.includes('node_modules')) files.push(file)
-  }
-  return files
-}

@@ -1,29 +1,30 @@
-import { execFile } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, setPriority } from 'node:os'
-import { pathToFileURL } from 'node:url'
 import * as babel from 'prettier/plugins/babel'
-import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
+import { runCommand, UsageError } from '../../shared/process/command.ts'
 
 /*
  * `npm run mutate`: do the tests see? Changes one thing of a pure file, runs the test beside it,
  * and prints the changes that the test did not notice. No file is written: a hook hands the changed
- * text to Node in place of the file, in the process of that test alone.
+ * text to Node in place of the file (`test/mutant.ts`). One process tries many changes. Seen is a
+ * change after which the file as it is passes there, or that fails in a new process too.
  *
  * `mutants.json` lists the files that are tried, and their survivors, each with its reason. It may
  * only shrink: a survivor that is not listed ends with exit code 1, and so does a listed one that
  * the test sees by now.
+ *
+ * Left out, as no test beside a file can see them: functions that ask a database, and lines of the
+ * log.
  */
 const KNOWN = new URL('mutants.json', import.meta.url)
 const JOBS = Math.min(2, availableParallelism())
+/** Modules of earlier changes stay in memory. */
+const CHANGES_OF_A_PROCESS = 25
 /** A change may make a test run for ever. */
-const LONGEST_MS = 60_000
-
-const HOOK = `data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module'
-  const { MUTATED_URL, MUTATED_SOURCE: source } = process.env
-  registerHooks({ load: (url, context, next) => (url === MUTATED_URL ? { ...next(url, context), source } : next(url, context)) })
-`)}`
+const LONGEST_MS = 30_000
+/** What is not begun by then counts as not tried. */
+const LONGEST_RUN_MS = 60 * 60_000
 
 const SWAPS: Record<string, string> = {
   ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>' },
@@ -44,16 +45,14 @@ await runCommand(
   {
     name: 'mutate',
     about: 'Changes pure files one thing at a time, and names the changes that the test beside them does not see.',
-    usage: ['[--file PATH …] [--minutes N] [--json]'],
+    usage: ['[--file PATH …]'],
     options: {
       file: { multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
-      minutes: { value: 'N', about: 'begins nothing after so long (60); the rest counts as not tried' },
-      json: { about: 'prints the results as JSON' },
     },
   },
   async ({ options, print, say, signal }) => {
     setPriority(10)
-    const until = Date.now() + (wholeNumber('minutes', options.minutes, 600) ?? 60) * 60_000
+    const until = Date.now() + LONGEST_RUN_MS
     const known: Record<string, Record<string, string>> = JSON.parse(readFileSync(KNOWN, 'utf8'))
     const files = Array.isArray(options.file) ? options.file : Object.keys(known)
     for (const file of files) {
@@ -64,16 +63,14 @@ await runCommand(
     for (const [at, file] of files.entries()) {
       const result = await tryFile(file, known[file] ?? {}, until, signal)
       results.push(result)
-      const { mutants, tried, seen, survivors, stale } = result
-      say(`[${at + 1}/${files.length}] ${file}: ${seen} of ${tried} seen, ${mutants - tried} not tried`)
-      if (options.json === true) continue
+      const { mutants, tried, seen, survivors, stale, seconds } = result
+      say(`[${at + 1}/${files.length}] ${file}: ${seen} of ${tried} seen, ${mutants - tried} not tried, ${seconds} s`)
       for (const { line, text } of survivors) print(`${file}:${line} survived: ${text}`)
       for (const text of stale) print(`${file}: take this out of mutants.json, it is seen or gone: ${text}`)
     }
     const sum = (of: 'tried' | 'seen' | 'excused') => results.reduce((all, result) => all + result[of], 0)
     const score = Math.round((1_000 * sum('seen')) / Math.max(1, sum('tried') - sum('excused'))) / 10
-    if (options.json === true) print(JSON.stringify({ score, results }))
-    else print(`${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`)
+    print(`${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`)
     return results.some(({ survivors, stale }) => survivors.length + stale.length > 0) ? 1 : 0
   },
 )
@@ -83,17 +80,26 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
   const source = readFileSync(file, 'utf8')
   const mutants = mutantsOf(source)
   const began = Date.now()
-  if (began < until && !(await passes(file, source, LONGEST_MS, signal)))
+  const first = startRunner(file, signal)
+  if (began < until && !(await first.passes(source, LONGEST_MS)))
     throw new Error(`${testOf(file)} fails without any change; mend it first.`)
-  const within = Math.min(LONGEST_MS, 5_000 + 4 * (Date.now() - began))
+  const within = Math.min(LONGEST_MS, 3_000 + 4 * (Date.now() - began))
+  first.end()
   const survived: Mutant[] = []
   const waiting = [...mutants]
   const work = async () => {
-    while (Date.now() < until && !signal.aborted) {
-      const mutant = waiting.shift()
-      if (mutant === undefined) return
-      if (await passes(file, mutant.source, within, signal)) survived.push(mutant)
+    let runner = startRunner(file, signal)
+    for (let n = 1; waiting.length > 0 && Date.now() < until && !signal.aborted; n++) {
+      const mutant = waiting.shift()!
+      let passed = await runner.passes(mutant.source, within)
+      if (n % CHANGES_OF_A_PROCESS === 0 || !(passed || (await runner.passes(source, within)))) {
+        runner.end()
+        runner = startRunner(file, signal)
+        passed ||= await runner.passes(mutant.source, within)
+      }
+      if (passed) survived.push(mutant)
     }
+    runner.end()
   }
   await Promise.all(Array.from({ length: JOBS }, work))
   signal.throwIfAborted()
@@ -103,16 +109,27 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
   const stale = Object.keys(known).filter(text => !left.has(text))
   const survivors = unseen.map(({ line, text }) => ({ line, text }))
   const counts = { mutants: mutants.length, tried, seen: tried - survived.length }
-  return { file, ...counts, excused: survived.length - unseen.length, survivors, stale }
+  const seconds = Math.round((Date.now() - began) / 1_000)
+  return { file, ...counts, excused: survived.length - unseen.length, survivors, stale, seconds }
 }
 
-/** Whether the test beside a file passes when the file reads `source`. */
-function passes(file: string, source: string, within: number, signal: AbortSignal) {
-  const env = { ...process.env, TAP_BAIL: '1', MUTATED_URL: pathToFileURL(file).href, MUTATED_SOURCE: source }
-  const options = { env, signal, timeout: within, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 } as const
-  return new Promise<boolean>(resolve => {
-    execFile(process.execPath, ['--import', HOOK, testOf(file)], options, error => resolve(error === null))
-  })
+/** A process that tries changes of a file, until one of them ends it or takes too long. */
+function startRunner(file: string, signal: AbortSignal) {
+  const options = { silent: true, signal, killSignal: 'SIGKILL' } as const
+  const child = fork(new URL('../../test/mutant.ts', import.meta.url), [file, testOf(file)], options)
+  let answer = (_passed: boolean) => {}
+  child.on('error', () => {}).on('exit', () => answer(false))
+  child.on('message', passed => typeof passed === 'boolean' && answer(passed))
+  for (const output of [child.stdout, child.stderr]) output?.resume()
+  const end = () => child.kill('SIGKILL')
+  /** Whether the test of the file passes when the file reads `source`. */
+  const passes = (source: string, within: number) =>
+    new Promise<boolean>(resolve => {
+      const late = setTimeout(end, within)
+      answer = passed => resolve(passed) ?? clearTimeout(late)
+      child.send(source, error => error && answer(false))
+    })
+  return { end, passes }
 }
 
 type Node = Record<string, unknown> & { type: string; start: number; end: number }
@@ -121,19 +138,25 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value
 }
 
-/** The nodes below one, without those of types. */
-function* nodesOf(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const one of value) yield* nodesOf(one)
-  if (!isNode(value)) return
+/** The nodes below one, without those of types and what is left out. */
+function* nodesOf(value: unknown, source: string): Generator<Node> {
+  if (Array.isArray(value)) for (const one of value) yield* nodesOf(one, source)
+  if (!isNode(value) || isLeftOut(value, source.slice(value.start, value.end))) return
   const isType = value.type.startsWith('TS')
   if (!isType) yield value
-  for (const child of isType ? [value.expression] : Object.values(value)) yield* nodesOf(child)
+  for (const child of isType ? [value.expression] : Object.values(value)) yield* nodesOf(child, source)
+}
+
+function isLeftOut({ type, async }: Node, text: string): boolean {
+  if (type === 'ExpressionStatement')
+    return /^(?:await )?(?:[\w.]+\.)?log(?:ger)?\.(?:debug|info|warn|error)\(/.test(text)
+  return async === true && text.includes('.query(')
 }
 
 /** Every text that differs from `source` in one constant, comparison or statement. */
 function mutantsOf(source: string): Mutant[] {
   const mutants: Mutant[] = []
-  for (const node of nodesOf(Object(babel).parsers['babel-ts'].parse(source, {}).program)) {
+  for (const node of nodesOf(Object(babel).parsers['babel-ts'].parse(source, {}).program, source)) {
     const change = changeOf(node, source)
     if (change === null) continue
     const [start, end, by] = change

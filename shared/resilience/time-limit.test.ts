@@ -7,8 +7,11 @@ const never = new Promise<never>(() => {})
 
 t.test('work in time gives its result or its error, and the limit is never called', async t => {
   const late = () => t.fail('it was in time')
+  const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
+  const before = timers()
   t.equal(await withTimeLimit(sleep(5, 'done'), 60_000, late), 'done')
   await t.rejects(withTimeLimit(Promise.reject(new Error('failed')), 60_000, late), { message: 'failed' })
+  t.equal(timers(), before, 'none is left')
 })
 
 t.test('at the limit the caller goes on, with another result or with an error', async t => {

@@ -2,7 +2,12 @@ import t from 'tap'
 import { mark, matchOf } from './marks.ts'
 
 /** The text with its marked words in brackets. */
-const marked = (q: string, mode: 'keyword' | 'boolean', text: string, words: string[] | null = null): string =>
+const marked = (
+  q: string,
+  mode: 'keyword' | 'boolean' | 'expression',
+  text: string,
+  words: string[] | null = null,
+): string =>
   mark(text, matchOf({ q, mode }), words && new Set(words))
     .map(piece => (piece.found ? `[${piece.text}]` : piece.text))
     .join('')
@@ -17,6 +22,7 @@ t.test('a boolean search marks words as written, and whole phrases', async t => 
   t.equal(marked('brug', 'boolean', 'brug en bruggen'), '[brug] en bruggen')
   t.equal(marked('"de brug" brug', 'boolean', 'op de brug, brug de'), 'op [de brug], [brug] de')
   t.equal(marked('brug -staking', 'boolean', 'brug staking'), '[brug] staking')
+  t.equal(marked('bus AND "de brug"', 'expression', 'de brug, brug, bus', ['bus']), '[de brug], brug, [bus]')
   t.equal(marked('"x y" "a b" "b c"', 'boolean', 'x y, a b c'), '[x y], [a b c]', 'what overlaps is one place')
 })
 

@@ -1,0 +1,43 @@
+import { registerHooks } from 'node:module'
+import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+
+/*
+ * The process that tries changes of one file for `npm run mutate`. For each change all modules of
+ * ours are loaded anew, under an address with its number: the test finds no state of an earlier
+ * change in them. Packages and Node's own modules are loaded once.
+ */
+const [file = '', beside = ''] = process.argv.slice(2).map(path => pathToFileURL(path).href)
+const OURS = /^file:(?!.*\/node_modules\/).*\.ts$/
+/** What a test imports as tap is the test that holds it. */
+const now: { round: number; source: string; test: Test | null } = { round: 0, source: '', test: null }
+Object.assign(globalThis, { mutation: now })
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const round = /\?round=\d+$/.exec(context.parentURL ?? '')?.[0]
+    if (round === undefined) return next(specifier, context)
+    const url = `data:text/javascript,export default mutation.test//${round}`
+    if (specifier === 'tap') return { url, shortCircuit: true }
+    const found = next(specifier, context)
+    return OURS.test(found.url) ? { ...found, url: found.url + round } : found
+  },
+  load: (url, context, next) =>
+    url.startsWith(`${file}?`) ? { ...next(url, context), source: now.source } : next(url, context),
+})
+
+let thrown = 0
+process.on('unhandledRejection', () => thrown++).on('uncaughtException', () => thrown++)
+process.on('message', async (source: string) => {
+  const before = thrown
+  const results = await t.test('', { diagnostic: false }, async test => {
+    Object.assign(now, { round: now.round + 1, source, test })
+    await import(`${beside}?round=${now.round}`)
+  })
+  await setImmediate()
+  process.send?.(results?.ok === true && thrown === before)
+})
+t.setTimeout(0)
+// The channel alone does not keep a process of tap.
+setInterval(() => {}, 1_000)
