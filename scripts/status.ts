@@ -52,7 +52,7 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
       `waiting ${number(status.pages.waiting)}, done ${number(status.pages.done)}, refused ${number(status.pages.refused)}, failed ${number(status.pages.failed)}`,
     ],
     ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${printableLine(reason)}`, number(n)]),
-    ...Object.entries(status.queues).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
+    ...Object.entries(status.queues ?? {}).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
       `queue ${name}`,
       `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,
     ]),

@@ -20,7 +20,8 @@ export interface Status {
   feeds: Flow['feeds']
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
-  queues: Record<string, QueueCounts>
+  /** null: Redis does not answer. */
+  queues: Record<string, QueueCounts> | null
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
   /** Feeds that rolled on between two polls, in the last seven days. */
@@ -48,7 +49,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     pool.query<{ ingested_at: Date | null; published_at: Date | null }>(
       'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
     ),
-    queues.counts(),
+    queues.counts().catch(() => null),
     outletHealth(pool),
     readGaps(pool),
     readMachines(pool, config),
@@ -64,7 +65,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed, resting: flow.pages.resting },
     feeds: flow.feeds,
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
-    queues: withDelayed(counts, embeddings.promised),
+    queues: counts && withDelayed(counts, embeddings.promised),
     index: flow.index,
     outlets: outletCounts(outlets),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },

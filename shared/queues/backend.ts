@@ -121,7 +121,7 @@ function inTime(queue: Queue): JobQueue {
     drain: delayed => limit(queue.drain(delayed)),
     on: (event, listener) => queue.on(event, listener),
     waitUntilReady: async () => void (await queue.waitUntilReady()),
-    close: () => queue.close(),
+    close: () => limit(queue.close()),
   }
 }
 

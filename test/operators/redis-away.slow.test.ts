@@ -13,6 +13,8 @@ t.test('an API whose Redis is away answers, shows all but the queues, and ends i
   t.equal(json.queues, null)
   t.equal(json.flow.articles, 0)
   t.equal((await ask(`${fleet.base()}/healthz`, null)).status, 200, 'still there')
+  const shown = JSON.parse(await fleet.script('status', '--json'))
+  t.match(shown, { queues: null, articles: 0, causes: [{ level: 'bad', text: /Redis/ }] }, 'the command, too')
   api.process.kill('SIGTERM')
   t.equal(await api.exited, 0, 'it did not have to be ended')
 })
