@@ -20,9 +20,9 @@ import { runCommand, UsageError } from '../../shared/process/command.ts'
 const KNOWN = new URL('mutants.json', import.meta.url)
 const JOBS = Math.min(2, availableParallelism())
 /** Modules of earlier changes stay in memory. */
-const CHANGES_OF_A_PROCESS = 25
+const CHANGES_OF_A_PROCESS = 50
 /** A change may make a test run for ever. */
-const LONGEST_MS = 30_000
+const LONGEST_MS = 60_000
 /** What is not begun by then counts as not tried. */
 const LONGEST_RUN_MS = 60 * 60_000
 

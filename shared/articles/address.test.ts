@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ADDRESS_LIMIT, addressKey, cleanAddress, readAddress } from './address.ts'
+import { ADDRESS_LIMIT, addressKey, cleanAddress, readAddress, readTarget } from './address.ts'
 
 const host = fc.constantFrom(
   'nieuws.example',
@@ -135,7 +135,7 @@ t.test('addresses that nobody can fetch are refused with a sentence', async t =>
   ]
   for (const form of [...bad, `https://x.example/${'a'.repeat(ADDRESS_LIMIT)}`]) {
     t.equal(readAddress(form), null, form.slice(0, 40))
-    t.throws(() => addressKey(form), { name: 'TypeError', message: /^not an http\(s\) address/ })
+    t.throws(() => addressKey(form), { name: 'TypeError', message: /^not an http\(s\) address.{25,140}$/ })
   }
   t.equal(readAddress('../b?c', 'https://x.example/a/d/')?.href, 'https://x.example/a/b?c')
 })
@@ -145,4 +145,21 @@ t.test('the shown address keeps the outlet’s own spelling', async t => {
   t.equal(shown('https://www.x.example/A/b/?id=1&utm_source=rss&c=d#e'), 'https://www.x.example/A/b/?id=1&c=d')
   t.equal(shown('https://x.example/a?q=a+b&c'), 'https://x.example/a?q=a+b&c')
   t.equal(shown('https://u:p@x.example/a?fbclid=1'), 'https://x.example/a')
+  t.equal(shown('https://www.google.com/amp/x.example/a'), 'http://x.example/a')
+  for (const form of ['https://x.example/a?b&amp;c=1', 'https://x.example/a?utm_=1']) t.equal(shown(form), form)
+})
+
+t.test('the longest address and key, and what is asked for', async t => {
+  const long = (length: number) => `https://x.example/${'a'.repeat(length - 18)}`
+  const forms = [long(2048), long(2049), `${long(2048)} `]
+  t.same(
+    forms.map(form => readAddress(form) === null),
+    [false, true, true],
+  )
+  t.equal(readAddress('a'.repeat(2048), 'https://x.example/'), null)
+  t.same(
+    [520, 521].map(length => addressKey(long(length)).length),
+    [512, 75],
+  )
+  t.same([readTarget('x'), readTarget('https://u:p@x.example/a#b')?.href], [null, 'https://x.example/a'])
 })

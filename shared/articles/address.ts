@@ -12,15 +12,14 @@ const KEY_LIMIT = 512
 
 /**
  * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when it is
- * not http(s), has no host, or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:`
- * are no articles.
+ * not http(s), or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:` are no
+ * articles.
  */
 export function readAddress(text: string, base?: string): URL | null {
   if (text.length > ADDRESS_LIMIT) return null
   const url = URL.parse(text.trim(), base)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
-  if (url.hostname === '' || url.href.length > ADDRESS_LIMIT) return null
-  return url
+  return url.href.length > ADDRESS_LIMIT ? null : url
 }
 
 /**

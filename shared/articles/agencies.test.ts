@@ -48,12 +48,14 @@ t.test('an agency is told with evidence alone: by-line, dateline, either end', a
     { agency: 'Belga', signal: 'dateline', words: 'BRUSSEL (Belga) -' },
     { agency: 'ANP', signal: 'either end', words: '(ANP)' },
   ])
+  t.equal(agencyEvidence({ authors: [], body: 'ANP' }).length, 1, 'said once')
   const long = (length: number) => `ANP/${'1'.repeat(length - 4)}`
   t.same(['ANP', 'Jan', 'red', long(120), long(121)].map(isOfAgencies), [true, false, false, true, false])
   t.same(
     [120, 121].map(length => of(text, [long(length)])),
     [['ANP'], []],
   )
+  t.same(within(text, `Brug ${long(120)}`), [], 'the end of a longer paragraph')
   t.same(of(`${text}\n\n${'x\n\n'.repeat(9)}ANP\n\n${'x\n\n'.repeat(9)}`), [], 'in the middle')
   for (const [byline, agencies] of [
     ['ANP', ['ANP']],

@@ -109,10 +109,9 @@ export function agencyEvidence({ authors, body }: { authors: string[]; body: str
   }
   for (const paragraph of paragraphs.slice(-LAST)) {
     const tail = paragraph.trim().slice(-LONGEST)
-    const inside = /(?:\(([^()]{2,60})\)|\[([^[\]]{2,60})\])[\s.]*$/u.exec(tail)
-    const said =
-      inside?.[1] ?? inside?.[2] ?? (tail.length < LONGEST && paragraphs.indexOf(paragraph) >= FIRST ? tail : '')
-    evidence.push(...evidenceOf('either end', inside?.[0] ?? tail, agenciesAlone(said)))
+    const inside = /(?:\([^()]{2,60}\)|\[[^[\]]{2,60}\])[\s.]*$/u.exec(tail)?.[0]
+    const said = inside ?? (tail.length < LONGEST && paragraphs.indexOf(paragraph) >= FIRST ? tail : '')
+    evidence.push(...evidenceOf('either end', said, agenciesAlone(said)))
   }
   return evidence
 }

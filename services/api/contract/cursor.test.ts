@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { bindingFor, bindingOf, type Cursor, readCursor, writeCursor } from './cursor.ts'
+import { bindingFor, bindingOf, type Cursor, readCursor, signed, writeCursor } from './cursor.ts'
 import { readRequest, spellingsOf } from './request.ts'
 
 const secret = Buffer.alloc(32, 7)
@@ -64,6 +64,25 @@ t.test('decision 21: a cursor has one spelling', async t => {
   for (const other of [`${text}=`, ` ${text}`, `${text.slice(0, 5)} ${text.slice(5)}`, text.replaceAll('A', '+')]) {
     t.equal(readCursor(secret, '', other), null, other)
   }
+  t.equal(readCursor(secret, '', signed(secret, '', Buffer.alloc(0))), null)
+})
+
+t.test('a cursor has the bytes that clients hold, and an id that it has no room for is named', async t => {
+  const words = (id: string): Cursor => ({
+    historyStart: new Date(1),
+    at: { kind: 'words', watermark: 2n, total: 3, estimate: true, last: { value: 4, score: 0.5, id } },
+  })
+  const last = { value: null, id: 'x' }
+  const semantic: Cursor = { historyStart: new Date(1), at: { kind: 'semantic', setId: 'AAAAAAAAAAAAAAAA', last } }
+  t.same(
+    [words('x'), semantic].map(cursor => writeCursor(secret, 'b', cursor)),
+    [
+      'AcTWutfGRoGj6nuPxQIqXNQEAAAAAAABAAAAAAAEP-AAAAAAAAAAAAAAAAAAAgADeA',
+      'AdYwqoTnhQ8p7wG5lJ0uBNADAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAeA',
+    ],
+  )
+  t.equal(writeCursor(secret, '', words('x'.repeat(143))).length, 255)
+  t.throws(() => writeCursor(secret, '', words('x'.repeat(144))), /^The article id "x{144}" is too long/)
 })
 
 const plan: Plan = {
@@ -87,4 +106,6 @@ t.test('decision 21: a parameter that is added binds the requests that give it, 
   t.equal(bindingFor(withAdded(null), plan), bindingOf(request, plan))
   const bindings = ['sport', 'politics'].map(section => bindingFor(withAdded(section), plan))
   t.equal(new Set([bindingOf(request, plan), ...bindings]).size, 3)
+  const added = ['b', 'a'].map(name => [name, { bound: 1, written: null }])
+  t.match(bindingFor({ ...Object.fromEntries(added), ...spellingsOf(request) }, plan), /,\["a",1\],\["b",1\]\]$/)
 })

@@ -37,6 +37,7 @@ t.test('rules hold nothing that Postgres refuses', async t => {
   t.equal(rule?.location, '/*')
   t.ok(rule?.policy?.isWellFormed())
   t.notMatch(rule?.policy, /\0/)
+  t.equal(rule?.policy?.length, 1_999)
 })
 
 t.test('what is no rule says nothing, and the others count', async t => {
@@ -58,7 +59,18 @@ t.test('what is no rule says nothing, and the others count', async t => {
   for (const text of ['', '{', '<html>', '[{"location": "/", "tdm-res']) t.equal(readTdmFile(text), null)
   t.equal(ruleFor(rulesOf([{ location: 'nieuws', 'tdm-reservation': 1 }]), at('/nieuws')), null)
   const many = Array.from({ length: 5_000 }, (_, at) => ({ location: `/${at}`, 'tdm-reservation': 0 }))
-  t.equal(rulesOf(many).length, 1_001)
+  t.same(
+    [many, many.slice(0, 1_001), many.slice(0, 1_000)].map(file => rulesOf(file).length),
+    [1_001, 1_001, 1_000],
+  )
+  t.same(
+    [511_998, 511_997].map(length => readTdmFile(`[${' '.repeat(length)}]`)?.length),
+    [1, 0],
+  )
+  t.same(
+    [2_000, 2_001].map(length => rulesOf([{ location: 'x'.repeat(length), 'tdm-reservation': 1 }]).length),
+    [1, 0],
+  )
   t.equal(ruleFor(rulesOf(many), at('/a'))?.reservation, '1')
   t.equal(ruleFor(readTdmFile(`[${' '.repeat(512_000)}`) ?? [], at('/a'))?.reservation, '1', 'a file that was cut')
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readQuery } from './reading.ts'
-import { addressOf, NEW_SEARCH, readSearch, writeSearch } from './search.ts'
+import { addressOf, isSame, NEW_SEARCH, operationOf, readSearch, writeSearch } from './search.ts'
 
 const read = (address: string) => readSearch(new URL(address, 'http://x').searchParams)
 
@@ -9,11 +9,27 @@ t.test('an address and its search are the same', async t => {
     '/',
     '/?q=brussel+metro&search_in=title_body',
     '/?q=brug&search=boolean&search_in=title&country=NL,BE&language=fr&has_author=false&outlet=de+krant&author=ann&sort=ingested_at&order=asc',
+    '/?q=water&search=semantic&sort=relevance',
     '/?q=hoog+water&search=semantic&published_after=2026-11-01&published_before=2026-11-20T22:59:59.999Z',
   ]) {
     t.equal(addressOf(read(address)), address)
   }
   t.same(read('/'), NEW_SEARCH)
+  t.equal(addressOf(read('/?q=x&sort=relevance')), '/?q=x&search_in=title_body', 'of a search by meaning alone')
+  const others = [
+    NEW_SEARCH,
+    { ...NEW_SEARCH, q: ' ' },
+    { ...NEW_SEARCH, mode: 'expression' as const },
+    read('/?outlets=a.nl'),
+  ]
+  t.same(
+    others.map(other => isSame(NEW_SEARCH, other)),
+    [true, true, false, false],
+  )
+  t.same(
+    others.map(operationOf).map(path => path.startsWith('/explore')),
+    [false, false, true, true],
+  )
 })
 
 t.test('a fresh page, a reload and a shared link look in the same place', async t => {
