@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createPermits, NoPermit } from './permits.ts'
+import {
+  createCountPermits,
+  createPermits,
+  createQuestionPermits,
+  createSearchPermits,
+  createStrangerPermits,
+  NoPermit,
+  type Permits,
+} from './permits.ts'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
@@ -74,4 +82,34 @@ t.test('whatever fails, leaves or waits too long, no permit is lost and none is 
     }),
     { numRuns: 100 },
   )
+})
+
+t.test('who asks at once is begun, waits or is refused, by the size of the pool', async t => {
+  const begun = async (permits: Permits, callers: string[]) => {
+    const held = Promise.withResolvers<void>()
+    let count = 0
+    const works = callers.map(caller => permits.take(caller, () => ++count && held.promise))
+    await tick()
+    const atOnce = count
+    held.resolve()
+    const ended = await Promise.allSettled(works)
+    return [atOnce, ended.filter(({ status }) => status === 'rejected').length]
+  }
+  const SEARCH_TIMEOUT = 10_000
+  const ofOne = Array.from({ length: 1_006 }, () => 'a')
+  const ofMany = ofOne.slice(0, 9).map((_, at) => `${at}`)
+  for (const [name, permits, callers, expected] of [
+    ...[
+      [12, ofOne, [2, 4]] as const,
+      [8, ofOne, [1, 5]] as const,
+      [1, ofOne, [1, 5]] as const,
+      [12, ofMany, [3, 0]] as const,
+      [1, ofMany, [1, 0]] as const,
+    ].map(([pool, ...row]) => ['strangers', createStrangerPermits({ DATABASE_POOL: pool }), ...row] as const),
+    ['searches', createSearchPermits({ DATABASE_POOL: 12, SEARCH_TIMEOUT }), ofOne, [3, 3]],
+    ['searches', createSearchPermits({ DATABASE_POOL: 1, SEARCH_TIMEOUT }), ofOne, [1, 5]],
+    ['questions', createQuestionPermits({ SEARCH_TIMEOUT }), ofOne, [4, 2]],
+    ['counts', createCountPermits({ SEARCH_TIMEOUT }), ofOne, [2, 0]],
+  ] as const)
+    t.strictSame(await begun(permits, [...callers]), expected, name)
 })
