@@ -40,10 +40,11 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
       const late = line.callers < atOnce ? undefined : AbortSignal.timeout(patience)
       line.callers++
       try {
-        return await line.semaphore.run(work, late && AbortSignal.any([late, ...(leaves ? [leaves] : [])]))
-      } catch (error) {
-        if (late === undefined || error !== late.reason) throw error
-        throw new NoPermit('No permit came in time.')
+        const wait = late && AbortSignal.any([late, ...(leaves ? [leaves] : [])])
+        const done = await line.semaphore.acquire(wait).catch(() => {
+          throw new NoPermit(late?.aborted ? 'No permit came in time.' : 'The caller has left.')
+        })
+        return await Promise.resolve().then(work).finally(done)
       } finally {
         line.callers--
         if (line.callers === 0) lines.delete(name)
