@@ -5,7 +5,7 @@ import t from 'tap'
 import { type ListedRow, ROW } from '../../../test/contract/rows.ts'
 import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { readRequest } from '../contract/request.ts'
-import { feedBody, makeItem, writeHead } from './rss.ts'
+import { feedBody, makeItem, pageOf, rssOf, writeHead } from './rss.ts'
 
 const IDENTITY = {
   serviceName: 'Perscope',
@@ -107,4 +107,44 @@ t.test('decision 31: whatever a title, name or id holds, the feed parses and giv
       t.equal(item?.guid?.value, ROW.id)
     }),
   )
+})
+
+t.test('a feed of its own leads to the page of its search, names sources, and makes each item once', async t => {
+  const rows = [
+    ROW,
+    { ...ROW, outlet: { name: null, domain: 'b.example' } },
+    { ...ROW, outlet: { name: 'C', domain: null } },
+  ].map(row => ({ ...SHOWN_ARTICLES.make(row), seq: 7n }))
+  const recounted: bigint[] = []
+  const index = { recount: (seqs: readonly bigint[]) => void recounted.push(...seqs) }
+  const written = (own: { title: string } | string, query = 'q=brug') =>
+    rssOf(index, IDENTITY, { request: readRequest(query, 'feed'), rows, ms: 1 }, own)
+  const own = written({ title: 'Bruggen' })
+  const { items, ...channel } = parseRssFeed(own.body(own.untagged()).toString())
+  t.match(channel, { title: 'Bruggen', link: 'https://news.example/?q=brug&search_in=title', ttl: 15 })
+  t.notOk('atom' in channel)
+  t.same(
+    items?.map(({ source }) => source),
+    [
+      { title: 'De Dagkoerier', url: 'https://dagkoerier.example/' },
+      { title: 'b.example', url: 'https://b.example/' },
+      undefined,
+    ],
+  )
+  t.notMatch(own.tagged, /news\.example/, 'processes with different addresses agree')
+  t.not(own.tagged, written({ title: 'Brug' }).tagged)
+  t.match(
+    written('/v1/articles.rss').body('https://x.example').toString(),
+    /href="https:\/\/x\.example\/v1\/articles\.rss\?q=brug"/,
+  )
+  t.same(recounted, [7n, 7n, 7n])
+  for (const [search, more] of [
+    ['q=a', '&search_in=title'],
+    ['q=a&search=boolean', '&search_in=title'],
+    ...['q=a&search_in=title_body', 'q=a&search=semantic', 'q=a&search=expression', 'country=NL', ''].map(said => [
+      said,
+      '',
+    ]),
+  ] as const)
+    t.equal(pageOf('', search!), `/${search ? '?' : ''}${search}${more}`)
 })

@@ -1,6 +1,5 @@
-import type { SearchIndex } from '../../../search/index.ts'
 import { type Asking, findArticles, plannedOf, type Searches } from '../articles/find.ts'
-import { digestOf, type Listed, type Piece, pieceOf, type ShownArticle } from '../articles/shown-article.ts'
+import { digestOf, type Listed, type Piece, pieceOf } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import {
   type ArticlesRequest,
@@ -66,7 +65,7 @@ export const aboutSearch = ({ request, rows, ms }: FoundForFeed) => ({
 
 /** The feed as RSS 2.0. */
 export function rssOf(
-  index: Searches['index'],
+  index: Pick<Searches['index'], 'recount'>,
   identity: FeedIdentity,
   { request, rows }: FoundForFeed,
   own: OwnFeed | string,
@@ -194,7 +193,7 @@ const AFTER_ITEM = Buffer.from(`${INDENT}</item>\n`)
  * Makes the items of articles that no feed has shown yet, and counts their bytes in the cache of
  * the index.
  */
-function makeItems(index: Pick<SearchIndex<ShownArticle>, 'recount'>, articles: readonly Listed[]): void {
+function makeItems(index: Pick<Searches['index'], 'recount'>, articles: readonly Listed[]): void {
   const without = articles.filter(({ pieces }) => pieces.item === null)
   for (const { pieces } of without) pieces.item = makeItem(pieces.json)
   if (without.length > 0) index.recount(without.map(({ seq }) => seq))
