@@ -100,6 +100,7 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
     return [atOnce, (await settled).filter(({ status }) => status === 'rejected').length]
   }
   const SEARCH_TIMEOUT = 10_000
+  const limits = t.capture(AbortSignal, 'timeout', AbortSignal.timeout)
   const ofOne = ['a', 'a', 'a', 'a', 'a', 'a']
   const ofMany = ['a', 'b', 'c', 'd', 'e', 'f']
   const strangers = (pool: number) => createStrangerPermits({ DATABASE_POOL: pool })
@@ -112,6 +113,7 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
     ...[[questions, ofOne, 4] as const, [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const],
   ])
     t.strictSame(await begun(permits, callers), [atOnce, 0])
+  t.same([...new Set(limits().map(({ args: [ms] }) => ms))], [2_000, SEARCH_TIMEOUT])
   const crowd = Array.from({ length: 1_006 }, () => 'a')
   t.strictSame(await begun(questions, crowd), [4, 2])
 })

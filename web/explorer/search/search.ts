@@ -50,7 +50,6 @@ export const NEW_SEARCH: Search = {
  * among its values is left out.
  */
 export function readSearch(parameters: URLSearchParams): Search {
-  if (parameters.size === 0) return NEW_SEARCH
   const text = (name: string) => parameters.get(name)?.trim() ?? ''
   const list = <T extends string>(name: string, values: readonly T[]) => {
     const written = new Set(parameters.getAll(name).flatMap(value => value.split(',')))
