@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
@@ -29,3 +30,14 @@ export function storedPage(body: string | null, given: Partial<StoredPage> = {})
 export const jsonLd = (data: unknown) => `<script type="application/ld+json">${JSON.stringify(data)}</script>`
 
 export const metaOf = (html: string, url = URL) => readMetadata(parsePage(html), url)
+
+/** The rows of a table of examples beside this file by their first cell, the kind; cells end at tabs. */
+export function examples(name: string): Map<string, string[][]> {
+  const lines = readFileSync(new globalThis.URL(`${name}.tsv`, import.meta.url), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+  const rows = lines.map(line => line.split('\t'))
+  return new Map(
+    [...Map.groupBy(rows, ([kind = '']) => kind)].map(([kind, own]) => [kind, own.map(row => row.slice(1))]),
+  )
+}

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { examples } from '../../../test/normaliser/pages.ts'
 import { stopwatch } from '../../../test/turns.ts'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
@@ -13,71 +14,11 @@ function shown(date: WrittenDate | null): string | null {
   return `${day} ${two(hour)}:${two(minute)}${second + millisecond > 0 ? `:${two(second)}.${millisecond}` : ''}${zone}`
 }
 
-/** By kind: how a date reads, and texts that say it. */
-const tables: Record<string, [read: string, texts: string][]> = {
-  'RFC 3339 and ISO 8601': [
-    ['2026-11-03 14:05 60', '2026-11-03T14:05:00+01:00 ¦ 2026-11-03T14:05:00+0100 ¦ 2026-11-03T14:05:00 01:00'],
-    ['2026-11-03 14:05 60', '2026-11-03T14:05+01:00[Europe/Brussels] ¦ 2026-11-03 14:05:00 +0100'],
-    ['2026-11-03 14:05:33.123 0', '2026-11-03T14:05:33.123Z'],
-    ['2026-11-03 14:05:00.123 -300', '2026-11-03T14:05:00.123456789-05:00'],
-    ['2026-11-03 14:05', '2026-11-03T14:05 ¦ 2026-11-03 14:05:00.0 ¦ 20261103 14:05'],
-    ['2026-11-03 14:05 0', '20261103T140500Z'],
-    ['2026-11-03', '2026-11-03 ¦ 20261103 ¦ 2026-11-03T25:00:00Z'],
-    ['2026-11-03 23:59:59.0 0', '2026-11-03T23:59:60Z'],
-    ['no date', '2026-02-29 ¦ 2026-13-01T00:00:00Z'],
-  ],
-  'RFC 822 and its decay': [
-    ['2026-11-03 14:05 60', 'Tue, 03 Nov 2026 14:05:00 +0100 ¦ Tue,3 Nov 2026 14:05:00+0100 ¦ 2026-11-03T14:05+1'],
-    ['2026-11-03 14:05 60', 'Tue, 3 Nov 26 14:05 CET ¦ Di, 03 Nov 2026 14:05:00 MEZ'],
-    ['2026-11-03 14:05 60', 'Tue Nov 03 2026 14:05:00 GMT+0100 (CET) ¦ Tue Nov  3 14:05:00 CET 2026'],
-    ['2026-11-03 14:05 60', 'di, 03 nov 2026 14:05:00 +0100 ¦ mar., 03 nov. 2026 14:05:00 +0100'],
-    ['2026-11-03 14:05 330', 'Tue, 03 Nov 2026 14:05:00+5:30'],
-    ['2026-11-03 14:05 -180', 'Tue, 03 Nov 2026 14:05:00 -3:00'],
-    ['2026-11-03 14:05', '3 november 2026, 14:05-5:30 ¦ Tue, 03 Nov 2026 14:05:00 XYZ'],
-    ['2026-11-03 14:05 0', 'Fri, 03 Nov 2026 14:05:00 GMT'],
-    ['2026-07-15 14:05 120', 'Wed, 15 Jul 2026 14:05:00 CEST ¦ Mi., 15. Juli 2026 14:05:00 MESZ'],
-    ['2026-11-03 13:05 0', '1793711100'],
-    ['2026-11-03 13:05:00.123 0', '1793711100123'],
-  ],
-  Dutch: [
-    ['2026-11-03 14:05', '3 november 2026 14.05 uur ¦ 3 nov. 2026, 14:05'],
-    ['2026-11-03 14:05', 'Gepubliceerd op dinsdag 3 november 2026 om 14:05 ¦ 03-11-2026 14:05'],
-    ['2026-03-01 14:05', 'zo 1 mrt 2026, 14u05'],
-    ['2026-11-03', '3/11/2026'],
-    ['no date', 'Vandaag, 14:05'],
-  ],
-  French: [
-    ['2026-11-03 14:05', 'Publié le 3 novembre 2026 à 14h05 ¦ 03/11/2026 à 14:05'],
-    ['2026-08-01 09:00', 'le 1er août 2026 à 9h'],
-    ['2026-02-03 14:05', 'mardi 3 févr. 2026 - 14:05'],
-    ['2026-12-15', '15 décembre 2026'],
-    ['no date', 'hier à 14h05'],
-  ],
-  German: [
-    ['2026-11-03 14:05', 'Dienstag, 3. November 2026, 14:05 Uhr'],
-    ['2026-11-03', '3. November 2026 ¦ 03.11.26'],
-    ['2026-11-03 14:00', '03.11.2026, 14 Uhr'],
-    ['2026-03-03 14:05', '14.05 Uhr, 3. März 2026'],
-    ['2026-01-03', 'Stand: 3. Jänner 2026'],
-    ['no date', 'vor 3 Stunden'],
-  ],
-  Luxembourgish: [
-    ['2026-11-03 14:05', 'Dënschdeg, 3. November 2026 um 14:05 Auer'],
-    ['no date', 'Haut um 14:05'],
-  ],
-  English: [
-    ['2026-11-03 14:05', 'Nov. 3, 2026 at 2:05 p.m.'],
-    ['2026-11-03 00:05', 'November 3, 2026 12:05 AM'],
-    ['2026-03-13', 'Friday 13th March 2026'],
-    ['2026-12-31', '12/31/2026 ¦ 12-31-2026'],
-  ],
-  'what is no date': [
-    ['no date', '10.0.1.2 ¦ versie 3.11.2026.1 ¦ 12.31.2026 ¦ 10.15.20 ¦ 31/02/2026 ¦ november 2026 ¦ 2026 ¦  ¦ 0'],
-  ],
-}
-for (const [name, table] of Object.entries(tables)) {
+/** By kind: how a date reads, and texts that say it, separated by `¦`. */
+const tables = examples('dates')
+for (const [name, table] of tables) {
   t.test(`decision 36: dates as they are written: ${name}`, async t => {
-    for (const [read, texts] of table)
+    for (const [read = '', texts = ''] of table)
       for (const text of texts.split(' ¦ ')) t.equal(shown(readDate(text)) ?? 'no date', read, text)
   })
 }
