@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { type Crawl, createCrawl } from '../../services/crawler/crawl.ts'
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
@@ -62,6 +63,15 @@ export async function startCrawl(
     pool,
     pages: () => readPages(pool),
     page: async (url: string) => (await readPages(pool)).find(page => page.url === url),
+    /** The stored body of a page, decompressed. */
+    async body(url: string) {
+      const text = 'select body from page_sources join pages using (page_no) where url = $1'
+      return String(gunzipSync((await pool.query<{ body: Buffer }>(text, [url])).rows[0]?.body ?? ''))
+    },
+    /** The feeds in the order of their addresses. */
+    feeds: () => readFeeds(pool),
+    /** The feed whose address ends so; the first one otherwise. */
+    feed: async (end = '') => (await readFeeds(pool)).find(({ url }) => url.endsWith(end)),
     /** Makes the catalogue: feeds by domain, and sitemaps. */
     async outlets(feeds: Record<string, string[]>, sitemaps: Record<string, string[]> = {}) {
       const all = Object.entries(feeds)
@@ -176,6 +186,19 @@ async function readPages(pool: Pool): Promise<RememberedPage[]> {
             (extract(epoch from p.next_try_at - clock_timestamp()) * 1000)::float8 as wait
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
       order by p.url, o.domain`,
+  )
+  return rows
+}
+
+/** `wait`: ms until the next poll; `pause`: ms from the last success to it. */
+async function readFeeds(pool: Pool) {
+  const ms = (from: string) => `(extract(epoch from next_poll_at - ${from}) * 1000)::float8`
+  const { rows } = await pool.query<
+    Record<'failures' | 'gaps' | 'wait' | 'pause', number> &
+      Record<'url' | 'error' | 'etag', string | null> & { url: string; parsing: boolean; last_success_at: Date | null }
+  >(
+    `select url, failures, gaps, last_error as error, etag, parsing, last_success_at,
+            ${ms('clock_timestamp()')} as wait, ${ms('last_success_at')} as pause from feeds where active order by url`,
   )
   return rows
 }

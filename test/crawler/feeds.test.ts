@@ -81,15 +81,12 @@ t.test('a feed that fails is asked less and less often, and says why', async t =
   site.on('/fine.xml', rss(at('/fine')))
   await poll()
   await poll()
-  const { rows } = await run.pool.query<{ url: string; last_error: string; failures: number; wait: number }>(
-    'select url, last_error, failures, (extract(epoch from next_poll_at - now()) * 1000)::float8 as wait from feeds order by url',
-  )
-  const [broken, fine, gone, page] = rows
-  t.match(broken, { last_error: 'the feed answers 500', failures: 2 })
+  const [broken, fine, gone, page] = await run.feeds()
+  t.match(broken, { error: 'the feed answers 500', failures: 2 })
   t.ok(broken && broken.wait > 200_000 && broken.wait <= 240_000, 'POLL_INTERVAL_MIN doubled twice')
-  t.match(fine, { last_error: null, failures: 0 })
+  t.match(fine, { error: null, failures: 0 })
   t.ok(gone && gone.wait > 3_600_000, 'gone: not before a day has passed')
-  t.match(page, { last_error: /no feed: text\/html/ })
+  t.match(page, { error: /no feed: text\/html/ })
   t.match(await outletHealth(run.pool), [
     { domain: 'x.example', health: 'healthy', feeds: 3, failingFeeds: 2 },
     { domain: 'y.example', health: 'failing', error: 'the feed answers 410' },
@@ -106,10 +103,7 @@ t.test('Cache-Control: a feed is not asked again while its answer is fresh, a 30
   })
   const wait = async () => {
     await poll()
-    const { rows } = await run.pool.query<{ wait: number }>(
-      'select (extract(epoch from next_poll_at - last_success_at))::float8 as wait from feeds',
-    )
-    return Math.round((rows[0]?.wait ?? 0) / 60)
+    return Math.round((await run.feed())!.pause / 60_000)
   }
   t.equal(await wait(), 20)
   cacheControl = 'max-age=7260'
@@ -127,13 +121,7 @@ t.test('how much a feed brings is learned from its dates and its polls, and kept
         pubDate: new Date(Date.now() - place * hours * 3_600_000).toUTCString(),
       })),
     )
-  const wait = async (path: string) => {
-    const { rows } = await run.pool.query<{ wait: number }>(
-      'select (extract(epoch from next_poll_at - last_success_at) / 60)::float8 as wait from feeds where url = $1',
-      [at(path)],
-    )
-    return Math.round(rows[0]?.wait ?? 0)
-  }
+  const wait = async (path: string) => Math.round((await run.feed(path))!.pause / 60_000)
   site.on('/busy.xml', dated('/b', 20, 1 / 30))
   site.on('/quiet.xml', dated('/q', 20, 200))
   await poll()
@@ -149,10 +137,7 @@ t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
   await only(['/later.xml'])
   site.on('/later.xml', reply(503, { 'retry-after': '3600' }))
   await poll()
-  const { rows } = await run.pool.query<{ wait: number }>(
-    'select (extract(epoch from next_poll_at - now()))::float8 as wait from feeds',
-  )
-  t.ok(rows[0] && rows[0].wait > 3_500)
+  t.ok((await run.feed())!.wait > 3_500_000)
   await run.pool.query("update hosts set free_at = 'epoch'")
 })
 
@@ -164,8 +149,7 @@ t.test('a feed cut short is tried again, not believed', async t => {
   site.on('/cut.xml', reply(200, { etag: '"broken off"' }, rss(at('/a')).slice(0, -20)))
   await poll()
   t.same(await published(), ['/a'], 'one that its server broke off is read as far as it goes')
-  const { rows } = await run.pool.query<{ etag: string | null }>('select etag from feeds')
-  t.equal(rows[0]?.etag, null, 'but asked for again in full')
+  t.equal((await run.feed())!.etag, null, 'but asked for again in full')
 })
 
 t.test('a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally', async t => {

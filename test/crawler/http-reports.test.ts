@@ -90,11 +90,7 @@ for (const [number, [source, situation, stored]] of REPORTS.entries()) {
     const page = await run.page(urls[number] ?? '')
     if (stored === null) return void t.match(page, { state: 'waiting', attempts: 1 })
     t.match(page, { state: 'stored', reason: null })
-    const { rows } = await run.pool.query<{ body: Buffer }>(
-      'select body from page_sources join pages using (page_no) where url = $1',
-      [urls[number]],
-    )
-    t.equal(String(zlib.gunzipSync(rows[0]?.body ?? '')), stored)
+    t.equal(await run.body(urls[number] ?? ''), stored)
   })
 }
 
@@ -114,11 +110,8 @@ t.test('passiomatic/coldsweat#99, alexdebril/feed-io#119: nothing for an answer 
   await catalogue(['/empty.xml', '/unasked.xml'])
   await run.workOff()
   await run.again('feeds')
-  const { rows } = await run.pool.query<{ failures: number; last_error: string }>(
-    'select failures, last_error from feeds where active order by url',
-  )
-  t.match(rows, [
-    { failures: 2, last_error: /no feed/ },
-    { failures: 2, last_error: 'the feed answers 304' },
+  t.match(await run.feeds(), [
+    { failures: 2, error: /no feed/ },
+    { failures: 2, error: 'the feed answers 304' },
   ])
 })

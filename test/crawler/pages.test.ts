@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
 import { html, startScene } from './crawl.ts'
@@ -9,6 +9,11 @@ const scene = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.7'], { CRA
 const { run, site, at } = scene
 const [other, host] = [scene.sites[1]!, scene.sites[2]!]
 const crawl = (...paths: string[]) => run.fetch(site, paths)
+/** Visits what waits as if it had been tried first more than a day ago. */
+const dayLater = async () => {
+  await run.pool.query("update pages set first_tried_at = now() - interval '24 hours 1 second' where state = 'waiting'")
+  await run.again('pages')
+}
 const HTML = { 'content-type': 'text/html' }
 
 t.test('a page is stored with what it was served as, and promised to the normaliser', async t => {
@@ -126,10 +131,7 @@ t.test('a failed page is tried again by itself, later and later, and then is as 
   await run.again('pages')
   t.match(await run.page(at('/flaky')), { state: 'stored', attempts: 0, reason: null })
 
-  await run.pool.query(
-    "update pages set first_tried_at = now() - interval '24 hours 1 second', next_try_at = now() where state = 'waiting'",
-  )
-  await run.workOff()
+  await dayLater()
   t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
 })
 
@@ -147,10 +149,7 @@ t.test('404 of an address that a feed has just named is tried again for a day; 4
   await run.again('pages')
   t.match(await run.page(at('/early')), { state: 'stored', attempts: 0, reason: null })
 
-  await run.pool.query(
-    "update pages set first_tried_at = now() - interval '24 hours 1 second', next_try_at = now() where state = 'waiting'",
-  )
-  await run.workOff()
+  await dayLater()
   t.match(await run.page(at('/withdrawn')), { state: 'refused', reason: 'gone' }, 'an outlet that withdraws is obeyed')
   const refused = { outlet: null, state: 'refused', numbers: null } as const
   const withdrawn = (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn'))
@@ -177,11 +176,7 @@ t.test('a page that is compressed without saying so is read all the same', async
   site.on('/zipped-cut', whole.subarray(0, -12))
   site.on('/zipped-bomb', gzipSync(Buffer.alloc(20_000_000)))
   await crawl('/zipped', '/zipped-cut', '/zipped-bomb')
-  const { rows } = await run.pool.query<{ body: Buffer }>(
-    'select body from page_sources join pages using (page_no) where url = $1',
-    [at('/zipped')],
-  )
-  t.equal(String(gunzipSync(rows[0]?.body ?? '')), html('zipped'))
+  t.equal(await run.body(at('/zipped')), html('zipped'))
   t.match(await run.page(at('/zipped-cut')), { state: 'waiting', reason: 'cut' })
   t.match(await run.page(at('/zipped-bomb')), { state: 'refused', reason: 'too-large' })
 })

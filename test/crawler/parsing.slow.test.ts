@@ -15,24 +15,7 @@ const run = await startCrawl(SLOWLY, new URL('./misbehaving-parser.ts', import.m
 t.teardown(() => Promise.all([site.close(), honest.close(), run.close()]))
 run.crawl.backlogged = true
 
-interface FeedRow {
-  url: string
-  failures: number
-  error: string | null
-  etag: string | null
-  parsing: boolean
-  /** ms until the next poll. */
-  wait: number
-}
-
-const feeds = async () => {
-  const { rows } = await run.pool.query<FeedRow>(
-    `select url, failures, last_error as error, etag, parsing,
-            (extract(epoch from next_poll_at - clock_timestamp()) * 1000)::float8 as wait from feeds order by url`,
-  )
-  return rows
-}
-const feed = async (path: string) => (await feeds()).find(({ url }) => url.endsWith(path))
+const { feed, feeds } = run
 
 t.test('a feed whose parsing does not end fails alone, says why, and is tried less and less often', async t => {
   site.on('/hang.xml', rss(`${site.origin}/a`))

@@ -32,8 +32,7 @@ async function crawlOf(origin: string): Promise<{ error: string | null; pages: s
   await run.pool.query("update hosts set free_at = 'epoch', robots_until = 'epoch', robots_blocked = false")
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()
-  const { rows } = await run.pool.query<{ error: string | null }>('select last_error as error from feeds')
-  return { error: rows[0]?.error ?? null, pages: (await run.pages()).map(({ state }) => state) }
+  return { error: (await run.feed())?.error ?? null, pages: (await run.pages()).map(({ state }) => state) }
 }
 
 /**
