@@ -4,23 +4,15 @@ import t from 'tap'
 import { createNameIndex } from './memory/name-index.ts'
 import { rankNames } from './suggestions.ts'
 
-/** An outlet or author with its names and what is counted of it. */
-interface Named {
-  no: number
-  texts: string[]
-  articles: number
-  countries: number
-  newest: number[]
-}
-
 /** Minutes: before all articles. */
 const EVER = -(2 ** 31)
 
-const name = (no: number, text: string, articles = 1, countries = 1, newest = [0, 0, 0]): Named => ({
+/** An outlet or author with its names and what is counted of it. */
+const name = (no: number, text: string, articles = 1, countries = 1, newest = [0, 0, 0]) => ({
   ...{ no, texts: [text], articles, countries, newest },
 })
 
-async function rank(named: Named[]) {
+async function rank(named: ReturnType<typeof name>[]) {
   const sorted = named.toSorted((a, b) => a.no - b.no)
   const index = createNameIndex(async wanted => {
     const { after, limit } = Array.isArray(wanted) ? { after: Infinity, limit: 0 } : wanted

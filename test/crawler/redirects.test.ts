@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { html, startScene } from './crawl.ts'
-import { reply } from './site.ts'
+import { type Handler, reply } from './site.ts'
 
 const { run, site, sites, at } = await startScene(t, ['127.0.0.1', '127.0.0.2'])
 const other = sites[1]!
@@ -57,6 +57,14 @@ t.test('where a cookie does not help, the article is made of the feed; a bare ci
 const refreshing = (content: string, body = '') =>
   `<!doctype html><html><head><title>x</title><meta http-equiv="refresh" content="${content}"></head><body>${body}</body></html>`
 
+/** Crawls pages; each must end where it leads. */
+async function lead(t: Test, pages: Record<string, string | Handler>, end: (path: string) => string): Promise<void> {
+  for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
+  await crawl(...Object.keys(pages))
+  for (const path of Object.keys(pages))
+    t.match(await run.page(at(path)), { state: 'stored', finalUrl: at(end(path)) }, path)
+}
+
 t.test('a page without prose that sends its reader on at once is a redirect', async t => {
   site.on('/target', html('target'))
   site.on('/target?a=1&b=2', html('target'))
@@ -70,13 +78,8 @@ t.test('a page without prose that sends its reader on at once is a redirect', as
     '/words': refreshing('0; url=/target', '<p>U wordt doorgestuurd. <a href="/target">Klik hier</a>.</p>'),
     '/script': refreshing('0; url=/target', `<script>${'var words of a script; '.repeat(40)}</script>`),
   }
-  for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
-  site.on('/header', reply(200, { 'content-type': 'text/html', refresh: '0; url=/target' }, '<p>…</p>'))
-  await crawl(...Object.keys(pages), '/header')
-  for (const path of [...Object.keys(pages), '/header']) {
-    const target = path === '/entities' ? '/target?a=1&b=2' : '/target'
-    t.match(await run.page(at(path)), { state: 'stored', finalUrl: at(target) }, path)
-  }
+  const header = reply(200, { 'content-type': 'text/html', refresh: '0; url=/target' }, '<p>…</p>')
+  await lead(t, { ...pages, '/header': header }, path => (path === '/entities' ? '/target?a=1&b=2' : '/target'))
 })
 
 t.test('any other refresh is none', async t => {
@@ -92,12 +95,8 @@ t.test('any other refresh is none', async t => {
     '/comment': `<html><head><!-- <meta http-equiv="refresh" content="0; url=/target"> --></head></html>`,
     '/file': refreshing('0; url=ftp://x.example/a'),
   }
-  for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
-  await crawl(...Object.keys(pages))
-  for (const path of Object.keys(pages)) {
-    t.match(await run.page(at(path)), { state: 'stored', finalUrl: at(path) }, path)
-    t.equal(site.to(path).length, 1)
-  }
+  await lead(t, pages, path => path)
+  for (const path of Object.keys(pages)) t.equal(site.to(path).length, 1)
 })
 
 t.test('a refresh obeys the robots.txt of where it leads', async t => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { type ArticleQuery, INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
@@ -13,6 +13,13 @@ import { newArticle } from './short-articles.ts'
 
 const MINOR = 16n
 
+/** An index, and a search of it on a pool whose statements are heard. */
+async function openHeard(test: Test, refuse?: (text: string) => boolean) {
+  const index = await openArchiveIndex(test)
+  const heard = overheard(index.pool, refuse)
+  return { index, ...heard, search: openIndex(heard.db).search }
+}
+
 /** Articles with a word of their own each. */
 const articles = (from: number, count: number, publishedAt: Date): NewArticle[] =>
   Array.from({ length: count }, (_, at) =>
@@ -25,9 +32,7 @@ const words = (...required: string[]): ArticleQuery => ({
 })
 
 t.test('new articles are shown without being read once more', async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
-  const { search } = openIndex(db)
+  const { index, names, search } = await openHeard(t)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
   const kept = await search(EVERYTHING)
   t.notOk(names.includes('search-stored'), `asked: ${[...new Set(names)].join(', ')}`)
@@ -39,10 +44,8 @@ t.test('new articles are shown without being read once more', async t => {
 })
 
 t.test('names that cannot be read when articles come are read when they are shown', async t => {
-  const index = await openArchiveIndex(t)
   let refused = 0
-  const { db, names } = overheard(index.pool, text => text.includes('from publishers') && refused++ === 0)
-  const { search } = openIndex(db)
+  const { index, names, search } = await openHeard(t, text => text.includes('from publishers') && refused++ === 0)
   await index.add(articles(0, 20, new Date('2026-03-01T12:00:00Z')))
   const page = await search(EVERYTHING)
   t.equal(page.total, 20)
@@ -52,9 +55,7 @@ t.test('names that cannot be read when articles come are read when they are show
 })
 
 t.test('no list of a new small segment is waited for once it is read whole', async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
-  const { search } = openIndex(db)
+  const { index, names, search } = await openHeard(t)
   await index.add(articles(0, 32, new Date('2026-03-01T12:00:00Z')))
   t.equal(await makeSegments(index.pool, { flushed: MINOR, merged: 256n }), 2)
   await search(EVERYTHING)
@@ -76,9 +77,7 @@ t.test('no list of a new small segment is waited for once it is read whole', asy
 })
 
 t.test('an article of a day that had none is found by the next search', async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
-  const { search } = openIndex(db)
+  const { index, names, search } = await openHeard(t)
   t.equal((await search(EVERYTHING)).total, 0)
   for (const [number, day] of ['2026-03-01', '2026-03-04', '2025-11-30'].entries()) {
     await index.add(articles(number, 1, new Date(`${day}T12:00:00Z`)))
@@ -137,8 +136,7 @@ t.test('a query that is asked again is matched only where its page comes from', 
 const READING = 'search-new'
 
 t.test('new articles are read ahead, so that no search waits for them', async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
+  const { index, db, names } = await openHeard(t)
   const failures: unknown[] = []
   const warm = openIndex(db)
   void warm.warm(repeatEvery, error => failures.push(error))
@@ -157,16 +155,14 @@ t.test('new articles are read ahead, so that no search waits for them', async t 
 })
 
 t.test('a search takes the state that its caller has read, also when segments have changed since', async t => {
-  const index = await openArchiveIndex(t)
-  const { db, names } = overheard(index.pool)
-  const search = openIndex(db)
+  const { index, names, search } = await openHeard(t)
   const readState = async () => {
     const { rows } = await index.pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
     return rows[0]!
   }
   const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
     names.length = 0
-    const { total } = await search.search(EVERYTHING, null, { state })
+    const { total } = await search(EVERYTHING, null, { state })
     return { total, read: names.includes('search-snapshot') }
   }
   const random = createRandom(7)

@@ -3,7 +3,8 @@ import t from 'tap'
 import { bundlePages } from '../../services/api/site/web.ts'
 import { startTestApi } from '../contract/api.ts'
 
-const api = await startTestApi(t)
+const KEY = 'a-key-for-operators-of-tests'
+const api = await startTestApi(t, { OPERATOR_KEY: KEY })
 
 /** As browsers ask for a page. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
@@ -40,16 +41,18 @@ t.test('decision 5: a program that asks for / gets the error of the contract', a
   }
 })
 
-t.test('the policy lets in no inline script or style, and nothing from elsewhere', async t => {
-  const { headers, text } = await askForPage()
-  const policy = headers.get('content-security-policy') ?? ''
-  t.match(policy, /default-src 'none'/)
-  t.match(policy, /script-src 'self'(;|$)/)
-  t.match(policy, /style-src 'self'(;|$)/)
-  t.notMatch(policy, /unsafe/)
-  t.notMatch(text, /<style|<script>|<script [^>]*>[^<]|style=|\son\w+=/, 'there is none')
-  t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
-})
+for (const page of ['explorer', 'status']) {
+  t.test(`the policy of ${page} lets in no inline script or style, and nothing from elsewhere`, async t => {
+    const { headers, text } = page === 'explorer' ? await askForPage() : await api.ask(KEY, '/status')
+    const policy = headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'/)
+    t.match(policy, /script-src 'self'(;|$)/)
+    t.match(policy, /style-src 'self'(;|$)/)
+    t.notMatch(policy, /unsafe/)
+    t.notMatch(text, /<style|<script>|<script [^>]*>[^<]|style=|\son\w+=/, 'there is none')
+    t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
+  })
+}
 
 t.test('the first view is below 100 kB compressed', async t => {
   const { pages, assets } = await bundlePages()
