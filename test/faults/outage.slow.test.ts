@@ -7,17 +7,11 @@ t.test('an article that was in hand alone when the model died is not to blame fo
   await world.fleet.start('embedder')
   await world.index([{}])
   await world.embedded(1)
-  await world.model.stop()
+  world.model.mood = 'hangs'
   await world.index([{ title: 'alone' }])
-  const isTaken = async () => {
-    const { rows } = await world.pool.query(
-      'select from embeddings where embedded_at is null and claimed_until > now()',
-    )
-    return rows.length === 1
-  }
-  await until(isTaken, 60_000)
-  // Long enough for its request to fail, too short for the embedder to give up waiting.
-  await new Promise(resolve => setTimeout(resolve, 2_000))
+  await until(() => world.model.requests.some(({ input }) => input.some(text => text.includes('alone'))), 60_000)
+  await world.model.stop()
+  world.model.mood = 'answers'
   await world.model.start()
   await world.embedded(2)
   const { rows } = await world.pool.query<{ most: number }>('select max(attempts) as most from embeddings')

@@ -86,12 +86,15 @@ t.test('a start takes over what a SIGKILL left', async t => {
   t.same(again, env, 'the same addresses')
   t.same(stillRunning(children.map(seen => seen.pid)), [], 'the children of the killed one are gone')
   t.ok((await count(again.DATABASE_URL ?? '')) >= 4)
+  // A Postgres that stands still holds up the end that the first SIGTERM asks for.
+  const last = descendants(next.pid).filter(seen => !seen.command.includes('watchdog.ts'))
+  const others = last.filter(seen => !seen.command.includes('postgres'))
+  for (const seen of last) if (!others.includes(seen)) process.kill(seen.pid, 'SIGSTOP')
   process.kill(next.pid, 'SIGTERM')
+  await until(() => stillRunning(others.map(({ pid }) => pid)).length === 0, 20_000)
   await new Promise(resolve => setTimeout(resolve, 300))
-  const began = Date.now()
   process.kill(next.pid, 'SIGTERM')
-  await next.ended
-  t.ok(Date.now() - began < 2_000, 'a second SIGTERM means now')
+  t.equal(await next.ended, 130, 'a second SIGTERM means now')
 })
 
 t.test('half an initdb is thrown away, not taken for a database', async t => {
