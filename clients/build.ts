@@ -103,7 +103,7 @@ const WAITING = [
   [/Async(Client|Iterator)/g, '$1'],
 ] as const
 
-/** The source of the client that waits, of that for asyncio. */
+/** Turns the source of the asyncio client into that of the client that waits. */
 const withoutAsync = (source: string) =>
   WAITING.reduce(
     (text, [from, to]) => (typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)),

@@ -4,7 +4,8 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { DEAD_ALERTS } from '../shared/queues/queues.ts'
 
-// What the owner of the address, a plan or a search ended is no failure. $1 ids; null: all.
+// Alerts that rest after failures are tried again. Those that their owner, a plan or a search ended
+// are not. $1 ids; null: all.
 const RETRY = `
   with again as (
     update search_alerts set rests = null, failing_since = null

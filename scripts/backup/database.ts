@@ -106,7 +106,7 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
   })
 }
 
-/** Where the server keeps what else than rows a database has. Their rows change with it. */
+/** Catalogues of the server: what a database has besides rows. Changing it changes their rows. */
 const CATALOGS = [
   ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
 ]
@@ -173,7 +173,7 @@ const REFUSE_AGAIN = `
     delete from alert_messages where alert_id in (select alert_id from ended) and delivered_at is null)
   insert into alert_asks (told_to, key_id, refused, asked_at) select told_to, key_id, true, asked_at from later`
 
-/** Keeps what `begin` kept, of after the backup too, if a restore has begun. */
+/** If a restore has begun, writes back what `begin` kept. Some of it is newer than the backup. */
 export async function keepRefusals(pool: Pool): Promise<void> {
   const { rows: begun } = await pool.query<{ alerts: boolean }>(
     `select to_regclass('${UNFINISHED}.refused') is not null as alerts where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,

@@ -104,7 +104,8 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
     // Articles that promise no vector are included: an earlier run may have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
     for (const { name } of collections) await vectors.remove(name, silent)
-    // Kept candidates hold them still. Their cursors end; a question is asked again.
+    // Kept candidate sets still hold these articles. Their cursors end, and questions are asked
+    // again.
     if (silent.length > 0) await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }

@@ -16,8 +16,9 @@ const jobsOf = (files: readonly string[]) =>
   Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) === 'quick'))
 
 /**
- * So many red files are run once more, alone, and count as they end then: on a busy machine a wait
- * may be too short. The first failure stays in the output. More of them are no accident.
+ * At most this many red files are run once more, alone, and count as they end then: on a busy
+ * machine a wait may be too short. The first failure stays in the output. More red files are no
+ * accident.
  */
 const TRIED_ALONE = 3
 

@@ -343,7 +343,7 @@ function termClause(term: string): Clause {
     return { term: { [field]: value } }
   }
   const field = named.field === 'outlet' ? 'outlets' : 'authors'
-  // Every outlet has a name or a domain, and every name contains nothing.
+  // An empty part is contained in every name, so each article with a name matches.
   if (named.part === '') return named.field === 'outlet' ? ALL : termClause(TERMS.hasAuthor(true))
   return { wildcard: { [field]: { value: `*${named.part.replace(/[\\*?]/g, '\\$&')}*` } } }
 }

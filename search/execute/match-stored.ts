@@ -71,8 +71,8 @@ async function matchAhead(
 const LOOKED_AT = 1 << 20
 
 /**
- * Looks before anything is read how many articles stay open, in all segments: pages that need the
- * first of them alone are refused as counts are.
+ * Before anything is read, counts how many articles NEAR leaves open in all segments. A page may
+ * need only the first ones, but is refused as a count would be.
  */
 async function noteReading(
   context: StoredContext,
@@ -268,7 +268,7 @@ async function evaluate(
   }
 }
 
-/** A collector that takes numbers of matches, whichever these are. */
+/** A collector that only needs numbers of matches. */
 type Counter = Collector & { question: Extract<Question, { kind: 'count' }> }
 
 /** Collectors that only count, and the others. */

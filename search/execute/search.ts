@@ -144,8 +144,8 @@ async function collectMatches(
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
   const { watermark } = plan.filter
-  // The cursor may be from before the database went back to an earlier moment. The memory must not
-  // take numbers for read that new articles are yet to get.
+  // The cursor may be from before the database went back to an earlier moment. Memory must not
+  // count numbers as read that new articles will get.
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
@@ -213,7 +213,7 @@ export function createCountCollector(limit: number) {
 /**
  * Collects the numbers of all matches.
  *
- * @param limit of those that the archive tells
+ * @param limit most numbers that are read from the archive
  */
 export function createNumberCollector(limit: number) {
   const seqs: bigint[] = []

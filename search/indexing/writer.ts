@@ -126,7 +126,8 @@ export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLO
   return await work.finally(() => clearInterval(looking))
 }
 
-// $1 ms. Who waits for the clock has locked its table, too, and waits for something else.
+// $1 ms. Processes that wait for the clock have locked its table too. They wait for a lock, not for
+// their client.
 const END_STOPPED = `
   select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
   where relation = 'ingest_clock'::regclass and mode = 'RowExclusiveLock' and state = 'active'

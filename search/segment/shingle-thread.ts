@@ -30,7 +30,7 @@ export function openShingleThread() {
   const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
   worker.unref()
   return {
-    /** Before, nobody may end the thread: Node dies of that. */
+    /** Until then the thread must not be ended: Node would die. */
     loaded: once(worker, 'message'),
     async encode({ words, ...texts }: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart> {
       const { port1, port2 } = new MessageChannel()

@@ -271,7 +271,7 @@ const WORDS = `
   select w.title, w.body, a.seq, a.language from article_words w join articles a using (seq)
    where w.seq = any ($1::bigint[]) and a.seq = any ($1::bigint[])`
 
-/** Forms of words, and places, are known to this process alone. */
+/** Postgres knows neither forms of words nor places, so the words are read and verified here. */
 async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint) {
   const passed: bigint[] = []
   const pace = createPace()

@@ -21,7 +21,7 @@ const LOCK = 3_480_226_017n
 /** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
 const BATCH = 256
 const BATCH_BYTES = 1_000_000
-/** So many batches are looked at together where samples of many days are read for each. */
+/** Batches that are looked at together, where each would read samples of many days. */
 const TOGETHER = 16
 /** Most bytes of a body that is read ahead, as Postgres keeps it. */
 const AHEAD_BYTES = 16_000

@@ -202,7 +202,10 @@ export interface Copies {
    */
   first: string | null
   agencies: string[]
-  /** `shared` with the first article is a part of the shorter text, to four decimals. */
+  /**
+   * `shared`: the share of the shorter text that it has in common with the first article, to four
+   * decimals.
+   */
   copies: { article: Article; shared: number }[] | null
   /** How many words stand in no run of five words that one of `copies` also has. */
   own_words: number | null

@@ -344,7 +344,10 @@ interface Meaning {
 const FRESH = 15_000
 const PLANS = 500
 
-/** Tells how much of a plan's reach has vectors, read at most once in its time for all. */
+/**
+ * Tells how much of a plan's reach has vectors. It is read at most once in `FRESH` ms, whoever
+ * asks.
+ */
 export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>, near: number | null) {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
     ...{ max: PLANS, ttl: FRESH, ignoreFetchAbort: true },

@@ -49,8 +49,8 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
 }
 
 /**
- * Whether somebody tries tokens. What looks like none cannot be right, and a page of another site
- * can have any browser ask, as for an image: neither may lock out an office.
+ * Whether this request counts as a guess. A text without the form of a token cannot be right. A
+ * page of another site can have any browser ask, as for an image. Neither may lock out an office.
  */
 const isGuess = ({ headers }: Request, token: string): boolean =>
   looksLikeToken(token) && headers['sec-fetch-site'] !== 'cross-site'

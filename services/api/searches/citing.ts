@@ -270,7 +270,10 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
 const HASHED = ['id', 'ingested_at', 'published_at'] as const
 const SHOWN = ['title', 'url', 'snippet', 'authors', 'language', 'country', 'outlet_name', 'outlet_domain'] as const
 
-/** The last column's name holds what the digest has beside the articles; no part has a blank. */
+/**
+ * The digest covers more than the articles: that stands in the last column's name. No part of it
+ * has a blank.
+ */
 function csvHeadOf(citation: Citation, outside: number): string {
   const request = readSearch(citation.search, 'feed')
   const beside = [addressOf(citation), citation.asOf.toISOString(), outside, citation.rules]

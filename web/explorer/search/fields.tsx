@@ -63,7 +63,7 @@ export function Choice<V extends string>(props: {
   )
 }
 
-/** Of typing, in ms: a suggestion is asked for when the reader pauses. */
+/** ms without typing after which a suggestion is asked for. */
 const PAUSE = 180
 
 /**
