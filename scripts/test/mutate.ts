@@ -8,7 +8,8 @@ import { runCommand, UsageError } from '../../shared/process/command.ts'
  * `npm run mutate`: do the tests see? Changes one thing of a pure file, runs the test beside it,
  * and prints the changes that the test did not notice. No file is written: a hook hands the changed
  * text to Node in place of the file (`test/mutant.ts`). One process tries many changes. Seen is a
- * change after which the file as it is passes there, or that fails in a new process too.
+ * change after which the file as it is passes there, or that fails in a new process too, or that
+ * takes too long.
  *
  * `mutants.json` lists the files that are tried, and their survivors, each with its reason. It may
  * only shrink: a survivor that is not listed ends with exit code 1, and so does a listed one that
@@ -95,7 +96,7 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
       if (n % CHANGES_OF_A_PROCESS === 0 || !(passed || (await runner.passes(source, within)))) {
         runner.end()
         runner = startRunner(file, signal)
-        passed ||= await runner.passes(mutant.source, within)
+        if (passed === false) passed = await runner.passes(mutant.source, within)
       }
       if (passed) survived.push(mutant)
     }
@@ -122,10 +123,10 @@ function startRunner(file: string, signal: AbortSignal) {
   child.on('message', passed => typeof passed === 'boolean' && answer(passed))
   for (const output of [child.stdout, child.stderr]) output?.resume()
   const end = () => child.kill('SIGKILL')
-  /** Whether the test of the file passes when the file reads `source`. */
+  /** Whether the test of the file passes when the file reads `source`; null: not in time. */
   const passes = (source: string, within: number) =>
-    new Promise<boolean>(resolve => {
-      const late = setTimeout(end, within)
+    new Promise<boolean | null>(resolve => {
+      const late = setTimeout(() => resolve(end() ? null : false), within)
       answer = passed => resolve(passed) ?? clearTimeout(late)
       child.send(source, error => error && answer(false))
     })

@@ -66,6 +66,12 @@ t.test('how many pages teach, what they leave, and when counts are halved', asyn
   t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(boilerplateOf), [[], [], [OFFER]])
   const mixed = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(10 - holding, 50)])
   t.same([4, 5].map(mixed).map(boilerplateOf), [[], [OFFER]])
+  const beside = (length: number) => partedBy(taughtBy(pages(10, 0, `${OFFER}!`)), ['x'.repeat(length), `${OFFER}!`])
+  t.same(
+    [39, 40].map(length => beside(length).boilerplate.length),
+    [0, 1],
+    'more than two thirds',
+  )
   t.equal(lessonOf(Array.from({ length: 21 }, (_, n) => `Regel ${n}.`)).length, 20, 'both ends')
   t.equal(taughtBy(pages(63, 0)).pages, 63)
   const half = taughtBy([...pages(62, 0, OFFER), page(70, 'Een reeks.'), page(71, 'Een reeks.')])

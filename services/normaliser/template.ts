@@ -26,8 +26,7 @@ const BOILERPLATE_SHARE = 0.3
  * @returns its own paragraphs, and those that other pages of the outlet hold too
  */
 export function partedBy(template: Template | null, paragraphs: string[]) {
-  if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, boilerplate: [] }
-  const boilerplate = paragraphs.filter(text => isBoilerplate(template, digestOf(text)))
+  const boilerplate = paragraphs.filter(text => template !== null && isBoilerplate(template, digestOf(text)))
   const own = paragraphs.filter(text => !boilerplate.includes(text))
   if (boilerplate.length === 0 || lengthOf(boilerplate) > 2 * lengthOf(own)) return { own: paragraphs, boilerplate: [] }
   return { own, boilerplate }
@@ -37,14 +36,12 @@ const lengthOf = (paragraphs: string[]) => paragraphs.reduce((sum, text) => sum 
 
 function isBoilerplate({ pages, lines }: Template, digest: string): boolean {
   const count = lines[digest] ?? 0
-  return count >= BOILERPLATE_PAGES && count >= BOILERPLATE_SHARE * pages
+  return pages >= FEWEST_PAGES && count >= BOILERPLATE_PAGES && count >= BOILERPLATE_SHARE * pages
 }
 
 /** How many lines are boilerplate now. */
-function boilerplateCount(template: Template): number {
-  if (template.pages < FEWEST_PAGES) return 0
-  return Object.keys(template.lines).filter(digest => isBoilerplate(template, digest)).length
-}
+const boilerplateCount = (template: Template): number =>
+  Object.keys(template.lines).filter(digest => isBoilerplate(template, digest)).length
 
 /**
  * Paragraphs at either end of a text that teach: boilerplate stands before and after the article.
@@ -54,10 +51,7 @@ const AT_END = 12
 
 /** What the text of a page teaches: the digests of its lines, each once. */
 export function lessonOf(paragraphs: string[]): string[] {
-  const ends =
-    paragraphs.length <= AT_BEGINNING + AT_END
-      ? paragraphs
-      : [...paragraphs.slice(0, AT_BEGINNING), ...paragraphs.slice(-AT_END)]
+  const ends = [...paragraphs.slice(0, AT_BEGINNING), ...paragraphs.slice(-AT_END)]
   return [...new Set(ends.map(digestOf))]
 }
 
@@ -80,9 +74,7 @@ export function learn(template: Template, lesson: string[]): Template {
 }
 
 function bounded(lines: Template['lines']): Template['lines'] {
-  const all = Object.entries(lines)
-  if (all.length <= LINES) return lines
-  const order = all.map(([line, count], at) => ({ line, count, at }))
+  const order = Object.entries(lines).map(([line, count], at) => ({ line, count, at }))
   const kept = order.toSorted((a, b) => b.count - a.count || b.at - a.at).slice(0, LINES)
   return Object.fromEntries(kept.toSorted((a, b) => a.at - b.at).map(({ line, count }) => [line, count]))
 }
