@@ -18,25 +18,6 @@ import { columns, outletsBar } from './terminal/terminal.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 
-const HEADER = [
-  'health',
-  'domain',
-  '',
-  'feeds',
-  'read',
-  'new',
-  'rhythm',
-  'done',
-  'waiting',
-  'today',
-  'bytes',
-  'new hosts',
-  'we have',
-  'asked today',
-  'read from',
-  'trouble',
-]
-
 const sharing = (url: string, domains: string[], own: string) =>
   `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
 
@@ -158,27 +139,31 @@ function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
   const rank = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
   const sorted = [...outlets].sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
-  return columns([HEADER, ...sorted.map(outlet => row(outlet, budget, now).map(printableLine))])
+  const rows = sorted.map(outlet => rowOf(outlet, budget, now))
+  return columns([Object.keys(rows[0]!), ...rows.map(row => Object.values(row).map(cell => printableLine(`${cell}`)))])
 }
 
-function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
-  return [
-    outlet.health,
-    [outlet.domain, ...outlet.hosts].join(' '),
-    outlet.country,
-    `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
-    ...[outlet.lastSuccess, outlet.lastNew].map(time => (time === null ? 'never' : ago(time, now.getTime()))),
-    outlet.rhythm === null ? '–' : span(outlet.rhythm / 1_000),
-    `${outlet.pages.done}`,
-    `${outlet.pages.waiting}`,
-    `${outlet.today.pages}`,
-    `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
-    `${outlet.today.hosts}`,
-    daysInWords(outlet, now.getTime()).join('; '),
-    mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
-    mainSources(outlet),
-    troubles(outlet, budget, now).join('; '),
-  ]
+/** The cells of a line, by the head of their column. */
+function rowOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<string, string | number> {
+  const since = (time: Date | null) => (time === null ? 'never' : ago(time, now.getTime()))
+  return {
+    health: outlet.health,
+    domain: [outlet.domain, ...outlet.hosts].join(' '),
+    '': outlet.country,
+    feeds: `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
+    read: since(outlet.lastSuccess),
+    new: since(outlet.lastNew),
+    rhythm: outlet.rhythm === null ? '–' : span(outlet.rhythm / 1_000),
+    done: outlet.pages.done,
+    waiting: outlet.pages.waiting,
+    today: outlet.today.pages,
+    bytes: `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
+    'new hosts': outlet.today.hosts,
+    'we have': daysInWords(outlet, now.getTime()).join('; '),
+    'asked today': mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
+    'read from': mainSources(outlet),
+    trouble: troubles(outlet, budget, now).join('; '),
+  }
 }
 
 function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
