@@ -216,30 +216,17 @@ async function storePatiently(
   signal: AbortSignal,
 ): Promise<void> {
   for (let complaint = ''; !signal.aborted; ) {
-    const failure = await store(filling, target, group, signal)
-    if (failure === null) return
-    if (failure.kind === 'missing') await filling.embeddingCollections.restore()
-    if (await isAlive(filling, target, signal)) return giveToEmbedders(filling, group, failure.message)
-    if (failure.message !== complaint) filling.say(`${failure.message} Waiting.`)
-    complaint = failure.message
-    await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
-  }
-}
-
-/** @returns the failure of the model or of the vector store; null: stored, or interrupted */
-async function store(
-  { vectors }: Filling,
-  target: EmbeddingCollection,
-  group: EmbeddableArticle[],
-  signal: AbortSignal,
-): Promise<EmbeddingFailure | VectorFailure | null> {
-  try {
-    await storeIn(target, vectors, group, signal)
-    return null
-  } catch (error) {
-    if (signal.aborted) return null
-    if (error instanceof EmbeddingFailure || error instanceof VectorFailure) return error
-    throw error
+    try {
+      return await storeIn(target, filling.vectors, group, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
+      if (error.kind === 'missing') await filling.embeddingCollections.restore()
+      if (await isAlive(filling, target, signal)) return giveToEmbedders(filling, group, error.message)
+      if (error.message !== complaint) filling.say(`${error.message} Waiting.`)
+      complaint = error.message
+      await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
+    }
   }
 }
 

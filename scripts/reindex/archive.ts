@@ -39,7 +39,7 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
     if (result === null) throw new UsageError('Another process fills or empties the archive index; wait for it.')
     const { articles, done } = result
     if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done }))
-    say(summary(task, articles, done))
+    say(done ? summary(task, articles) : `Interrupted after ${counted(articles, 'article')}; the same command goes on.`)
     return done ? 0 : 1
   } finally {
     await archive.close()
@@ -71,14 +71,9 @@ async function run({ options, signal }: CommandContext, archive: ArchiveWriter, 
   }
 }
 
-function summary(task: Task, articles: number, done: boolean): string {
-  if (!done) return `Interrupted after ${counted(articles, 'article')}; the same command goes on.`
-  switch (task) {
-    case 'fill':
-      return `Put ${counted(articles, 'article')} into the archive index.`
-    case 'release':
-      return `Dropped the segments of ${counted(articles, 'article')}; the archive index alone has them now.`
-    case 'empty':
-      return `Emptied the archive index; ${counted(articles, 'article has', 'articles have')} segments again.`
-  }
-}
+const summary = (task: Task, articles: number): string =>
+  ({
+    fill: `Put ${counted(articles, 'article')} into the archive index.`,
+    release: `Dropped the segments of ${counted(articles, 'article')}; the archive index alone has them now.`,
+    empty: `Emptied the archive index; ${counted(articles, 'article has', 'articles have')} segments again.`,
+  })[task]
