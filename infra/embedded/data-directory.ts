@@ -4,7 +4,7 @@ import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat, statfs 
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded.ts'
-import { diskProblem, errorCode, notAFolder, Problem, readIfThere, readRecord, writeWhole } from './files.ts'
+import { diskProblem, errorCode, notAFolder, Problem, readRecord, secretIn, writeWhole } from './files.ts'
 import { lockFile } from './lock.ts'
 
 /*
@@ -185,24 +185,20 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
   throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
 }
 
-/** Whether a server could listen on `port` of `host` now. */
-export const isFree = (port: number, host = '127.0.0.1'): Promise<boolean> =>
+/** The code of the error with which no server could listen on `port` of `host` now; else empty. */
+export const refusalOf = (port: number, host: string): Promise<string> =>
   new Promise(resolve => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
+    server.once('error', error => resolve(errorCode(error)))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve('')))
   })
+
+export const isFree = async (port: number): Promise<boolean> => (await refusalOf(port, '127.0.0.1')) === ''
 
 /**
  * The key that an embedded server asks for, because every account of the machine can reach its
  * port. It is made once and kept in `dataDir`, where only its owner can read it. Services therefore
  * keep working after a restart of the servers.
  */
-export async function serverKey(dataDir: string, server: keyof typeof KEYED_SERVERS): Promise<string> {
-  const file = join(dataDir, KEYED_SERVERS[server].file)
-  const known = (await readIfThere(file))?.trim()
-  if (known) return known
-  const key = randomBytes(24).toString('base64url')
-  await writeWhole(file, `${key}\n`)
-  return key
-}
+export const serverKey = (dataDir: string, server: keyof typeof KEYED_SERVERS): Promise<string> =>
+  secretIn(join(dataDir, KEYED_SERVERS[server].file), () => randomBytes(24).toString('base64url'))

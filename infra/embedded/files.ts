@@ -62,6 +62,15 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
+/** The secret that a file keeps for its owner alone; `make` makes it the first time. */
+export async function secretIn(file: string, make: () => string): Promise<string> {
+  const known = (await readIfThere(file))?.trim()
+  if (known) return known
+  const secret = make()
+  await writeWhole(file, `${secret}\n`)
+  return secret
+}
+
 /** The JSON object in a file; empty when the file is missing or damaged. */
 export async function readRecord(path: string): Promise<Record<string, unknown>> {
   try {

@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
 import { HeardClient } from '../../shared/postgres/pool.ts'
 import { type Owner, openPrograms } from './accounts.ts'
-import { diskProblem, errorCode, Problem, readIfThere, writeWhole } from './files.ts'
+import { diskProblem, errorCode, Problem, readIfThere, secretIn } from './files.ts'
 import type { Addresses, Starting } from './starting.ts'
 import { kill, postgresIn } from './supervision/processes.ts'
 import { ANSWER_MS } from './supervision/supervise.ts'
@@ -93,17 +93,15 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
   return { folder, superuser, owner: await passwordIn(join(dataDir, ACCOUNT_PASSWORD)) }
 }
 
-const wrongOwner = (folder: string) => (): never => {
-  throw new Problem(`${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`)
-}
+const wrongOwner =
+  (folder: string) =>
+  (error: unknown): never => {
+    if (errorCode(error) !== 'EACCES') throw error
+    throw new Problem(`${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`)
+  }
 
-async function passwordIn(file: string): Promise<string> {
-  const known = (await readIfThere(file).catch(wrongOwner(file)))?.trim()
-  if (known) return known
-  const password = randomBytes(18).toString('base64url')
-  await writeWhole(file, `${password}\n`)
-  return password
-}
+const passwordIn = (file: string): Promise<string> =>
+  secretIn(file, () => randomBytes(18).toString('base64url')).catch(wrongOwner(file))
 
 /** Removes the half cluster of an earlier start that was killed. */
 async function removeUnfinished(dataDir: string): Promise<void> {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { fetch } from 'undici'
 import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
-import { errorCode, Problem, readIfThere, readRecord, writeWhole } from '../../infra/embedded/files.ts'
+import { refusalOf } from '../../infra/embedded/data-directory.ts'
+import { CHECKOUT } from '../../infra/embedded/environment.ts'
+import { errorCode, Problem, readIfThere, readRecord, secretIn, writeWhole } from '../../infra/embedded/files.ts'
 import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -24,8 +24,6 @@ import { syncOutlets } from '../outlets/sync.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
 type ServiceName = (typeof SERVICES)[number]
-
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
  * libuv resolves names on half of these threads. With the default of four, two names whose servers
@@ -104,22 +102,12 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
 }
 
 /** The key of the pages for operators, kept beside the other. */
-export async function readyMadeOperatorKey(dataDir: string): Promise<string> {
-  const file = operatorKeyFile(dataDir)
-  const known = (await readIfThere(file))?.trim()
-  if (known) return known
-  const key = `pso_${randomBytes(24).toString('base64url')}`
-  await writeWhole(file, `${key}\n`)
-  return key
-}
+export const readyMadeOperatorKey = (dataDir: string): Promise<string> =>
+  secretIn(operatorKeyFile(dataDir), () => `pso_${randomBytes(24).toString('base64url')}`)
 
 /** @throws Problem when the API could not listen on HOST and PORT */
 export async function checkPort({ HOST: host, PORT: port }: Config): Promise<void> {
-  const code = await new Promise<string>(resolve => {
-    const server = createServer()
-    server.once('error', error => resolve(errorCode(error)))
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve('')))
-  })
+  const code = await refusalOf(port, host)
   if (code === '') return
   const instead = 'set PORT to another one'
   if (code === 'EADDRINUSE')
@@ -140,8 +128,7 @@ export async function checkCatalogue(file: string): Promise<void> {
 
 /** Reports that the services will keep root's rights. Each service says so in its log too. */
 export async function checkRights(report: (sentence: string) => void): Promise<void> {
-  const checkout = fileURLToPath(new URL('../..', import.meta.url))
-  await checkPassage(accountOf('services'), checkout, 'Each service').catch((error: Error) => {
+  await checkPassage(accountOf('services'), CHECKOUT, 'Each service').catch((error: Error) => {
     report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
   })
 }
