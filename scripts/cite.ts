@@ -24,7 +24,7 @@ import {
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
 import { type Citation, findCitation, readCited } from '../shared/plans/citations.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
 /** Lines that are printed of what differs. */
@@ -181,8 +181,8 @@ async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<st
   if (question.search === 'semantic') throw new Error('A search by meaning is not recomputed.')
   const filter = filterOf({ request, countries: request.countries ?? countries, historyStart: since })
   const { match, searchIn, sort } = question
-  const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-  const state = { ...rows[0]!, ...(watermark === null ? {} : { lastSeq: watermark }) }
+  const now = await readRow<IndexState>(pool, `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+  const state = { ...now!, ...(watermark === null ? {} : { lastSeq: watermark }) }
   const query = { ...filter, match, searchIn, sort, order, perPage: CITED_PAGE }
   const found = await collectCited((at: Position | null) => index.search(query, at, at === null ? { state } : {}))
   const lines = found.map(({ line }) => line)

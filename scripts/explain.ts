@@ -11,7 +11,7 @@ import { counted, describe, printableLine } from '../shared/log/printable.ts'
 import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
 import type { StoredPage } from '../shared/outlets/page.ts'
 import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
-import { type Pool, readValue } from '../shared/postgres/pool.ts'
+import { type Pool, readRow, readValue } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../shared/vectors/registry.ts'
@@ -38,9 +38,9 @@ const PATIENCE = 3_000
 
 // $1 article's number.
 const ARTICLE = `
-  select a.id, coalesce(e.page_no, r.page_no) as page_no, t.url, t.title, a.published_at, t.body, a.language, p.origins,
+  select coalesce(e.page_no, r.page_no) as "pageNo", a.id, t.url, t.title, a.published_at as date,
          array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
-                 join authors using (author_no) order by place) as authors
+                 join authors using (author_no) order by place) as authors, t.body as text, a.language, p.origins
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
     left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
    where a.seq = $1`
@@ -327,48 +327,36 @@ async function pageOf(pool: Pool, pageNo: bigint | null, article: (StoredArticle
 }
 
 /** The number of the page at an address, in any spelling. Index: unique (outlet_no, crawl_key). */
-async function pageAt(pool: Pool, word: string): Promise<bigint | null> {
-  const { rows } = await pool.query<{ page_no: bigint }>(
+const pageAt = (pool: Pool, word: string): Promise<bigint | null> =>
+  readValue(
+    pool,
     `select p.page_no from outlets o, lateral (
        select page_no from pages where outlet_no = o.outlet_no and crawl_key = any ($1) offset 0) p
       order by 1 desc limit 1`,
     [keysOf(word)],
   )
-  return rows[0]?.page_no ?? null
-}
 
 /** The id of the article at an address; a word that is no address is an id. */
 async function idOf(pool: Pool, word: string): Promise<string> {
-  const { rows } = await pool.query<{ id: string }>(
+  const id = await readValue<string>(
+    pool,
     `select a.id from (select distinct outlet from publishers) p, lateral (
        select id from article_addresses where outlet = p.outlet and address = any ($1) offset 0) a limit 1`,
     [keysOf(word)],
   )
-  return rows[0]?.id ?? word
+  return id ?? word
 }
 
-interface Row {
-  id: string
-  page_no: bigint | null
-  url: string
-  title: string
-  published_at: Date | null
-  authors: string[]
-  body: string | null
-  language: string
+interface Row extends Omit<StoredArticle, 'date' | 'origins'> {
+  pageNo: bigint | null
+  date: Date | null
   origins: string | null
 }
 
 async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
-  const { rows } = await pool.query<Row>(ARTICLE, [await seqOf(pool, wanted)])
-  const [row] = rows
+  const row = await readRow<Row>(pool, ARTICLE, [await seqOf(pool, wanted)])
   if (row === undefined) return null
-  return {
-    ...{ id: row.id, pageNo: row.page_no, url: row.url, title: row.title, authors: row.authors, text: row.body },
-    date: row.published_at?.toISOString() ?? null,
-    language: row.language,
-    origins: row.origins === null ? null : readOrigins(row.origins),
-  }
+  return { ...row, date: row.date?.toISOString() ?? null, origins: readOrigins(row.origins ?? '') }
 }
 
 /** An article by its id, or by the number of the page that it was made of. */

@@ -9,6 +9,7 @@ import { openArticleWriter } from '../search/indexing/writer.ts'
 import type { Importer, Indexer, NewArticle } from '../search/types.ts'
 import { openCopyGroups } from '../shared/copies/pass.ts'
 import { counted } from '../shared/log/printable.ts'
+import { readValue } from '../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
@@ -101,10 +102,8 @@ await runCommand(
 /** ms by which the clock of the database is ahead of ours: no line may be from a later time. */
 function databaseAhead(context: CommandContext): Promise<number> {
   const pool = context.openPool({ max: 1 })
-  return whileAway(async () => {
-    const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
-    return rows[0]!.now.getTime() - Date.now()
-  }, context)
+  const ahead = async () => (await readValue<Date>(pool, 'select clock_timestamp()'))!.getTime() - Date.now()
+  return whileAway(ahead, context)
 }
 
 interface Input {

@@ -2,7 +2,7 @@ import type { Config } from '../shared/config/config.ts'
 import type { Quarantined } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
@@ -118,14 +118,13 @@ function line({ id, since, reason, attempts, what, detail }: Quarantined): strin
 }
 
 /** The number of these that are in quarantine. */
-async function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
+const countQuarantined = (pool: Pool, ids: Ids): Promise<number> =>
+  countOf(
+    pool,
     `select (select count(*)::int from pages where state = 'failed' and ($1::bigint[] is null or page_no = any($1)))
-          + (select count(*)::int from embeddings where failed_at is not null and ($2::bigint[] is null or seq = any($2))) as n`,
+          + (select count(*)::int from embeddings where failed_at is not null and ($2::bigint[] is null or seq = any($2)))`,
     [numbersOf(ids, 'page'), numbersOf(ids, 'embedding')],
   )
-  return rows[0]?.n ?? 0
-}
 
 /**
  * Gives pages and embeddings in quarantine back to their services, with no attempt counted.

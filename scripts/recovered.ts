@@ -1,5 +1,5 @@
 import { counted } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
@@ -49,8 +49,7 @@ function instantOf(text: string): Date {
 
 /** @throws UsageError while the server still replays its log */
 async function checkWritable(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ replays: boolean }>('select pg_is_in_recovery() as replays')
-  if (rows[0]?.replays === false) return
+  if (!(await readValue<boolean>(pool, 'select pg_is_in_recovery()'))) return
   throw new UsageError(
     'The server still replays its log; when the moment is right, run `select pg_wal_replay_resume()` there, and then this again.',
   )

@@ -3,7 +3,7 @@ import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, FIRST_SCHEMA, type Pool, UNFINISHED } from '../shared/postgres/pool.ts'
+import { createPool, FIRST_SCHEMA, type Pool, readRow, readValue, UNFINISHED } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
   begin,
@@ -140,34 +140,34 @@ async function checkVersions(file: string, { schema, postgres }: Backup, server:
 type Target = Awaited<ReturnType<typeof readTarget>>
 
 async function readTarget(pool: Pool) {
-  const { rows } = await pool.query<{
+  const found = await readRow<{
     ours: boolean
     marked: boolean
     tables: number
     account: string
-    super: boolean
-    unfinished: boolean
+    isSuperuser: boolean
+    isUnfinished: boolean
   }>(
+    pool,
     `select to_regclass('public.ingest_clock') is not null and to_regclass('public.migrations') is not null as ours, to_regclass('public.installation') is not null as marked,
             (select count(*)::int from pg_class where relkind in ('r', 'p', 'v', 'm')
                 and relnamespace::regnamespace::name !~ '^(pg_|information_schema|${[...QUEUE_SCHEMAS, UNFINISHED].join('|')})') as tables,
-            current_user::text as account, rolsuper as super, to_regnamespace('${UNFINISHED}') is not null as unfinished
+            current_user::text as account, rolsuper as "isSuperuser", to_regnamespace('${UNFINISHED}') is not null as "isUnfinished"
        from pg_roles where rolname = current_user`,
   )
-  const { ours, marked, tables, account, super: isSuperuser, unfinished: isUnfinished } = rows[0]!
-  const target = { account, isSuperuser, isUnfinished, installation: null, clock: null }
+  const { ours, marked, tables, ...server } = found!
+  const target = { ...server, installation: null, clock: null }
   // What a restore has left half is emptied: no backup has the schema 0.
   const half = { ...target, schema: 0, articles: 0, others: 0 }
-  if (!ours) return isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
-  const clock = await pool.query<{ articles: number; last_at: Date; schema: number | null }>(
+  if (!ours) return server.isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
+  const clock = await readRow<{ articles: number; last_at: Date; schema: number | null }>(
+    pool,
     'select last_seq::int as articles, last_at, (select max(number) from migrations)::int as schema from ingest_clock',
   )
-  if (clock.rows[0] === undefined) return half
-  const { articles, last_at, schema } = clock.rows[0]
-  const installation = marked
-    ? (await pool.query<{ id: string }>('select id from installation')).rows[0]?.id
-    : undefined
-  return { ...target, schema: schema ?? 0, articles, others: 0, installation: installation ?? null, clock: last_at }
+  if (clock === undefined) return half
+  const { articles, last_at, schema } = clock
+  const installation = marked ? await readValue<string>(pool, 'select id from installation') : null
+  return { ...target, schema: schema ?? 0, articles, others: 0, installation, clock: last_at }
 }
 
 /** @throws UsageError when something is to be known and nobody agrees */

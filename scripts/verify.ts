@@ -1,4 +1,5 @@
 import { counted } from '../shared/log/printable.ts'
+import { countOf } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { createReport, verifyAll } from './reindex/verifying.ts'
 import { articlesBar } from './terminal/terminal.ts'
@@ -25,10 +26,9 @@ await runCommand(
     const seed = wholeNumber('seed', options.seed, 1_000_000_000, 0) ?? Date.now() % 1_000_000
     const sample = count === null ? null : { count, seed }
     const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
-    const { rows } = await pool.query<{ last: number }>('select last_seq::float8 as last from ingest_clock')
     const report = createReport()
     const start = performance.now()
-    const bar = articlesBar(rows[0]?.last ?? 0)
+    const bar = articlesBar(await countOf(pool, 'select last_seq::float8 from ingest_clock'))
     const extent = { sample, progress: bar.update, signal }
     const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
     const seconds = Math.round((performance.now() - start) / 1_000)

@@ -102,8 +102,7 @@ export async function locking<T>(
   work: () => Promise<T>,
 ): Promise<T | null> {
   const take = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
-  const { rows } = await session.query<{ held: boolean }>(take, [lock])
-  if (rows[0]?.held !== true) return null
+  if (!(await readValue<boolean>(session, take, [lock]))) return null
   try {
     return await work()
   } finally {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type DocumentWords, foldName } from './analysis/index.ts'
 import { authorId, outletKey } from './indexing/identity.ts'
 import { SEGMENT_SIZES } from './indexing/policy.ts'
-import { type Client, type Pool, reasonOf, transaction } from './postgres.ts'
+import { type Client, type Pool, readValue, reasonOf, transaction } from './postgres.ts'
 import { type BuiltSegment, createSegmentBuilder } from './segment/builder.ts'
 import { type Columns, decodeColumns } from './segment/columns.ts'
 import { type DocIdSet, difference, docsOf, emptySet } from './segment/doc-id-set.ts'
@@ -51,8 +51,7 @@ export async function glanceAtIndex(pool: Pool): Promise<string[]> {
 export async function verifyIndex(work: VerifyWork) {
   const { pool, found, sample, signal } = work
   await checkTables(pool, 'all', WAITING, found)
-  const { rows } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
-  const last = rows[0]?.last ?? 0n
+  const last = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
   const chance = (at: number) => BigInt(`0x${hash('sha256', `${sample?.seed} ${at}`).slice(0, 15)}`)
   const drawn = Array.from({ length: sample?.count ?? 0 }, (_, at) => (chance(at) % (last || 1n)) + 1n)
   const nextOf = (from: bigint) => drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)

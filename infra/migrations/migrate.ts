@@ -4,7 +4,14 @@ import { runMigrations } from 'bullmq'
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
-import { FIRST_SCHEMA, HeardClient, refuseOlder, refuseUnusable, startupOptions } from '../../shared/postgres/pool.ts'
+import {
+  countOf,
+  FIRST_SCHEMA,
+  HeardClient,
+  refuseOlder,
+  refuseUnusable,
+  startupOptions,
+} from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { ALERTS, DEAD_ALERTS, MAINTENANCE } from '../../shared/queues/queues.ts'
 
@@ -54,8 +61,7 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   await client.query(
     'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
   )
-  const { rows } = await client.query<{ newest: number }>('select coalesce(max(number), 0) as newest from migrations')
-  const newest = rows[0]?.newest ?? 0
+  const newest = await countOf(client, 'select max(number) from migrations')
   const files = await migrationFiles()
   if (newest > numberOf(files.at(-1) ?? '0'))
     throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)

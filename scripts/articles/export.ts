@@ -7,7 +7,7 @@ import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine } from '../../shared/arti
 import { createParquet } from '../../shared/articles/parquet.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { printable } from '../../shared/log/printable.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import { countOf, type Queryable, readValue } from '../../shared/postgres/pool.ts'
 import type { CommandContext, Option } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
@@ -35,8 +35,7 @@ export type Parts = AsyncGenerator<string[]>
 /** All articles that are visible now, in the order of their numbers. */
 export async function* readAll(db: Queryable, options: ExportOptions): Parts {
   // On a standby it fails, and others show them.
-  const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-  const last = clock.rows[0]!.last_seq
+  const last = await readValue<bigint>(db, 'select last_seq from ingest_clock')
   const text = `${selectLines(options)}
   where ${IN_ORDER}`
   for (let after = 0n; ; ) {
@@ -82,16 +81,14 @@ function marked(line: string, withBody: boolean): string {
 }
 
 /** The approximate number of lines, for a progress bar. */
-export async function countAll(db: Queryable, ingestedAfter: Date | null): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    ingestedAfter === null
-      ? 'select last_seq::int as count from ingest_clock'
-      : `select coalesce(sum(articles), 0)::int as count from article_days
-         where axis = 'ingested_at' and day >= $1::timestamptz::date`,
-    ingestedAfter === null ? [] : [ingestedAfter],
-  )
-  return rows[0]!.count
-}
+export const countAll = (db: Queryable, ingestedAfter: Date | null): Promise<number> =>
+  ingestedAfter === null
+    ? countOf(db, 'select last_seq::int from ingest_clock')
+    : countOf(
+        db,
+        `select sum(articles)::int from article_days where axis = 'ingested_at' and day >= $1::timestamptz::date`,
+        [ingestedAfter],
+      )
 
 // $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key.
 const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestamptz is null or a.ingested_at >= $3::timestamptz)

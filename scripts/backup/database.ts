@@ -3,7 +3,7 @@ import type { Config } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { UNWANTED } from '../../shared/plans/alerts.ts'
-import { type Pool, type Queryable, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
+import { countOf, type Pool, type Queryable, readValue, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
@@ -18,8 +18,7 @@ const VECTOR_TIMEOUT = 15_000
 
 /** Major version of the server. */
 export async function serverVersion(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ server_version_num: string }>('show server_version_num')
-  return Math.floor(Number(rows[0]!.server_version_num) / 10_000)
+  return Math.floor(Number(await readValue(db, 'show server_version_num')) / 10_000)
 }
 
 /**
@@ -143,9 +142,7 @@ export async function holdMoment(pool: Pool) {
     const { rows } = await client.query<{ name: string }>(TABLES)
     // The catalogs tell whether the tables are the same.
     for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
-      const { rows: before } = await client.query<{ digest: string }>(digestOf(table))
-      const { rows: now } = await pool.query<{ digest: string }>(digestOf(table))
-      if (before[0]?.digest !== now[0]?.digest) return false
+      if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table)))) return false
     }
     return true
   }
@@ -212,8 +209,9 @@ export async function compareVectors(
   } catch (error) {
     return `The vector store was not compared (${sentenceOf(error)}); embedders do so at start.`
   }
-  const { rows } = await pool.query<{ lost: number }>(
-    'select count(*)::int as lost from embeddings where embedded_at is null and failed_at is null',
+  const lost = await countOf(
+    pool,
+    'select count(*)::int from embeddings where embedded_at is null and failed_at is null',
   )
-  return `The vectors are those of ${moment}; embedders embed ${counted(rows[0]?.lost ?? 0, 'article')} without one.`
+  return `The vectors are those of ${moment}; embedders embed ${counted(lost, 'article')} without one.`
 }

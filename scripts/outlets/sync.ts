@@ -1,5 +1,5 @@
 import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/catalogue.ts'
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, type Queryable, readRow, readValue, transaction } from '../../shared/postgres/pool.ts'
 
 /** The changes of a sync. */
 export type Synced = Awaited<ReturnType<typeof syncOutlets>>
@@ -57,17 +57,18 @@ class DryRun extends Error {}
 async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promise<void> {
   const { domain, name, country, languages, timeZone, hosts = [], licence = null } = outlet
   const fields = [domain, name, country, languages, timeZone, hosts, licence]
-  const before = await client.query<{ outlet_no: number; same: boolean }>(
+  const known = await readRow<{ outlet_no: number; same: boolean }>(
+    client,
     `select outlet_no, active and name = $2 and country = $3 and languages = $4 and time_zone = $5
             and hosts = $6 and licence is not distinct from $7 as same
        from outlets where domain = $1`,
     fields,
   )
-  const known = before.rows[0]
-  let outletNo = known?.outlet_no
+  let outletNo = known?.outlet_no ?? null
   // A row that does not change is not written, so that the sync need not wait for crawlers.
-  if (outletNo === undefined || !known?.same) {
-    const { rows } = await client.query<{ outlet_no: number }>(
+  if (!known?.same) {
+    outletNo = await readValue<number>(
+      client,
       `insert into outlets (domain, name, country, languages, time_zone, hosts, licence) values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (domain) do update
           set name = excluded.name, country = excluded.country, languages = excluded.languages,
@@ -76,9 +77,8 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
        returning outlet_no`,
       fields,
     )
-    outletNo = rows[0]?.outlet_no
   }
-  if (outletNo === undefined) throw new Error(`The outlet ${outlet.domain} could not be written.`)
+  if (outletNo === null) throw new Error(`The outlet ${outlet.domain} could not be written.`)
   const feeds = await syncFeeds(client, outletNo, outlet)
   synced.feeds.added += feeds.added
   synced.feeds.removed += feeds.removed

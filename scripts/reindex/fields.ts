@@ -3,7 +3,7 @@ import { snippetOf } from '../../search/analysis/text.ts'
 import { raiseWordsVersion } from '../../search/indexer.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { counted } from '../../shared/log/printable.ts'
-import { type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { countOf, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'
 
 /** Articles that are read at a time; their bodies are in memory. */
@@ -72,8 +72,7 @@ async function queueIsShort(db: Queryable, most: number, say: (sentence: string)
   let lowest = Infinity
   let since = performance.now()
   while (!signal.aborted) {
-    const { rows } = await db.query<{ count: number }>(WAITING_NOW, [VECTORS + WAITING + 1])
-    const { count } = rows[0]!
+    const count = await countOf(db, WAITING_NOW, [VECTORS + WAITING + 1])
     if (count <= most) return true
     if (count < lowest) {
       lowest = count

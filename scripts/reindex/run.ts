@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { countOf, type Pool, type Queryable } from '../../shared/postgres/pool.ts'
+import { countOf, type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
@@ -107,11 +107,12 @@ export async function beginRun(db: Queryable, selection: Selection) {
  * began, and those up to `doneTo` are done.
  */
 export async function findRun(db: Queryable, selection: Selection) {
-  const { rows } = await db.query<{ last: bigint; doneTo: bigint; startedAt: Date }>(
+  const run = await readRow<{ last: bigint; doneTo: bigint; startedAt: Date }>(
+    db,
     `select last_seq as last, done_to as "doneTo", started_at as "startedAt" from reindex_runs where selection = $1`,
     [keyOf(selection)],
   )
-  return rows[0] ?? null
+  return run ?? null
 }
 
 /** Records that articles up to a number are done. */

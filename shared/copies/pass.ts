@@ -1,6 +1,14 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../postgres/pool.ts'
+import {
+  type Client,
+  type Pool,
+  type Queryable,
+  readRow,
+  readValue,
+  transaction,
+  whileLocked,
+} from '../postgres/pool.ts'
 import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
 
@@ -79,8 +87,7 @@ export function openCopyGroups(pool: Pool) {
 
   /** Finds the groups of the next articles. @returns whether there may be more */
   async function step(): Promise<boolean> {
-    const { rows } = await pool.query<State>(STATE)
-    const state = rows[0]!
+    const state = (await readRow<State>(pool, STATE))!
     if (state.rules !== RULES) return state.rules < RULES && beginAnew(pool, state)
     if (state.version !== known) placer.forget()
     known = state.version
@@ -115,8 +122,7 @@ export function openCopyGroups(pool: Pool) {
      * @param share of the time in which it works; it rests for the others
      */
     async pass(signal: AbortSignal, share = 1): Promise<void> {
-      const { rows } = await pool.query<{ due: boolean }>(IS_DUE, [RULES])
-      if (rows[0]?.due !== true) return
+      if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
       await whileLocked(pool, LOCK, async () => {
         for (let more = true; more && !signal.aborted; ) {
           const start = performance.now()
@@ -237,8 +243,7 @@ function createExact(pool: Pool) {
     async of(seq: number): Promise<Float64Array | null> {
       const known = kept.get(seq)
       if (known !== undefined) return known
-      const { rows } = await pool.query<{ body: string | null }>('select body from article_texts where seq = $1', [seq])
-      const shingles = judge(rows[0]?.body ?? null)
+      const shingles = judge(await readValue(pool, 'select body from article_texts where seq = $1', [seq]))
       if (shingles !== null) keep(seq, shingles)
       return shingles
     },
@@ -350,9 +355,9 @@ const KEPT = `
  * @returns a sentence for each difference
  */
 export async function checkGroups(client: Client, drawn: bigint[]): Promise<string[]> {
-  const { rows: states } = await client.query<State>(STATE)
-  if (states[0]?.rules !== RULES) return []
-  const seqs = drawn.filter(seq => seq <= states[0]!.seq)
+  const state = await readRow<State>(client, STATE)
+  if (state?.rules !== RULES) return []
+  const seqs = drawn.filter(seq => seq <= state.seq)
   const { rows: kept } = await client.query<
     Omit<Sketch, 'sample'> & { stored: string | null; first: number | null; sample: Buffer | null }
   >(KEPT, [seqs])

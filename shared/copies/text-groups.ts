@@ -1,5 +1,5 @@
 import type { TextGroups } from '../../search/types.ts'
-import type { Pool } from '../postgres/pool.ts'
+import { type Pool, readRow } from '../postgres/pool.ts'
 import { placeOf } from './shingles.ts'
 
 interface State {
@@ -30,8 +30,7 @@ export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   let reading: Promise<void> | null = null
 
   async function follow(): Promise<void> {
-    const { rows } = await pool.query<State>(STATE)
-    const state = rows[0]!
+    const state = (await readRow<State>(pool, STATE))!
     if (known?.state.version === state.version && isLater(state, known.state)) return
     let groups = known !== null && isLater(state, known.state) ? known.groups : NONE
     for (let after = groups === NONE ? 0 : known!.state.seq, isLast = false; !isLast; ) {

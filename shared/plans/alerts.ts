@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { type TimeZone, timeZoneNamed } from '../../search/query/calendar.ts'
 import { addressRule } from '../addresses.ts'
 import type { Config } from '../config/config.ts'
-import { loadSharedSecret, type Pool, type Queryable } from '../postgres/pool.ts'
+import { loadSharedSecret, type Pool, type Queryable, readRow, readValue } from '../postgres/pool.ts'
 import { changeKept } from './search-feeds.ts'
 
 /*
@@ -100,17 +100,14 @@ export function putAlert(
     )
     if (rowCount === 0) return null
     const { to, when, zone } = terms
-    const before = await client.query<{ to: string }>('select told_to as to from search_alerts where search_id = $1', [
-      searchId,
-    ])
+    const before = await readValue<string>(client, 'select told_to from search_alerts where search_id = $1', [searchId])
     const due = nextTime(when, zone, new Date())
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
-    const { rows } = await client.query<Alert & { isNew: boolean }>(PUT, values)
-    const alert = rows[0]!
+    const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // What was on its way to another address is found again.
-    if (before.rows[0] && before.rows[0].to !== to) {
+    if (before !== null && before !== to) {
       await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
     }
     if (alert.confirmedAt === null) await client.query(ASKS, [alert.id, keyId, messageId()])
@@ -216,10 +213,11 @@ export async function loadAlertSecrets(db: Queryable) {
     /** The alert of a token; null: nobody was given it. */
     async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
       const id = `alert_${token.slice(0, 16)}`
-      const { rows } = await db.query<Alert>(`select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
+      const alert = await readRow<Alert>(db, `select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
+      if (alert === undefined) return null
       // Texts are compared, not bytes: the last letter of base64url has bits without meaning.
-      const [given, own] = [Buffer.from(token), rows[0] && Buffer.from(tokenOf(purpose, rows[0]))]
-      return own && given.length === own.length && timingSafeEqual(given, own) ? rows[0]! : null
+      const [given, own] = [Buffer.from(token), Buffer.from(tokenOf(purpose, alert))]
+      return given.length === own.length && timingSafeEqual(given, own) ? alert : null
     },
   }
 }

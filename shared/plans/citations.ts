@@ -1,5 +1,5 @@
 import type { Country } from '../articles/article.ts'
-import type { Pool, Queryable } from '../postgres/pool.ts'
+import { countOf, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './search-feeds.ts'
 
 /** Citations that a key may make. */
@@ -56,10 +56,8 @@ export function keepCitation(pool: Pool, keyId: string, made: NewCitation, artic
     const known = await findCitation(client, made.digest)
     if (known !== null) return { citation: known, isNew: false }
     // Index: citations_key
-    const { rows } = await client.query<{ n: number }>('select count(*)::int as n from citations where key_id = $1', [
-      keyId,
-    ])
-    if (rows[0]!.n >= MAX_CITATIONS)
+    const before = await countOf(client, 'select count(*)::int from citations where key_id = $1', [keyId])
+    if (before >= MAX_CITATIONS)
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
     // Another key may cite the same in this moment: then its row is waited for, and found.
     const { rowCount } = await client.query(
@@ -78,10 +76,8 @@ export function keepCitation(pool: Pool, keyId: string, made: NewCitation, artic
 
 /** @param digest 64 hex digits. Index: the primary key. */
 export async function findCitation(db: Queryable, digest: string): Promise<Citation | null> {
-  const { rows } = await db.query<Citation>(`select ${COLUMNS} from citations where digest = decode($1, 'hex')`, [
-    digest,
-  ])
-  return rows[0] ?? null
+  const statement = `select ${COLUMNS} from citations where digest = decode($1, 'hex')`
+  return (await readRow<Citation>(db, statement, [digest])) ?? null
 }
 
 /** Articles that are read at a time. */

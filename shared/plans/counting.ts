@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres/pool.ts'
+import { type Queryable, readRow } from '../postgres/pool.ts'
 
 /** The result of requests that were counted together, on the database's clock. */
 export interface CountedMinute {
@@ -42,8 +42,7 @@ select allowed, used_in_minute as used, left_of_minute as left from counted`
 
 /** Counts one request of a key that is known already. Null when the key is gone. */
 export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
-  const { rows } = await db.query<CountedMinute>({ name: 'count-minute', text: COUNT, values: [keyId] })
-  return rows[0] ?? null
+  return (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values: [keyId] })) ?? null
 }
 
 /** A key's month, on the database's clock (UTC). */
@@ -94,6 +93,5 @@ export async function chargeQuota(
   requests = 1,
 ): Promise<QuotaMonth | null> {
   const values = [keyId, quota, requests]
-  const { rows } = await db.query<QuotaMonth>({ name: 'quota-charge', text: CHARGE, values })
-  return rows[0] ?? null
+  return (await readRow<QuotaMonth>(db, { name: 'quota-charge', text: CHARGE, values })) ?? null
 }

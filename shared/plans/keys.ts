@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
-import { type Pool, type Queryable, transaction } from '../postgres/pool.ts'
+import { type Pool, type Queryable, readRow, transaction } from '../postgres/pool.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 
 /**
@@ -49,14 +49,15 @@ type KeyRow = PlanRow & Omit<ApiKey, 'plan'>
 /** Issues a key for a plan. */
 export async function createKey(db: Queryable, name: string, plan: Plan) {
   const secret = makeSecret()
-  const { rows } = await db.query<KeyRow>(
+  const key = await readKey(
+    db,
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
      returning ${KEY_COLUMNS}`,
     // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
     [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
   )
-  return { key: fromRow(rows[0]!), secret }
+  return { key: key!, secret }
 }
 
 /** A key with its use. */
@@ -92,9 +93,7 @@ const FIND = `select ${KEY_COLUMNS} from api_keys where key_hash = $1 and revoke
 
 /** The key for a client's secret, or null when it is unknown or revoked. */
 export async function findKey(db: Queryable, secret: string): Promise<ApiKey | null> {
-  if (!looksLikeSecret(secret)) return null
-  const { rows } = await db.query<KeyRow>(FIND, [hashSecret(secret)])
-  return rows[0] ? fromRow(rows[0]) : null
+  return looksLikeSecret(secret) ? readKey(db, FIND, [hashSecret(secret)]) : null
 }
 
 /** The key and its month, of one row that holds both. */
@@ -107,13 +106,12 @@ export function foundKey(row: PlanRow & QuotaMonth) {
 /**
  * Revokes a key. Null when no key has that id. A key that is revoked already stays as it is.
  */
-export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | null> {
-  const { rows } = await db.query<KeyRow>(
+export const revokeKey = (db: Queryable, id: string): Promise<ApiKey | null> =>
+  readKey(
+    db,
     `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${KEY_COLUMNS}`,
     [id],
   )
-  return rows[0] ? fromRow(rows[0]) : null
-}
 
 /**
  * Replaces the secret of a key; the old one is refused from then on. Null when there is no such
@@ -121,11 +119,12 @@ export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | nul
  */
 export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
   const secret = makeSecret()
-  const { rows } = await db.query<KeyRow>(
+  const key = await readKey(
+    db,
     `update api_keys set key_hash = $2, updated_at = now() where id = $1 and revoked_at is null returning ${KEY_COLUMNS}`,
     [id, hashSecret(secret)],
   )
-  return rows[0] ? { key: fromRow(rows[0]), secret } : null
+  return key && { key, secret }
 }
 
 /**
@@ -138,19 +137,16 @@ export function updateKey(
   change: { name?: string; plan?: Partial<Plan> },
 ): Promise<ApiKey | null> {
   return transaction(pool, async client => {
-    const { rows: found } = await client.query<KeyRow>(
-      `select ${KEY_COLUMNS} from api_keys where id = $1 and revoked_at is null for update`,
-      [id],
-    )
-    if (!found[0]) return null
-    const before = fromRow(found[0])
-    const { rows } = await client.query<KeyRow>(
+    const inForce = `select ${KEY_COLUMNS} from api_keys where id = $1 and revoked_at is null for update`
+    const before = await readKey(client, inForce, [id])
+    if (before === null) return null
+    return readKey(
+      client,
       `update api_keys
        set name = $2, countries = $3, history_start = $4, history_days = $5, rate = $6, quota = $7, updated_at = now()
        where id = $1 returning ${KEY_COLUMNS}`,
       [id, change.name ?? before.name, ...planColumns({ ...before.plan, ...change.plan })],
     )
-    return fromRow(rows[0]!)
   })
 }
 
@@ -160,6 +156,12 @@ const planColumns = ({ countries, history, rate, quota }: Plan): unknown[] => [
   rate,
   quota,
 ]
+
+/** The key that a statement gives; null: none. */
+async function readKey(db: Queryable, statement: string, values: unknown[]): Promise<ApiKey | null> {
+  const row = await readRow<KeyRow>(db, statement, values)
+  return row ? fromRow(row) : null
+}
 
 function fromRow(row: KeyRow): ApiKey {
   const { id, name, createdAt, revokedAt } = row

@@ -1,5 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Client, loadSharedSecret, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
+import {
+  type Client,
+  countOf,
+  loadSharedSecret,
+  type Pool,
+  type Queryable,
+  readRow,
+  readValue,
+  transaction,
+} from '../postgres/pool.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 
@@ -126,22 +135,17 @@ delete from kept_searches where search_id in (
 
 /** Removes the oldest search whose feed brought it and has ended. @throws TooManySearches */
 export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
-  const { rows } = await client.query<{ kept: number }>(
-    'select count(*)::int as kept from kept_searches where key_id = $1',
-    [keyId],
-  )
-  if (rows[0]!.kept < MAX_SEARCHES) return
+  const kept = await countOf(client, 'select count(*)::int from kept_searches where key_id = $1', [keyId])
+  if (kept < MAX_SEARCHES) return
   const { rowCount } = await client.query(MAKE_ROOM, [keyId])
   if (rowCount === 0) throw new TooManySearches(`A key may keep ${MAX_SEARCHES} searches; remove one first.`)
 }
 
 /** @throws TooManyFeeds */
 async function makeRoom(client: Client, keyId: string): Promise<void> {
-  const { rows } = await client.query<{ in_force: number }>(
-    'select count(*)::int as in_force from search_feeds where key_id = $1 and revoked_at is null',
-    [keyId],
-  )
-  if (rows[0]!.in_force >= MAX_FEEDS) throw new TooManyFeeds(`A key may have ${MAX_FEEDS} feeds; revoke one first.`)
+  const inForce = 'select count(*)::int from search_feeds where key_id = $1 and revoked_at is null'
+  if ((await countOf(client, inForce, [keyId])) >= MAX_FEEDS)
+    throw new TooManyFeeds(`A key may have ${MAX_FEEDS} feeds; revoke one first.`)
   await client.query(
     `delete from search_feeds where feed_id in (
        select feed_id from search_feeds where key_id = $1 and revoked_at is not null
@@ -199,12 +203,8 @@ export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<numb
 }
 
 /** The id of the feed with this token, revoked ones too. */
-export async function feedOfToken(db: Queryable, token: string): Promise<string | null> {
-  const { rows } = await db.query<{ feed_id: string }>('select feed_id from search_feeds where token_hash = $1', [
-    hashSecret(token),
-  ])
-  return rows[0]?.feed_id ?? null
-}
+export const feedOfToken = (db: Queryable, token: string): Promise<string | null> =>
+  readValue(db, 'select feed_id from search_feeds where token_hash = $1', [hashSecret(token)])
 
 /**
  * What an address leads to: a feed with its key, or an ended feed. A feed also ends when its key is
@@ -242,8 +242,7 @@ export async function findFeed<State>(
   beside: Beside,
 ): Promise<(FoundFeed & { beside: State }) | null> {
   const hash = hashSecret(token)
-  const { rows } = await db.query<FoundRow & State>({ name: 'find-feed', text: FIND(beside), values: [hash] })
-  const row = rows[0]
+  const row = await readRow<FoundRow & State>(db, { name: 'find-feed', text: FIND(beside), values: [hash] })
   if (!row || !timingSafeEqual(row.token_hash, hash)) return null
   if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true, beside: row }
   return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row), beside: row }

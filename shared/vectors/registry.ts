@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Client, Queryable } from '../postgres/pool.ts'
+import { type Client, type Queryable, readRow } from '../postgres/pool.ts'
 
 /** A collection of the vector store, as Postgres knows it. */
 export interface Collection {
@@ -40,8 +40,7 @@ export async function registerServing(
      on conflict do nothing`,
     [name, model, recipe, dimensions],
   )
-  const { rows } = await db.query<Collection>(`${SELECT} where state = 'serving'`)
-  return rows[0]!
+  return (await readRow<Collection>(db, `${SELECT} where state = 'serving'`))!
 }
 
 /**
@@ -55,8 +54,7 @@ export async function beginAnew(db: Queryable, collection: Collection): Promise<
      where name = $1 and state = 'filling' and registered_at = $2`,
     [name, registeredAt],
   )
-  const { rows } = await db.query<Collection>(`${SELECT} where name = $1`, [name])
-  return rows[0] ?? collection
+  return (await readRow<Collection>(db, `${SELECT} where name = $1`, [name])) ?? collection
 }
 
 // Any number. Processes that note articles as embedded hold this lock shared; a process that
