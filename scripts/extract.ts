@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
-import { Ajv, type JSONSchemaType } from 'ajv'
+import { Ajv } from 'ajv'
+import type { FromSchema } from 'json-schema-to-ts'
 import { prepareText } from '../search/indexing/new-article.ts'
 import { openFeedParser } from '../services/crawler/feeds/parsing/parser.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
@@ -13,7 +14,7 @@ import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/norma
 import { readAddress } from '../shared/articles/address.ts'
 import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
-import { type FeedEntry, NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
+import { NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
 import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { type Line, readLines } from './articles/groups.ts'
@@ -25,60 +26,55 @@ import { type Line, readLines } from './articles/groups.ts'
 
 const ajv = new Ajv({ strict: true })
 const text = { type: 'string' } as const
-const optional = { type: 'string', nullable: true } as const
-const texts = { type: 'array', items: { type: 'string' } } as const
+const optional = { type: ['string', 'null'] } as const
+const texts = { type: 'array', items: text } as const
+const textsOrNull = { ...texts, type: ['array', 'null'] } as const
 
 /** Bytes of one line: a page of the largest size, with its characters escaped. */
 const LONGEST_LINE = 64_000_000
 
-const readFeedLine = readerOf<FeedLine>({
+const FEED_LINE = {
   type: 'object',
   required: ['url'],
   properties: { url: text, text: optional, file: optional, contentType: optional },
-})
+} as const
+const readFeedLine = readerOf<FromSchema<typeof FEED_LINE>>(FEED_LINE)
 
-const readRobotsLine = readerOf<RobotsLine>({
+const ROBOTS_LINE = {
   type: 'object',
   required: ['agent', 'urls'],
   properties: { agent: text, urls: texts, text: optional, file: optional },
-})
+} as const
+const readRobotsLine = readerOf<FromSchema<typeof ROBOTS_LINE>>(ROBOTS_LINE)
 
-const readPageLine = readerOf<PageLine>({
+const PAGE_LINE = {
   type: 'object',
   required: ['url'],
   properties: {
     url: text,
-    html: optional,
-    file: optional,
-    status: { type: 'integer', minimum: 100, maximum: 599, nullable: true },
-    headers: { type: 'object', required: [], additionalProperties: { anyOf: [text, texts] }, nullable: true },
-    ...{ robots: optional, tdmrep: optional },
+    ...{ html: optional, file: optional, robots: optional, tdmrep: optional, now: optional },
+    status: { type: ['integer', 'null'], minimum: 100, maximum: 599 },
+    headers: { type: ['object', 'null'], additionalProperties: { anyOf: [text, texts] } },
     entry: {
-      type: 'object',
-      nullable: true,
-      required: [],
+      type: ['object', 'null'],
       properties: {
-        url: optional,
-        ...{ guid: optional, title: optional, summary: optional, content: optional },
-        ...{ authors: { ...texts, nullable: true }, published: optional, language: optional },
+        ...{ url: optional, guid: optional, title: optional, summary: optional, content: optional },
+        ...{ authors: textsOrNull, published: optional, language: optional },
       },
     },
     outlet: {
-      type: 'object',
-      nullable: true,
-      required: [],
+      type: ['object', 'null'],
       properties: {
-        ...{ name: optional, domain: optional, timeZone: optional },
-        country: { type: 'string', enum: COUNTRIES, nullable: true },
-        languages: { type: 'array', items: { type: 'string', enum: LANGUAGES }, nullable: true },
-        hosts: { ...texts, nullable: true },
-        licence: optional,
-        ...{ feeds: { ...texts, nullable: true }, sitemaps: { ...texts, nullable: true } },
+        ...{ name: optional, domain: optional, timeZone: optional, licence: optional },
+        country: { enum: [...COUNTRIES, null] },
+        languages: { type: ['array', 'null'], items: { enum: LANGUAGES } },
+        ...{ hosts: textsOrNull, feeds: textsOrNull, sitemaps: textsOrNull },
       },
     },
-    now: optional,
   },
-})
+} as const
+type PageLine = FromSchema<typeof PAGE_LINE>
+const readPageLine = readerOf<PageLine>(PAGE_LINE)
 
 await runCommand(
   {
@@ -146,13 +142,6 @@ async function resultOf(text: string | null, number: number, reader: Reader): Pr
   }
 }
 
-interface FeedLine {
-  url: string
-  text?: string | null
-  file?: string | null
-  contentType?: string | null
-}
-
 /** Reads feeds and sitemaps as the crawler does. */
 function feedReader(config: Config): Reader {
   const parser = openFeedParser()
@@ -173,13 +162,6 @@ function feedReader(config: Config): Reader {
   }
 }
 
-interface RobotsLine {
-  agent: string
-  urls: string[]
-  text?: string | null
-  file?: string | null
-}
-
 /** Reads robots.txt files as the crawler does; `crawlDelay` in seconds, as the file has it. */
 function robotsReader(config: Config): Reader {
   return {
@@ -197,19 +179,6 @@ function robotsReader(config: Config): Reader {
     },
     async close() {},
   }
-}
-
-interface PageLine {
-  url: string
-  html?: string | null
-  file?: string | null
-  status?: number | null
-  headers?: Record<string, string | string[]> | null
-  robots?: string | null
-  tdmrep?: string | null
-  entry?: Partial<FeedEntry> | null
-  outlet?: Partial<StoredPage['outlet']> | null
-  now?: string | null
 }
 
 /** What the earlier lines of one outlet taught, with `--together`. */
@@ -333,7 +302,7 @@ function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['
 }
 
 /** Fields that the line leaves out follow from the page's host. */
-function outletOf(written: Partial<StoredPage['outlet']>, { hostname }: URL): StoredPage['outlet'] {
+function outletOf(written: NonNullable<PageLine['outlet']>, { hostname }: URL): StoredPage['outlet'] {
   const domain = written.domain ?? hostname.replace(/^www\./, '')
   const country = written.country ?? (domain.endsWith('.be') ? 'BE' : domain.endsWith('.lu') ? 'LU' : 'NL')
   const timeZone = written.timeZone ?? TIME_ZONES[country]
@@ -364,8 +333,8 @@ interface Reader {
 }
 
 /** @throws Error when a line does not have the form of its kind */
-function readerOf<T>(schema: JSONSchemaType<T>): (line: unknown) => T {
-  const validate = ajv.compile(schema)
+function readerOf<T>(schema: object): (line: unknown) => T {
+  const validate = ajv.compile<T>(schema)
   return line => {
     if (validate(line)) return line
     throw new Error(ajv.errorsText(validate.errors, { dataVar: 'line' }).replaceAll('line/', ''))

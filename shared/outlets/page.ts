@@ -38,7 +38,7 @@ export const NO_WORDS = {
 } satisfies Partial<FeedEntry>
 
 /** An entry with all of its fields. Those that it lacks are empty. */
-export const wholeEntry = (entry: Partial<FeedEntry>, url: string): FeedEntry => ({
+export const wholeEntry = (entry: { [K in keyof FeedEntry]?: FeedEntry[K] | null }, url: string): FeedEntry => ({
   url: entry.url ?? url,
   guid: entry.guid ?? null,
   title: entry.title ?? null,
