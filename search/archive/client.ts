@@ -54,16 +54,7 @@ export interface ArchiveRequest {
   each?: number
 }
 
-export interface ArchiveClient {
-  /**
-   * Sends a request to one node after the other until one answers.
-   *
-   * @returns the answer's JSON
-   * @throws ArchiveFailure
-   */
-  send(request: ArchiveRequest): Promise<unknown>
-  close(): Promise<void>
-}
+export type ArchiveClient = ReturnType<typeof openArchiveClient>
 
 const CONNECT_MS = 2_000
 const SHORTEST_PAUSE = 100
@@ -87,14 +78,7 @@ interface Node {
   avoidedUntil: number
 }
 
-export function openArchiveClient({
-  nodes,
-  user,
-  password,
-  timeout,
-  trust,
-  refusalOf,
-}: ArchiveSettings): ArchiveClient {
+export function openArchiveClient({ nodes, user, password, timeout, trust, refusalOf }: ArchiveSettings) {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
     const options = { connections: CONNECTIONS, allowH2: false, connect: { timeout: CONNECT_MS, ...trust } }
@@ -123,7 +107,13 @@ export function openArchiveClient({
     }
   }
   return {
-    async send(request) {
+    /**
+     * Sends a request to one node after the other until one answers.
+     *
+     * @returns the answer's JSON
+     * @throws ArchiveFailure
+     */
+    async send(request: ArchiveRequest): Promise<unknown> {
       const end = performance.now() + (request.within ?? timeout)
       let wait = SHORTEST_PAUSE
       for (let tried = 1; ; tried++) {

@@ -1,4 +1,4 @@
-import { type Client, type Pool, type Queryable, transaction, whileLocked } from '../postgres.ts'
+import { type Client, type Pool, type Queryable, readValue, transaction, whileLocked } from '../postgres.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /*
@@ -24,9 +24,8 @@ export interface ArchiveMeta {
 }
 
 /** An index of the archive as it is filled. */
-export interface ArchiveIndexState {
+export interface ArchiveIndexState extends SegmentRange {
   name: string
-  range: SegmentRange
   filledTo: bigint
   /**
    * `building`: it will replace the serving index of its range. `retired`: it is to be deleted in
@@ -66,13 +65,12 @@ export function openArchiveStore(pool: Pool) {
   return {
     /** All indices, in ascending order of their ranges. */
     async readIndices(): Promise<ArchiveIndexState[]> {
-      const { rows } = await pool.query<StateRow>(INDICES)
-      return rows.map(stateOf)
+      return (await pool.query<ArchiveIndexState>(INDICES)).rows
     },
 
     /** Adds an index before it is made in OpenSearch: an interrupted run leaves no orphan. */
-    async add({ name, range, filledTo, state, analysis }: ArchiveIndexState) {
-      await pool.query(ADD, [name, range.first, range.last, filledTo, state, analysis])
+    async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState) {
+      await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
     /** Articles up to `filledTo` are searchable; `filled` are the times of those that are new. */
@@ -118,10 +116,7 @@ export function openArchiveStore(pool: Pool) {
     releaseNext: () => changing(pool, releaseNext),
 
     /** The `seq` up to which the segments were released. */
-    async readReleasedTo(): Promise<bigint> {
-      const { rows } = await pool.query<{ released_to: bigint }>('select released_to from segments_version')
-      return rows[0]!.released_to
-    },
+    readReleasedTo: async () => (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
     /** For the transaction that stores a segment of released articles again. */
     async restored(client: Client, releasedTo: bigint) {
@@ -186,21 +181,9 @@ function metaOf(all: ArchiveIndex[], version: bigint): ArchiveMeta {
   return { indices, covered: indices.at(-1)?.last ?? 0n, version }
 }
 
-interface StateRow {
-  name: string
-  first_seq: bigint
-  last_seq: bigint
-  filled_to: bigint
-  state: ArchiveIndexState['state']
-  analysis: number
-}
-
-const INDICES =
-  'select name, first_seq, last_seq, filled_to, state, analysis from archive_indices order by first_seq, name'
-
-const stateOf = ({ name, first_seq, last_seq, filled_to, state, analysis }: StateRow): ArchiveIndexState => ({
-  ...{ name, range: { first: first_seq, last: last_seq }, filledTo: filled_to, state, analysis },
-})
+const INDICES = `
+  select name, first_seq as first, last_seq as last, filled_to as "filledTo", state, analysis
+  from archive_indices order by first_seq, name`
 
 const ADD = `
   insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ($1, $2, $3, $4, $5, $6)`

@@ -127,7 +127,7 @@ async function countDue({ client, store, until }: Pick<Filling, 'client' | 'stor
   await findDamage({ client, store })
   const all = await store.readIndices()
   const stale = all.filter(one => one.state === 'serving' && one.analysis !== ANALYSIS)
-  const again = stale.reduce((sum, one) => sum + Number(one.filledTo - one.range.first) + 1, 0)
+  const again = stale.reduce((sum, one) => sum + Number(one.filledTo - one.first) + 1, 0)
   const beyond = Number(until - coveredBy(all))
   return again + Math.max(0, beyond)
 }
@@ -145,9 +145,9 @@ async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'
 /** Indices that are gone, or miss articles that they had, are to be built anew. */
 async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
   const damaged: string[] = []
-  for (const { name, state, range, filledTo } of await store.readIndices()) {
-    if (state === 'retired' || filledTo < range.first) continue
-    if (!(await hasAll(client, name, { first: range.first, last: filledTo }))) damaged.push(name)
+  for (const { name, state, first, filledTo } of await store.readIndices()) {
+    if (state === 'retired' || filledTo < first) continue
+    if (!(await hasAll(client, name, { first, last: filledTo }))) damaged.push(name)
   }
   if (damaged.length > 0) await store.markStale(damaged)
 }
@@ -155,12 +155,10 @@ async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>):
 /** Builds an index anew beside the old one, which serves until then. */
 async function rebuild(run: Filling, sender: Sender, old: ArchiveIndexState): Promise<boolean> {
   const { store } = run
-  const begun = (await store.readIndices()).filter(
-    one => one.state === 'building' && one.range.first === old.range.first,
-  )
-  const usable = begun.find(one => one.analysis === ANALYSIS && one.range.last >= old.filledTo)
+  const begun = (await store.readIndices()).filter(one => one.state === 'building' && one.first === old.first)
+  const usable = begun.find(one => one.analysis === ANALYSIS && one.last >= old.filledTo)
   await store.retire(begun.filter(one => one !== usable).map(one => one.name))
-  const index = usable ?? (await addIndex(run, old.range, 'building'))
+  const index = usable ?? (await addIndex(run, old, 'building'))
   if (!(await fillIndex(run, sender, index, old.filledTo))) return false
   await store.replace(index.name)
   await deleteRetired(run)
@@ -174,9 +172,9 @@ async function extend(run: Filling, sender: Sender): Promise<boolean> {
     const covered = coveredBy(all)
     if (covered >= until) return true
     const next = covered + 1n
-    const open = all.find(one => one.state === 'serving' && one.range.first <= next && one.range.last >= next)
+    const open = all.find(one => one.state === 'serving' && one.first <= next && one.last >= next)
     const index = open ?? (await addIndex(run, { first: next, last: covered + size }, 'serving'))
-    const to = index.range.last < until ? index.range.last : until
+    const to = index.last < until ? index.last : until
     if (!(await fillIndex(run, sender, index, to))) return false
   }
 }
@@ -186,12 +184,12 @@ const coveredBy = (all: ArchiveIndexState[]): bigint =>
 
 async function addIndex(
   { client, store, shards, replicas, prefix }: Filling,
-  range: SegmentRange,
+  { first, last }: SegmentRange,
   state: 'building' | 'serving',
 ): Promise<ArchiveIndexState> {
   // A name is never used twice, so a search cannot take a new index for the one that it knew.
-  const name = `${prefix}-${range.first}-${randomBytes(4).toString('hex')}`
-  const index: ArchiveIndexState = { name, range, filledTo: range.first - 1n, state, analysis: ANALYSIS }
+  const name = `${prefix}-${first}-${randomBytes(4).toString('hex')}`
+  const index: ArchiveIndexState = { name, first, last, filledTo: first - 1n, state, analysis: ANALYSIS }
   await store.add(index)
   await createIndex(client, name, { shards, replicas })
   return index
@@ -201,11 +199,11 @@ async function addIndex(
 async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
   const { client, store, shards, replicas, step = STEP, signal } = run
   // An interrupted run may have added it and not made it.
-  if (index.filledTo < index.range.first) await createIndex(client, index.name, { shards, replicas })
+  if (index.filledTo < index.first) await createIndex(client, index.name, { shards, replicas })
   for (const part of partsOf({ first: index.filledTo + 1n, last: to }, step)) {
     const filled = await sender.send(index.name, part, signal)
     if (filled === null) return false
-    await makeSearchable(client, index.name, { first: index.range.first, last: part.last })
+    await makeSearchable(client, index.name, { first: index.first, last: part.last })
     await store.advance(index.name, part.last, filled)
   }
   return true
