@@ -1,7 +1,7 @@
 import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
-import type { Elsewhere, IndexParts, StoredMeta } from './execute/index-parts.ts'
+import { type Elsewhere, type IndexParts, nowhere, type StoredMeta } from './execute/index-parts.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
 import type { Queryable } from './postgres.ts'
@@ -28,13 +28,9 @@ const NO_NAMES = {
 }
 
 /** Segments hold every article. */
-const NOWHERE: Elsewhere = {
-  async at(_version, missing) {
-    if (missing > 0n) throw new Error(`The first ${missing} articles have no segment, and nothing else has them.`)
-    return { covered: 0n, part: () => ({ startsAt: null, async match() {} }) }
-  },
-  async close() {},
-}
+const NOWHERE = nowhere(
+  missing => new Error(`The first ${missing} articles have no segment, and nothing else has them.`),
+)
 
 /** What is handed in. */
 export interface PartsOptions {

@@ -1,5 +1,5 @@
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
-import { type Elsewhere, type IndexPart, TextsElsewhere, type Verify } from '../execute/index-parts.ts'
+import { type Elsewhere, type IndexPart, nowhere, TextsElsewhere, type Verify } from '../execute/index-parts.ts'
 import {
   type Ahead,
   type DocFilter,
@@ -40,7 +40,7 @@ const EACH = 5_000
  * @param failed told of each search that it failed to answer in time
  */
 export function openArchive(db: Queryable, settings: ArchiveSettings | null, failed = () => {}): Elsewhere {
-  if (settings === null) return NO_ARCHIVE
+  if (settings === null) return nowhere(missing => new ArchiveMissing(missing))
   const client = openArchiveClient(settings)
   return {
     async at(version) {
@@ -54,14 +54,6 @@ export function openArchive(db: Queryable, settings: ArchiveSettings | null, fai
     },
     close: client.close,
   }
-}
-
-const NO_ARCHIVE: Elsewhere = {
-  async at(_version, missing) {
-    if (missing > 0n) throw new ArchiveMissing(missing)
-    return { covered: 0n, part: () => ({ startsAt: null, async match() {} }) }
-  },
-  async close() {},
 }
 
 /**

@@ -63,6 +63,15 @@ export interface HeldElsewhere {
   part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
+/** Nothing is held elsewhere. @param missing why a search fails when segments lack articles */
+export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
+  async at(_version, articles) {
+    if (articles > 0n) throw missing(articles)
+    return { covered: 0n, part: () => ({ startsAt: null, async match() {} }) }
+  },
+  async close() {},
+})
+
 /**
  * Some matches are counted in the archive, which does not know which articles have the same text.
  */
