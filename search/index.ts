@@ -1,4 +1,4 @@
-import { defaultCacheSizes } from './cache/cache.ts'
+import { defaultCacheSizes, together } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
 import { collectArticles, createBreakdown, eachTextOnce, firstOfTexts } from './execute/breakdown.ts'
@@ -161,31 +161,19 @@ function amongArticles(
   }
 }
 
-function statsOf({
-  cache,
-  knownMeta,
-  memory,
-  names,
-  stored,
-}: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
+type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>
+
+function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
-  const ofNames = [shown, parts, cache.namedStats()]
   const meta = knownMeta()
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
     elsewhere: meta?.elsewhere.covered ?? 0n,
     memory: memory.stats(),
-    caches: {
-      ...segments,
-      articles,
-      names: {
-        limit: ofNames.reduce((sum, one) => sum + one.limit, 0),
-        used: ofNames.reduce((sum, one) => sum + one.used, 0),
-      },
-    },
+    caches: { ...segments, articles, names: together([shown, parts, cache.namedStats()]) },
     prefetched,
     names: { count, bytes },
   }

@@ -16,15 +16,7 @@ import { LANGUAGES } from './vocabulary.ts'
  * therefore reads ahead and rehearses before clients come, and then keeps looking for new articles.
  */
 
-/** Reads ahead the data that every search needs, so that no search has to wait for it. */
-export interface WarmUp {
-  /**
-   * Resolves when the new articles, the columns, the prefetched dictionaries and the most frequent
-   * lists were read once, and some searches were run.
-   */
-  warm: Promise<void>
-  stop(): Promise<void>
-}
+export type WarmUp = ReturnType<typeof startWarmUp>
 
 /**
  * ms between two looks for new articles. A search has to read at most the articles of this time
@@ -43,6 +35,8 @@ export type Repeat = (
 ) => { close(): Promise<void> }
 
 /**
+ * Reads ahead the data that every search needs, so that no search has to wait for it.
+ *
  * @param onFailure told of what could not be read; it is tried again
  * @param gently leaves processors to others
  */
@@ -50,7 +44,7 @@ export function startWarmUp(
   index: IndexParts,
   sizes: SearchSizes,
   { repeat, onFailure, gently }: { repeat: Repeat; onFailure(error: unknown): void; gently: boolean },
-): WarmUp {
+) {
   const first = Promise.withResolvers<void>()
   const met = (error: unknown) => {
     if (!(error instanceof SegmentsChanged)) onFailure(error)
@@ -75,6 +69,10 @@ export function startWarmUp(
   }
   const looking = repeat(INTERVAL, look, { outage })
   return {
+    /**
+     * Resolves when the new articles, the columns, the prefetched dictionaries and the most
+     * frequent lists were read once, and some searches were run.
+     */
     warm: first.promise,
     async stop() {
       first.resolve()

@@ -3,18 +3,19 @@ import { LRUCache } from 'lru-cache'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
 /** A cache limited by bytes. It drops the least recently used values first. */
-export interface Cache<K, V> {
-  get(key: K): V | undefined
-  /** A value that is larger than the limit is not kept. */
-  set(key: K, value: V, bytes: number): void
-  stats(): CacheStats
-}
+export type Cache<K extends {}, V extends {}> = ReturnType<typeof createCache<K, V>>
 
 /** In bytes, as estimated by those who put values in. */
 export interface CacheStats {
   limit: number
   used: number
 }
+
+/** Several caches as one. */
+export const together = (stats: CacheStats[]): CacheStats => ({
+  limit: stats.reduce((sum, one) => sum + one.limit, 0),
+  used: stats.reduce((sum, one) => sum + one.used, 0),
+})
 
 /** Bytes of a key, its entry and the object around the value. */
 export const ENTRY_BYTES = 200
@@ -25,7 +26,8 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
   // Values are wrapped: `lru-cache` counts the size of an entry again only for a new object.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
-    get: (key: K) => cache.get(key)?.value,
+    get: (key: K): V | undefined => cache.get(key)?.value,
+    /** A value that is larger than the limit is not kept. */
     set: (key: K, value: V, bytes: number) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
     keys: () => cache.keys(),
     stats: (): CacheStats => ({ limit: maxSize, used: cache.calculatedSize }),
@@ -160,7 +162,7 @@ export type CountCache = ReturnType<typeof createCountCache>
  * @param limit bytes
  */
 export function createCountCache(limit: number) {
-  const byQuery: Cache<string, KnownCounts> = createCache(limit)
+  const byQuery = createCache<string, KnownCounts>(limit)
   return {
     /** The counts of a query. Callers that add to them call `keep` afterwards. */
     of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),

@@ -1,7 +1,7 @@
 import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, Author, StoredArticle } from '../store/article-source.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
-import { type Cache, type CacheSizes, type CacheStats, createCache } from './cache.ts'
+import { type Cache, type CacheSizes, createCache, together } from './cache.ts'
 
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
 
@@ -137,14 +137,11 @@ export function createNameCache(source: ArticleSource, limit: number) {
       ])
       return { outlet: (no: number) => outletsByNo.get(no)!, author: (no: number) => authorsByNo.get(no)! }
     },
-    stats(): CacheStats {
-      const [a, b] = [outlets.stats(), authors.stats()]
-      return { limit: a.limit + b.limit, used: a.used + b.used }
-    },
+    stats: () => together([outlets.stats(), authors.stats()]),
   }
 }
 
-async function readThrough<T>(
+async function readThrough<T extends {}>(
   cache: Cache<number, T>,
   nos: number[],
   read: (missing: number[]) => Promise<Map<number, T>>,

@@ -1,4 +1,4 @@
-import { type Cache, createCache } from '../cache/cache.ts'
+import { createCache } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { grown } from '../segment/arrays.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
@@ -82,7 +82,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
  * @param limit bytes of the parts that are kept
  */
 function createPartSearch(texts: NameTexts, limit: number) {
-  const kept: Cache<string, Found> = createCache(limit)
+  const kept = createCache<string, Found>(limit)
   const searching = new Map<string, Promise<Uint32Array>>()
 
   /** Searches the names that came since the part was searched last. */

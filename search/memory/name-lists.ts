@@ -1,3 +1,4 @@
+import { together } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
@@ -72,11 +73,7 @@ export function createNameLists(source: ArticleSource, limit: number) {
 
     stats() {
       const [a, b] = [fields.outlet.index.stats(), fields.author.index.stats()]
-      return {
-        names: a.names + b.names,
-        bytes: a.bytes + b.bytes,
-        parts: { limit: a.parts.limit + b.parts.limit, used: a.parts.used + b.parts.used },
-      }
+      return { names: a.names + b.names, bytes: a.bytes + b.bytes, parts: together([a.parts, b.parts]) }
     },
   }
 }

@@ -12,13 +12,9 @@ export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
  * Limits, in ms. Few clients scrape, and they are near. A connection that sends no request, or does
  * not read its answer, is closed, so that it does not keep others out.
  */
-const LIMITS = {
-  connections: 256,
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  silence: 30_000,
-  checkInterval: 2_000,
-}
+const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_000 }
+const SILENCE = 30_000
+const CONNECTIONS = 256
 
 /** ms for which a check of the dependencies is reused. */
 const FRESH = 1_000
@@ -38,9 +34,7 @@ export async function startHealthServer(
 ) {
   const look = shared(missing, FRESH)
   observeReadiness(look)
-  const { headersTimeout, requestTimeout, checkInterval: connectionsCheckingInterval } = LIMITS
-  const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval }
-  const server = createServer(timeouts, async (request, response) => {
+  const server = createServer(TIMEOUTS, async (request, response) => {
     const path = request.url?.split('?')[0]
     try {
       if (isForeign(host, request.headers.host)) return void response.writeHead(421).end()
@@ -62,9 +56,9 @@ export async function startHealthServer(
       else response.writeHead(500).end()
     }
   })
-  server.maxConnections = LIMITS.connections
+  server.maxConnections = CONNECTIONS
   server.on('drop', () => server.closeIdleConnections())
-  server.setTimeout(LIMITS.silence)
+  server.setTimeout(SILENCE)
   await new Promise<void>((resolve, reject) => {
     // It stays: a connection that finds no free file is an error of the server, too.
     server.on('error', reject)

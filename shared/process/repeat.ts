@@ -1,8 +1,5 @@
 /** Work that is repeated until it is closed. */
-export interface Repeated {
-  /** No further run begins; resolves when the one under way has ended. */
-  close(): Promise<void>
-}
+export type Repeated = ReturnType<typeof repeatEvery>
 
 /**
  * Runs `work` again and again. Each run begins `rest` ms after the end of the one before, so that
@@ -16,7 +13,7 @@ export function repeatEvery(
   rest: number,
   work: (closing: AbortSignal) => Promise<unknown>,
   options: { first?: number; outage: { met(error: unknown): void; over(): void } },
-): Repeated {
+) {
   const { first = 0, outage } = options
   const closing = new AbortController()
   let running: Promise<void> = Promise.resolve()
@@ -31,7 +28,8 @@ export function repeatEvery(
   if (first === 0) next()
   else timer = setTimeout(next, first)
   return {
-    async close() {
+    /** No further run begins; resolves when the one under way has ended. */
+    async close(): Promise<void> {
       closing.abort()
       clearTimeout(timer)
       await running

@@ -24,19 +24,11 @@ export interface QueueMessages {
 export type QueueName = keyof QueueMessages
 export const QUEUE_NAMES = ['normalise', 'embed'] as const satisfies QueueName[]
 
-type AnyMessage = QueueMessages[QueueName]
 type Handler = (job: Job) => Promise<void>
 type WorkerSettings = { concurrency: number; lockDuration: number; stalledInterval: number; maxStalledCount: number }
 
-/** The common interface of the two stores of queues. */
-interface JobQueue {
-  addBulk(jobs: { name: string; data: AnyMessage; opts: Record<string, unknown> }[]): Promise<unknown>
-  getJobCounts(...states: ('waiting' | 'active' | 'delayed' | 'failed')[]): Promise<Record<string, number>>
-  drain(delayed?: boolean): Promise<void>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  waitUntilReady(): Promise<void>
-  close(): Promise<void>
-}
+/** What the two stores of queues have in common. */
+type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'drain' | 'close'>
 
 export type Backend = ReturnType<typeof createBackend>
 
@@ -119,8 +111,6 @@ function inTime(queue: Queue): JobQueue {
     addBulk: jobs => limit(queue.addBulk(jobs)),
     getJobCounts: (...states) => limit(queue.getJobCounts(...states)),
     drain: delayed => limit(queue.drain(delayed)),
-    on: (event, listener) => queue.on(event, listener),
-    waitUntilReady: async () => void (await queue.waitUntilReady()),
     close: () => limit(queue.close()),
   }
 }

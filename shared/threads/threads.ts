@@ -25,16 +25,7 @@ export type Timed<Task> = Task & { begun: Begun }
  * Threads for work on foreign bytes. The process's own event loop never waits for this work, and
  * the work has a time limit.
  */
-export interface Threads<Task, Result> {
-  /**
-   * Takes a thread at once. Callers must not run more tasks than there are threads
-   * (`createFairQueue`).
-   * @throws ThreadError when the task fails
-   */
-  run(task: Task): Promise<Result>
-  /** Ends all threads at once; tasks in hand fail. */
-  close(): Promise<void>
-}
+export type Threads<Task, Result> = ReturnType<typeof openThreads<Task, Result>>
 
 /**
  * @param options.worker module whose default export does a task
@@ -42,12 +33,7 @@ export interface Threads<Task, Result> {
  * @param options.timeout ms that a task may keep its thread; then the thread is ended and replaced
  * @param options.memory MB of heap that a task may use; beyond it the thread alone is ended
  */
-export function openThreads<Task, Result>(options: {
-  worker: URL
-  threads: number
-  timeout: number
-  memory: number
-}): Threads<Task, Result> {
+export function openThreads<Task, Result>(options: { worker: URL; threads: number; timeout: number; memory: number }) {
   const { worker, threads, timeout, memory } = options
   const pool = new Piscina<Timed<Task>, Result>({
     filename: worker.href,
@@ -61,7 +47,12 @@ export function openThreads<Task, Result>(options: {
   // process.
   pool.on('error', () => {})
   return {
-    async run(task) {
+    /**
+     * Takes a thread at once. Callers must not run more tasks than there are threads
+     * (`createFairQueue`).
+     * @throws ThreadError when the task fails
+     */
+    async run(task: Task): Promise<Result> {
       const begun = createBegun()
       const late = new AbortController()
       const stopClock = startClock(begun, timeout, () => late.abort())
@@ -73,6 +64,7 @@ export function openThreads<Task, Result>(options: {
         stopClock()
       }
     },
+    /** Ends all threads at once; tasks in hand fail. */
     close: () => pool.destroy(),
   }
 }
