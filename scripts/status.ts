@@ -7,6 +7,7 @@ import { readStatus, type Status } from '../status/status.ts'
 import { serversInWords } from '../status/words.ts'
 import { metricsOfStart } from './start/services.ts'
 import { causesNow } from './terminal/causes.ts'
+import { columns } from './terminal/terminal.ts'
 
 await runCommand(
   {
@@ -41,33 +42,27 @@ await runCommand(
  */
 function statusTable(status: Status, metrics: Record<string, string>, causes: Cause[]): string {
   const number = (n: number) => n.toLocaleString('en')
-  const rows: [string, string][] = [
+  const inWords = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .map(([name, n]) => `${name} ${number(n)}`)
+      .join(', ')
+  const { embeddings, index, outlets } = status
+  const { promised, due, failed } = embeddings
+  const { resting: _, ...pages } = status.pages
+  const { healthy, silent, blocked, failing } = outlets
+  return columns([
     ['articles', `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`],
-    [
-      'embedded',
-      `${number(status.embedded)}, promised ${number(status.embeddings.promised)}, due ${number(status.embeddings.due)}, failed ${number(status.embeddings.failed)}`,
-    ],
-    [
-      'pages',
-      `waiting ${number(status.pages.waiting)}, done ${number(status.pages.done)}, refused ${number(status.pages.refused)}, failed ${number(status.pages.failed)}`,
-    ],
-    ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${printableLine(reason)}`, number(n)]),
-    ...Object.entries(status.queues ?? {}).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
-      `queue ${name}`,
-      `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,
-    ]),
-    ['index', `segments ${number(status.index.segments)}, articles without one ${number(status.index.backlog)}`],
-    [
-      'outlets',
-      `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, blocked ${status.outlets.blocked}, failing ${status.outlets.failing}`,
-    ],
+    ['embedded', `${number(status.embedded)}, ${inWords({ promised, due, failed })}`],
+    ['pages', inWords(pages)],
+    ...Object.entries(status.reasons).map(([reason, n]) => [`  ${printableLine(reason)}`, number(n)]),
+    ...Object.entries(status.queues ?? {}).map(([name, counts]) => [`queue ${name}`, inWords({ ...counts })]),
+    ['index', `segments ${number(index.segments)}, articles without one ${number(index.backlog)}`],
+    ['outlets', inWords({ healthy, silent, blocked, failing })],
     ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),
-    ...causes.map(({ level, text }): [string, string] => [level === 'bad' ? 'WRONG' : 'look at', printableLine(text)]),
-    ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),
-  ]
-  const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n')
+    ...causes.map(({ level, text }) => [level === 'bad' ? 'WRONG' : 'look at', printableLine(text)]),
+    ...Object.entries(metrics).map(([service, address]) => [`metrics ${service}`, address]),
+  ])
 }
 
 function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string {
@@ -77,16 +72,16 @@ function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string 
 }
 
 /** Machines and the roles of servers, as rows of the table; few where all is on one machine. */
-function machineRows(machines: Machines): [string, string][] {
+function machineRows(machines: Machines): string[][] {
   return [
-    ...(machines.hosts ?? []).map(({ host, ...counts }): [string, string] => [
+    ...(machines.hosts ?? []).map(({ host, ...counts }) => [
       `host ${host}`,
       Object.entries(counts)
         .filter(([, count]) => count > 0)
         .map(([service, count]) => `${service} ${count}`)
         .join(', '),
     ]),
-    ...serversInWords(machines).map(({ server, lines }): [string, string] => [
+    ...serversInWords(machines).map(({ server, lines }) => [
       server.toLowerCase(),
       lines.map(({ what, more = '' }) => printableLine(`${what} ${more}`.trim())).join('; '),
     ]),
