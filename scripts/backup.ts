@@ -4,7 +4,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { serverVersion } from './backup/database.ts'
-import { type Backup, describeBackup, dump, toolsFor } from './backup/dump.ts'
+import { describeBackup, dump, toolsFor } from './backup/dump.ts'
 import { confirm } from './terminal/terminal.ts'
 
 await runCommand(
@@ -59,17 +59,12 @@ async function writeBackup(context: CommandContext, file: string) {
   try {
     const tools = await toolsFor(databaseUrl, await serverVersion(pool), { signal, say })
     // It holds the hashes of keys and the secret of feeds.
-    const handle = await open(aside, 'wx', 0o600)
-    let described: Backup
-    try {
-      await dump({ databaseUrl, tools, signal }, aside).catch(error => {
-        throw signal.aborted ? error : new Error(`pg_dump failed: ${error.message}`)
-      })
-      await handle.sync()
-      described = await describeBackup(tools, aside)
-    } finally {
-      await handle.close()
-    }
+    await using handle = await open(aside, 'wx', 0o600)
+    await dump({ databaseUrl, tools, signal }, aside).catch(error => {
+      throw signal.aborted ? error : new Error(`pg_dump failed: ${error.message}`)
+    })
+    await handle.sync()
+    const described = await describeBackup(tools, aside)
     await rename(aside, file)
     return described
   } catch (error) {

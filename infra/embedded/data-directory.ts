@@ -125,13 +125,9 @@ async function makeOpenFolder(path: string): Promise<void> {
 async function tryWriting(path: string): Promise<void> {
   const probe = join(path, `.probe-${process.pid}`)
   try {
-    const file = await open(probe, 'w')
-    try {
-      await file.write(Buffer.alloc(8_192))
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await using file = await open(probe, 'w')
+    await file.write(Buffer.alloc(8_192))
+    await file.sync()
   } finally {
     await rm(probe, { force: true })
   }

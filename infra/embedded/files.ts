@@ -37,14 +37,10 @@ export async function writeWhole(path: string, text: string, mode = 0o600): Prom
   // All accounts may be able to write to the folder (`--write-env /tmp/env`). They cannot guess
   // this name, and `wx` refuses a file that exists.
   const aside = `${path}.${randomBytes(6).toString('hex')}.new`
-  const file = await open(aside, 'wx', mode)
+  await using file = await open(aside, 'wx', mode)
   try {
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await file.writeFile(text)
+    await file.sync()
     await rename(aside, path)
   } catch (error) {
     await rm(aside, { force: true })

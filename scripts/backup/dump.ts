@@ -36,13 +36,9 @@ const run = promisify(execFile)
 
 /** @throws when a file is no file of pg_dump */
 export async function checkFormat(file: string): Promise<void> {
-  const handle = await open(file, 'r')
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(5), 0, 5, 0)
-    if (buffer.toString('latin1') !== 'PGDMP') throw new Error(`${file} is no backup of Perscope.`)
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(file, 'r')
+  const { buffer } = await handle.read(Buffer.alloc(5), 0, 5, 0)
+  if (buffer.toString('latin1') !== 'PGDMP') throw new Error(`${file} is no backup of Perscope.`)
 }
 
 /**
