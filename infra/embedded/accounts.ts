@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, cp, lchown, lstat, readdir, rename, rm } from 'node:fs/promises'
+import { cp, lchown, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ACCOUNTS } from '../../shared/process/privileges.ts'
@@ -124,10 +124,10 @@ export async function openPrograms(
   if (await isOpen(copy, parts, owner)) return copy
   const aside = `${copy}.${process.pid}.new`
   await cp(folder, aside, { recursive: true, verbatimSymlinks: true })
-  await openToAll(aside)
+  await run('chmod', ['-R', 'a+rX', aside])
   await rm(copy, { recursive: true, force: true })
   await rename(aside, copy)
-  await openToAll(join(dataDir, 'programs'), false)
+  await run('chmod', ['a+rX', join(dataDir, 'programs')])
   return copy
 }
 
@@ -136,14 +136,4 @@ async function isOpen(folder: string, parts: readonly string[], owner: Owner): P
     if (!(await ownerCan(owner, index === 0 ? '-x' : '-r', join(folder, part)))) return false
   }
   return true
-}
-
-/** `chmod a+rX`, or `chmod -R a+rX` unless `deep` is false. */
-async function openToAll(path: string, deep = true): Promise<void> {
-  const state = await lstat(path)
-  if (state.isSymbolicLink()) return
-  const forAll = state.isDirectory() || state.mode & 0o100 ? 0o555 : 0o444
-  await chmod(path, state.mode | forAll)
-  if (!deep || !state.isDirectory()) return
-  for (const name of await readdir(path)) await openToAll(join(path, name))
 }

@@ -7,17 +7,10 @@ export type ServerName = 'postgres' | 'qdrant' | 'model'
  * The addresses of the servers, under the names of the settings. It lacks the servers that this
  * machine cannot run.
  */
-export interface Addresses {
-  DATABASE_URL?: string
-  QDRANT_URL?: string
-  EMBEDDINGS_URL?: string
-}
+export type Addresses = Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>>
 
 /** The keys that the servers ask for, under the names of the settings. */
-export interface Keys {
-  QDRANT_API_KEY?: string
-  EMBEDDINGS_API_KEY?: string
-}
+export type Keys = Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', string>>
 
 /** The folder, options and functions that each server's start uses. */
 export interface Starting {
