@@ -13,7 +13,7 @@ import {
 } from '../shared/plans/keys.ts'
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, textOf, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { FEED_USAGE, runFeed, runSearches } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
@@ -139,14 +139,13 @@ function readNew(context: CommandContext): { name: string; plan: Plan } {
 }
 
 function readChange({ options }: CommandContext): { name?: string; plan: Partial<Plan> } {
-  const text = (option: string): string | undefined => {
-    const value = options[option]
-    return typeof value === 'string' ? value.trim() : undefined
-  }
-  const name = text('name')
+  const name = textOf(options, 'name')
   if (name === '') throw new UsageError('--name is empty; write whose key it is.')
-  const countries = readCountries(text('countries'))
-  const history = readHistory(text('history-start'), wholeNumber('history-days', options['history-days'], MAX_DAYS, 0))
+  const countries = readCountries(textOf(options, 'countries'))
+  const history = readHistory(
+    textOf(options, 'history-start'),
+    wholeNumber('history-days', options['history-days'], MAX_DAYS, 0),
+  )
   const rate = wholeNumber('rate', options.rate, MAX_RATE)
   const quota = wholeNumber('quota', options.quota, MAX_QUOTA, 0)
   if (quota !== null && options['no-quota'] === true) throw new UsageError('Write --quota or --no-quota, not both.')

@@ -15,7 +15,7 @@ import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import { countOf, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
 import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
@@ -81,7 +81,7 @@ async function cancel({ options, say }: CommandContext, pool: Pool, filling: Col
 
 async function reembed(context: CommandContext, pool: Pool, serving: Collection, filling: Collection | null) {
   const { config, options, say, signal } = context
-  const wanted = modelNamed(text(options.model) ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
+  const wanted = modelNamed(textOf(options, 'model') ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
   if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
     throw new UsageError(
       `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
@@ -101,7 +101,7 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
     }
     return 0
   }
-  const endpoint = { model: wanted, api: text(options.api), url: text(options.url) }
+  const endpoint = { model: wanted, api: textOf(options, 'api') ?? null, url: textOf(options, 'url') ?? null }
   const collection =
     filling ?? (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
   say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
@@ -140,10 +140,6 @@ async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Po
 
 function report({ options, print }: CommandContext, made: object): void {
   if (options.json === true) print(JSON.stringify(made))
-}
-
-function text(value: CommandContext['options'][string]): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 interface Filling {

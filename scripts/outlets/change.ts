@@ -11,7 +11,7 @@ import {
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, type Option, textOf, UsageError } from '../../shared/process/command.ts'
 import { confirm } from '../terminal/terminal.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
@@ -115,15 +115,14 @@ const hasEntry = (options: CommandContext['options']): boolean =>
  * @throws UsageError or CatalogueError
  */
 function readEntry(domain: string, options: CommandContext['options']): Catalogue {
-  const text = (name: string) => (typeof options[name] === 'string' ? options[name].trim() : undefined)
-  const country = text('country')?.toUpperCase()
-  const languages = text('languages')
+  const country = textOf(options, 'country')?.toUpperCase()
+  const languages = textOf(options, 'languages')
   const feeds = options.feed
   if (country === undefined || languages === undefined || feeds === undefined)
     throw new UsageError('An outlet needs --country, --languages and --feed; see --help.')
   const zone = Object.entries(TIME_ZONES).find(([code]) => code === country)?.[1]
   const outlet = {
-    name: text('name') ?? domain,
+    name: textOf(options, 'name') ?? domain,
     domain,
     country,
     languages: languages.split(',').map(code => code.trim().toLowerCase()),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { countOf, type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
-import { UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
@@ -10,18 +10,14 @@ export type Selection = ReturnType<typeof selectionOf>
 const WHAT = ['vectors', 'snippets', 'copies'] as const
 
 /** @throws UsageError with what to type instead */
-export function selectionOf(options: Record<string, string | boolean | string[] | undefined>) {
-  const text = (name: string) => {
-    const value = options[name]
-    return typeof value === 'string' ? value : null
-  }
-  const from = instantOf('--from', text('from'))
-  const to = instantOf('--to', text('to'))
+export function selectionOf(options: CommandContext['options']) {
+  const from = instantOf('--from', textOf(options, 'from'))
+  const to = instantOf('--to', textOf(options, 'to'))
   if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
   return {
     what: WHAT.find(what => options[what] === true) ?? ('words' as const),
-    outlet: text('outlet')?.toLowerCase() ?? null,
-    language: languageOf(text('language')),
+    outlet: textOf(options, 'outlet')?.toLowerCase() ?? null,
+    language: languageOf(textOf(options, 'language')),
     /** Published then or later. */
     from,
     /** Published before. */
@@ -29,15 +25,15 @@ export function selectionOf(options: Record<string, string | boolean | string[] 
   }
 }
 
-function languageOf(text: string | null): Language | null {
-  if (text === null) return null
+function languageOf(text: string | undefined): Language | null {
+  if (text === undefined) return null
   const language = LANGUAGES.find(one => one === text.toLowerCase())
   if (language === undefined) throw new UsageError(`--language is one of ${LANGUAGES.join(', ')}.`)
   return language
 }
 
-function instantOf(name: string, text: string | null): Date | null {
-  if (text === null) return null
+function instantOf(name: string, text: string | undefined): Date | null {
+  if (text === undefined) return null
   const instant = readInstant(text)
   if (instant === null) throw new UsageError(`${name} is a date or time, as 2026-11-01 or 2026-11-01T08:00:00Z.`)
   return instant

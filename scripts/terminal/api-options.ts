@@ -2,7 +2,7 @@ import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
 import { type ArticlesRequest, readSearch } from '../../services/api/contract/request.ts'
-import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, type Option, textOf, UsageError } from '../../shared/process/command.ts'
 
 /**
  * The API's parameters as options of a script, printed from the table of those who search:
@@ -52,8 +52,8 @@ export function readQuery(options: CommandContext['options']): ArticlesQuery {
 const written = (options: CommandContext['options']): Record<string, string> =>
   Object.fromEntries(
     PARAMETERS.flatMap(([name]) => {
-      const value = optionText(options[name.replaceAll('_', '-')])
-      return value === undefined ? [] : [[name, value] as const]
+      const value = textOf(options, name.replaceAll('_', '-'))
+      return value ? [[name, value] as const] : []
     }),
   )
 
@@ -70,6 +70,3 @@ export function readOptions(options: CommandContext['options']): ArticlesRequest
     throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
   }
 }
-
-const optionText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined

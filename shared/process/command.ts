@@ -65,6 +65,12 @@ export function wholeNumber(option: string, value: unknown, most: number, least 
   throw new UsageError(`--${option} is "${value}"; write a whole number from ${least} to ${most}.`)
 }
 
+/** The text that an option gives, without blanks around it; undefined: it is not given. */
+export function textOf(options: CommandContext['options'], name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value.trim() : undefined
+}
+
 /**
  * Runs a script: `--help`, options, configuration, signals, and errors as one sentence. Exit codes:
  * the number that `work` returns, else 0; 1 failed, 2 wrong use.
@@ -139,28 +145,20 @@ export function sentenceOf(error: unknown): string {
     const message = describe(error).split('\n')[0]!
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
-    if ('code' in error && 'path' in error) return ofFile(String(error.code), String(error.path), message)
-    if ('code' in error && error.code === 'EISDIR') return aDirectory(message)
-    return message
+    if (!('code' in error) || (error.code !== 'EISDIR' && !('path' in error))) return message
+    return ON_FILES[String(error.code)]?.(message, 'path' in error ? String(error.path) : '') ?? message
   }
   return describe(error).split('\n')[0]!
 }
 
-const aDirectory = (message: string) => `A directory was named where a file is wanted (${message}).`
-
-function ofFile(code: string, path: string, message: string): string {
-  if (code === 'ENOENT') return noSuchFile(path)
-  if (code === 'EISDIR') return aDirectory(message)
-  if (code === 'EROFS')
-    return `Nothing can be written there (${message}); name a file elsewhere, in a container one in a mounted folder.`
-  if (code === 'EACCES')
-    return `The account ${process.getuid?.()} has no right to that (${message}); name another file, or run as its owner.`
-  return message
-}
-
-function noSuchFile(path: string): string {
-  const also = existsSync(dirname(path)) ? '' : ' Its folder is missing, too.'
-  return `There is no such file: ${path}.${also}`
+const ON_FILES: Record<string, (message: string, path: string) => string> = {
+  ENOENT: (_, path) =>
+    `There is no such file: ${path}.${existsSync(dirname(path)) ? '' : ' Its folder is missing, too.'}`,
+  EISDIR: message => `A directory was named where a file is wanted (${message}).`,
+  EROFS: message =>
+    `Nothing can be written there (${message}); name a file elsewhere, in a container one in a mounted folder.`,
+  EACCES: message =>
+    `The account ${process.getuid?.()} has no right to that (${message}); name another file, or run as its owner.`,
 }
 
 function parse(command: Command) {
