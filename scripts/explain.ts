@@ -79,26 +79,19 @@ await runCommand(
     const found = await findPage(pool, word)
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
     if (found?.stored && found.id === null && options.fetch !== true) {
-      if (options.json === true)
-        print(
-          JSON.stringify({
-            ...{ url: found.stored.url, page: null, imported: true, stored: found.stored, related },
-            agencies: agencyEvidence({ authors: found.stored.authors, body: found.stored.text }),
-          }),
-        )
-      else print([importedInWords(found.stored), '', relatedInWords(related)].join('\n'))
-      return
+      const { stored } = found
+      const agencies = agencyEvidence({ authors: stored.authors, body: stored.text })
+      const all = { url: stored.url, page: null, imported: true, stored, related, agencies }
+      const words = [importedInWords(stored), ...agenciesInWords(agencies), '', relatedInWords(related)]
+      return print(options.json === true ? JSON.stringify(all) : words.join('\n'))
     }
     const page = await pageToRead(context, word, found)
     const explanation = await explainPage(page, new Date(), found?.template ?? null, rightsRules(context.config))
     const stored = found?.stored ?? null
     const { url, fetchedAt } = page
-    if (options.json === true)
-      print(JSON.stringify({ url, page: found?.id ?? null, fetchedAt, ...explanation, stored, related }))
-    else
-      print(
-        [explanationInWords(page, explanation, stored), ...(stored ? ['', relatedInWords(related)] : [])].join('\n'),
-      )
+    const all = { url, page: found?.id ?? null, fetchedAt, ...explanation, stored, related }
+    const words = [explanationInWords(page, explanation, stored), ...(stored ? ['', relatedInWords(related)] : [])]
+    print(options.json === true ? JSON.stringify(all) : words.join('\n'))
   },
 )
 
@@ -208,7 +201,6 @@ function importedInWords(stored: StoredArticle): string {
     `Article ${printableLine(stored.id)}.`,
     'It was imported (npm run import), so its fields are those of the import, and no page was read.',
     ...FIELDS.flatMap(field => ['', `${field}: ${line(storedValue(field, stored) ?? 'none')}`]),
-    ...agenciesInWords(agencyEvidence({ authors: stored.authors, body: stored.text })),
   ].join('\n')
 }
 

@@ -49,22 +49,19 @@ export async function showSearches(options: Shown): Promise<void> {
   printAddresses(options, base)
 }
 
-interface Offered {
-  /** Searches that must return articles before they are printed. */
-  awaited: Search[]
-  /** True when one of them needs vectors. */
-  needsVectors: boolean
-  /** The search by meaning, when articles are embedded only later. */
-  later: Search | null
-}
+type Offered = ReturnType<typeof offeredSearches>
 
-function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, env: NodeJS.ProcessEnv): Offered {
+function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, env: NodeJS.ProcessEnv) {
   const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
-  if (!byMeaning) return { awaited: [json, rss], needsVectors: false, later: null }
-  const atOnce = /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
-  return atOnce
-    ? { awaited: [json, rss, semantic], needsVectors: true, later: null }
-    : { awaited: [json, rss], needsVectors: false, later: semantic }
+  const needsVectors = byMeaning && /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
+  return {
+    /** Searches that must return articles before they are printed. */
+    awaited: needsVectors ? [json, rss, semantic] : [json, rss],
+    /** True when one of them needs vectors. */
+    needsVectors,
+    /** The search by meaning, when articles are embedded only later. */
+    later: byMeaning && !needsVectors ? semantic : null,
+  }
 }
 
 /** @returns the searches that still find nothing when the wait is over */

@@ -145,23 +145,12 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
 
 /** Reads the section "replication" of Redis' INFO. */
 function replicationOf(info: string): Omit<RedisServers, 'host'> {
-  const values = new Map<string, string>()
-  for (const line of info.split('\r\n')) {
-    const [name = '', ...rest] = line.split(':')
-    values.set(name, rest.join(':'))
-  }
-  const written = Number(values.get('master_repl_offset') ?? 0)
-  const replicas: RedisServers['replicas'] = []
-  for (const [name, value] of values) {
-    if (!/^slave\d+$/.test(name)) continue
-    const fields = new Map(
-      value.split(',').map(field => [field.split('=')[0] ?? '', field.slice(field.indexOf('=') + 1)]),
-    )
-    replicas.push({
-      host: `${fields.get('ip')}:${fields.get('port')}`,
-      online: fields.get('state') === 'online',
-      lagBytes: Math.max(0, written - Number(fields.get('offset') ?? 0)),
-    })
-  }
-  return { role: values.get('role') === 'slave' ? 'replica' : 'master', replicas }
+  const fieldOf = (name: string, text: string) => new RegExp(`(?:^|,)${name}[:=]([^,\r\n]*)`, 'm').exec(text)?.[1]
+  const written = Number(fieldOf('master_repl_offset', info) ?? 0)
+  const replicas = Array.from(info.matchAll(/^slave\d+:(.*)$/gm), ([, fields = '']) => ({
+    host: `${fieldOf('ip', fields)}:${fieldOf('port', fields)}`,
+    online: fieldOf('state', fields) === 'online',
+    lagBytes: Math.max(0, written - Number(fieldOf('offset', fields) ?? 0)),
+  }))
+  return { role: fieldOf('role', info) === 'slave' ? 'replica' : 'master', replicas }
 }

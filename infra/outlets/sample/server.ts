@@ -115,14 +115,8 @@ function feedOf(outlet: SampleOutlet, texts: SampleText[], origin: string): Omit
       ...(whole && { content: paragraphsOf(text) }),
     })
   }
-  switch (format) {
-    case 'rss':
-      return { type: 'application/rss+xml', body: feed.rss2() }
-    case 'atom':
-      return { type: 'application/atom+xml', body: feed.atom1() }
-    case 'json':
-      return { type: 'application/feed+json', body: feed.json1() }
-  }
+  const write = { rss: () => feed.rss2(), atom: () => feed.atom1(), json: () => feed.json1() }[format]
+  return { type: `application/${format === 'json' ? 'feed+json' : `${format}+xml`}`, body: write() }
 }
 
 function sitemapOf(outlet: SampleOutlet, texts: SampleText[], origin: string): string {
