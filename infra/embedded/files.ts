@@ -67,7 +67,7 @@ export async function secretIn(file: string, make: () => string): Promise<string
   return secret
 }
 
-/** The JSON object in a file; empty when the file is missing or damaged. */
+/** The JSON object, or list, in a file; empty when the file is missing or damaged. */
 export async function readRecord(path: string): Promise<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse((await readIfThere(path)) ?? '{}')

@@ -120,17 +120,7 @@ async function run(start: Start): Promise<void> {
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
   })
-  await showSearches({
-    config,
-    env,
-    pool,
-    dataDir: dataDir.path,
-    metrics,
-    progress,
-    print,
-    onTerminal: process.stdout.isTTY,
-    signal,
-  })
+  await showSearches({ ...start, env, pool, dataDir: dataDir.path, metrics, progress })
   // What `npm run backup` needs is there afterwards, also without a network.
   void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
   await follow(start, env, pool, report, progress)

@@ -179,7 +179,7 @@ export async function loadOutlets(options: {
   const { pool, file, dataDir, report } = options
   const { outlets } = readCatalogue(await readFile(file, 'utf8'))
   const state = join(dataDir, LOADED)
-  const loaded = domainsIn(await readIfThere(state))
+  const loaded = Object.values(await readRecord(state)).filter(domain => typeof domain === 'string')
   const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })
   await writeWhole(state, `${JSON.stringify(outlets.map(({ domain }) => domain))}\n`)
   if (removed.length > 0) report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
@@ -189,14 +189,4 @@ export async function loadOutlets(options: {
     )
   }
   for (const one of shared) report(sharedFeedSentence(one))
-}
-
-/** The domains in the file; none when it is missing or damaged. */
-function domainsIn(text: string | null): string[] {
-  try {
-    const value: unknown = JSON.parse(text ?? '[]')
-    return Array.isArray(value) ? value.filter(domain => typeof domain === 'string') : []
-  } catch {
-    return []
-  }
 }

@@ -18,6 +18,9 @@ const STILL_MS = 4_000
 /** After this long the searches are printed in any case, because somebody waits for them. */
 const LONGEST_WAIT_MS = 60_000
 
+/** Only a person at a terminal sees the output. */
+const onTerminal = process.stdout.isTTY
+
 interface Shown {
   config: Config
   /** The services' environment: which servers there are, and when articles are embedded. */
@@ -28,8 +31,6 @@ interface Shown {
   metrics: string[]
   progress: Progress
   print(line: string): void
-  /** True when only a person at a terminal sees the output. */
-  onTerminal: boolean
   signal: AbortSignal
 }
 
@@ -88,7 +89,7 @@ async function untilFound(options: Shown, { awaited, needsVectors }: Offered, ke
 }
 
 function printSearches(
-  { env, dataDir, print, onTerminal }: Shown,
+  { env, dataDir, print }: Shown,
   base: string,
   key: string,
   { awaited, later }: Offered,
@@ -110,7 +111,7 @@ function printSearches(
   }
 }
 
-function printAddresses({ config, env, dataDir, metrics, print, onTerminal }: Shown, base: string): void {
+function printAddresses({ config, env, dataDir, metrics, print }: Shown, base: string): void {
   const password = onTerminal ? `password ${env.OPERATOR_KEY}` : `password in the file ${operatorKeyFile(dataDir)}`
   print(
     `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,

@@ -93,12 +93,8 @@ export const envLines = (settings: Readonly<Record<string, string | undefined>>)
  */
 export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   if (env.DATABASE_URL?.trim()) return env
-  let text: string
-  try {
-    text = readFileSync(join(dataDir, RUNNING), 'utf8')
-  } catch {
-    return env
-  }
+  const text = textOf(join(dataDir, RUNNING))
+  if (text === '') return env
   const own = Object.entries(env).filter(([, value]) => value?.trim())
   return { ...parseEnv(text), ...Object.fromEntries(own) }
 }
