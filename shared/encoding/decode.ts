@@ -73,14 +73,7 @@ function withoutCutCharacter(buffer: Buffer): Buffer {
 /** UTF-8 with a few bytes of another encoding in it. */
 function mostlyUtf8(buffer: Buffer): boolean {
   const text = buffer.toString('utf8')
-  let broken = 0
-  let good = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === 0xfffd) broken += 1
-    else if (code > 0x7f) good += 1
-  }
-  return good > 3 * broken
+  return lengthOf(text, /[^\0-\x7f\ufffd]+/g) > 3 * lengthOf(text, /\ufffd+/g)
 }
 
 /** Common misspellings of labels. */
@@ -134,13 +127,16 @@ function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   return /<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([^\s"'/>;]{1,40})/i.exec(markup)?.[1] ?? null
 }
 
+/** UTF-16 units of all that a pattern finds. */
+const lengthOf = (text: string, pattern: RegExp): number => text.match(pattern)?.join('').length ?? 0
+
 /**
  * A score for decoded text. Letters beyond ASCII raise it. Replacement and control characters,
  * signs or capitals inside words, and words of accented letters alone lower it. It can only compare
  * two decodings of the same bytes.
  */
 function legibility(text: string): number {
-  const count = (pattern: RegExp) => text.match(pattern)?.join('').length ?? 0
+  const count = (pattern: RegExp) => lengthOf(text, pattern)
   return (
     count(/(?![a-z])\p{L}/giu) -
     3 * count(/[\u00c0-\u024f]{4,}/g) -
