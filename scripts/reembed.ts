@@ -26,8 +26,6 @@ import { articlesBar } from './terminal/terminal.ts'
  * while the old one serves, and new articles go to both. Then it takes over in one transaction.
  */
 
-const VECTOR_TIMEOUT = 15_000
-
 /** Articles between two updates of `filled_to`. */
 const STEP = 64
 /** Articles whose vectors are stored together. */
@@ -118,7 +116,7 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
 
 /** @returns how many articles it embedded; the collection serves then, unless interrupted */
 async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
-  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const vectors = openVectorStore(config)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
   // A collection that an earlier run has begun keeps its shards.
   const warning = await vectors.layoutWarning(collection.name).catch(() => null)

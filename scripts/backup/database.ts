@@ -14,8 +14,6 @@ import { type Bound, boundArticles } from '../outlets/rights.ts'
  * by a recovery of its server.
  */
 
-const VECTOR_TIMEOUT = 15_000
-
 /** Major version of the server. */
 export async function serverVersion(db: Queryable): Promise<number> {
   return Math.floor(Number(await readValue(db, 'show server_version_num')) / 10_000)
@@ -201,7 +199,7 @@ export async function compareVectors(
   const [serving] = await readCollections(pool)
   if (!serving) return 'No article was embedded; embedders begin by themselves.'
   if (config.QDRANT_URL === '') return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
-  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const vectors = openVectorStore(config)
   try {
     if ((await vectors.count(serving.name)) === null)
       return `The vector store has no vectors of ${moment}; embedders embed all articles again.`

@@ -49,7 +49,6 @@ function cellOf({ refused, wordsAlone }: Stopped): string {
 
 /** Articles that are bounded at a time. After each, searches read their newest articles again. */
 const PART = 1_000
-const VECTOR_TIMEOUT = 15_000
 
 /**
  * Bounds old articles of an outlet by the signals that hold now: those of its files for the
@@ -98,7 +97,7 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
 async function createWriter(pool: Pool, config: CommandContext['config']): Promise<(bounds: Bound[]) => Promise<void>> {
   const collections = await readCollections(pool)
   if (collections.length > 0 && config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
-  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const vectors = openVectorStore(config)
   return async bounds => {
     await transaction(pool, client => boundArticles(client, bounds))
     // Articles that promise no vector are included: an earlier run may have been interrupted here.

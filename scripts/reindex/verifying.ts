@@ -75,7 +75,7 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
 async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
   const [serving] = await readCollections(pool)
   if (!serving) return
-  const vectors = openVectorStore(config, 15_000)
+  const vectors = openVectorStore(config)
   try {
     for await (const { wrong, isLost } of compareVectors(pool, vectors, serving.name, signal)) {
       const named = wrong.slice(0, EXAMPLES)

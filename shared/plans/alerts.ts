@@ -5,6 +5,7 @@ import { type TimeZone, timeZoneNamed } from '../../search/query/calendar.ts'
 import { addressRule } from '../addresses.ts'
 import type { Config } from '../config/config.ts'
 import { loadSharedSecret, type Pool, type Queryable, readRow, readValue } from '../postgres/pool.ts'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 import { changeKept } from './search-feeds.ts'
 
 /*
@@ -189,10 +190,12 @@ export async function readAddress(
   return { to: url.href }
 }
 
-async function resolve(host: string): Promise<{ address: string }[] | null> {
-  const late = new Promise<null>(resolve => setTimeout(resolve, RESOLVES, null).unref())
-  return Promise.race([lookup(host, { all: true }).catch(() => null), late])
-}
+const resolve = (host: string): Promise<{ address: string }[] | null> =>
+  withTimeLimit(
+    lookup(host, { all: true }).catch(() => null),
+    RESOLVES,
+    () => null,
+  )
 
 /** What the owner of a mail address may do by a link. */
 export type LinkPurpose = 'confirm' | 'unsubscribe'

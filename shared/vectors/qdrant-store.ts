@@ -12,8 +12,8 @@ import {
 } from './registry.ts'
 import { type ArticleVector, type NearArticle, type Reach, VectorFailure, type VectorStore } from './store.ts'
 
-/** @param timeout ms that a request may take */
-export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout: number): VectorStore {
+/** @param timeout ms that a request may take; few, where somebody waits */
+export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout = 15_000): VectorStore {
   const { ask, obstacle } = openQdrant(config, timeout)
   const layout = layoutOf(config)
   return {
