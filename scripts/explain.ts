@@ -319,14 +319,15 @@ async function pageOf(pool: Pool, pageNo: bigint | null, article: (StoredArticle
 }
 
 /** The number of the page at an address, in any spelling. Index: unique (outlet_no, crawl_key). */
-const pageAt = (pool: Pool, word: string): Promise<bigint | null> =>
-  readValue(
+function pageAt(pool: Pool, word: string): Promise<bigint | null> {
+  return readValue(
     pool,
     `select p.page_no from outlets o, lateral (
        select page_no from pages where outlet_no = o.outlet_no and crawl_key = any ($1) offset 0) p
       order by 1 desc limit 1`,
     [keysOf(word)],
   )
+}
 
 /** The id of the article at an address; a word that is no address is an id. */
 async function idOf(pool: Pool, word: string): Promise<string> {

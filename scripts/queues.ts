@@ -118,13 +118,14 @@ function line({ id, since, reason, attempts, what, detail }: Quarantined): strin
 }
 
 /** The number of these that are in quarantine. */
-const countQuarantined = (pool: Pool, ids: Ids): Promise<number> =>
-  countOf(
+function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
+  return countOf(
     pool,
     `select (select count(*)::int from pages where state = 'failed' and ($1::bigint[] is null or page_no = any($1)))
           + (select count(*)::int from embeddings where failed_at is not null and ($2::bigint[] is null or seq = any($2)))`,
     [numbersOf(ids, 'page'), numbersOf(ids, 'embedding')],
   )
+}
 
 /**
  * Gives pages and embeddings in quarantine back to their services, with no attempt counted.
