@@ -104,11 +104,11 @@ t.test('the restored API knows the same keys, has the same articles, and refuses
   const refused = await ask(`${fleet.base()}${path}&cursor=${first.json.next_cursor}`, secret)
   t.same([refused.status, refused.json.code], [422, 'invalid_request'], 'its pages could hold later articles')
   const newest = here.json.articles[0].ingested_at
-  const file = join(t.testdir(), 'one.ndjson')
+  const imported = join(t.testdir(), 'one.ndjson')
   const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
   const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer sluis', body: null, outlet }
-  await writeFile(file, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
-  t.match(await run(target.url, 'import', file), { code: 0 })
+  await writeFile(imported, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
+  t.match(await run(target.url, 'import', imported), { code: 0 })
   const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json
   await until(async () => (await found()).total_results === 1, 60_000)
   t.ok((await found()).articles[0].ingested_at > newest, 'it is later than all that clients have seen')
