@@ -105,7 +105,7 @@ for (const { size, body, rule, enough, met } of [
       const [first = '', second = '', third = ''] = triple.split(' ')
       const pairs = [`${first} ${second}`, `${second} ${third}`]
       const [own, shared] = [SHINGLES.triple(first, second, third), SHINGLES.sharedTriple(first, second, third)]
-      if (pairs.every(rule === 1 ? isTerm : frequent)) check(docs, own, pairs.every(frequent) ? shared : null)
+      if (pairs.every(rule > 0 ? isTerm : frequent)) check(docs, own, pairs.every(frequent) ? shared : null)
     }
     t.ok(seen.own > 2 && seen.shared > 2, `${seen.own} triples with lists of their own, ${seen.shared} with others'`)
     t.same(wrong, [])

@@ -22,6 +22,7 @@ const RULES = [
   { part: 1 / 2_048, met: Infinity, triples: 'frequent' },
   { part: 1 / 8_192, met: 512, triples: 'listed' },
   { part: 1 / 4_096, met: 512, triples: 'frequent' },
+  { part: 1 / 4_096, met: 512, triples: 'listed' },
 ] as const
 
 /** The rule of new segments. */
