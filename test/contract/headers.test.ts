@@ -5,8 +5,8 @@ import WRITTEN from './headers.json' with { type: 'json' }
 
 /*
  * One request for each kind of answer stands in `headers.json`, with the headers that it must have,
- * in this order: some use up what the next one finds. The counters (decision 4) tell what each costs
- * (decision 5).
+ * in this order: some use up what the next one finds. The counters (decision 4) tell what each
+ * costs (decision 5).
  */
 
 const open = await startTestApi(t, {

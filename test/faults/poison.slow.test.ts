@@ -10,7 +10,7 @@ import { spoilVectors } from './proxies.ts'
 
 const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href
 
-// Poison lies in quarantine after three tries, before the first test. Each test has poison of its own.
+// Poison lies in quarantine after three tries, before the first test. Each test has its own poison.
 
 const own = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
 process.env.QDRANT_URL ||= own?.settings.QDRANT_URL
