@@ -23,7 +23,7 @@ export async function startFeedApi(test: Pick<Test, 'teardown'>) {
   }
 }
 
-/** Paths of the document of operations beside the contract; `fits` holds a value against a schema. */
+/** The document of operations beside the contract: `fits` holds a value against a schema. */
 export async function documented({ ask }: Pick<TestApi, 'ask'>) {
   const { paths, components } = (await ask(null, '/explore/openapi.json')).json
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })

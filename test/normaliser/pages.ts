@@ -31,7 +31,7 @@ export const jsonLd = (data: unknown) => `<script type="application/ld+json">${J
 
 export const metaOf = (html: string, url = URL) => readMetadata(parsePage(html), url)
 
-/** Rows of a table of examples beside this file by their first cell, the kind; cells end at tabs. */
+/** Rows of a table of examples by their first cell, the kind; cells end at tabs. */
 export function examples(name: string): Map<string, string[][]> {
   const lines = readFileSync(new globalThis.URL(`${name}.tsv`, import.meta.url), 'utf8')
     .split('\n')
