@@ -5,6 +5,13 @@ import { promisify } from 'node:util'
 /** Runs any program to its end. */
 export const run = promisify(execFile)
 
+/** Whether work comes to a good end. */
+export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
+
 /** What a command has written when it ended. */
 export interface Ran {
   code: number | null

@@ -3,16 +3,10 @@ import t from 'tap'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
 import { examplesOf } from '../clients/examples.ts'
 import { sampleArticles } from '../sample.ts'
-import { run } from '../script.ts'
+import { run, succeeds } from '../script.ts'
 import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */
-
-const has = (program: string) =>
-  run(program, ['--version']).then(
-    () => true,
-    () => false,
-  )
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()
@@ -48,7 +42,7 @@ t.test('the first search of the README finds sample articles', async t => {
 })
 
 const needs = ['curl', 'jq']
-const missing = (await Promise.all(needs.map(has))).indexOf(false)
+const missing = (await Promise.all(needs.map(program => succeeds(run(program, ['--version']))))).indexOf(false)
 const skip = missing < 0 ? false : `no ${needs[missing]} on this machine`
 t.test('the poll with curl as it is shown prints each article once, over several runs', { skip }, async t => {
   const folder = t.testdir({ 'poll.sh': shown('example-curl') })

@@ -58,11 +58,7 @@ for (const one of ['sluis /now', 'sluis /later', 'nergens /now']) {
 const teller = createFleet(envOf(source.config.DATABASE_URL), t)
 await teller.start('notifier')
 await source.index([{ title: 'Sluis open' }])
-await until(
-  () => told.length > 0 && late.length > 0,
-  60_000,
-  () => teller.logs(),
-)
+await until(() => told.length > 0 && late.length > 0, 60_000, teller.logs)
 const cited = await send('POST', 'citations', { search: 'q=sluis' })
 const isNoted = 'select from search_alerts where delivered_at is not null'
 await until(async () => (await source.pool.query(isNoted)).rowCount === 1, 60_000)
@@ -112,11 +108,7 @@ t.test('the restored API knows the same keys, has the same articles, and refuses
   const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json
   await until(async () => (await found()).total_results === 1, 60_000)
   t.ok((await found()).articles[0].ingested_at > newest, 'it is later than all that clients have seen')
-  await until(
-    () => told.length >= 4,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => told.length >= 4, 60_000, fleet.logs)
   const [now, later] = ['/now', '/later'].map(path => told.filter(([to]) => to === path))
   t.strictSame(
     now!.map(([, , titles]) => titles),
@@ -239,6 +231,14 @@ t.test('a file that is cut, damaged, of a schema before upgrades begin, or none 
   t.equal(await articlesIn(), before)
 })
 
+/** Postgres waits at each command of this kind. */
+const hold = (tag: string) =>
+  target.query(`create event trigger held on ddl_command_start when tag in ('${tag}') execute function held.wait()`)
+/** Whether a restore waits there. */
+const isHeld = async () =>
+  (await target.query("select from pg_stat_activity where wait_event = 'PgSleep' and query ~ '(drop|create) schema'"))
+    .length > 0
+
 t.test('a restore that is killed or interrupted changes nothing', async t => {
   const before = await articlesIn()
   // Postgres waits at each table. The data that follow are more than the pipes between us hold.
@@ -247,9 +247,7 @@ t.test('a restore that is killed or interrupted changes nothing', async t => {
   await target.query(
     `create function held.wait() returns event_trigger language plpgsql as 'begin perform pg_sleep(2); end'`,
   )
-  await target.query(
-    `create event trigger held on ddl_command_start when tag in ('CREATE TABLE') execute function held.wait()`,
-  )
+  await hold('CREATE TABLE')
   const working = async (query: string) =>
     (
       await target.query(
@@ -280,13 +278,8 @@ t.test('after a restore that was killed after its load, no cursor of before is r
   const bounds = () => target.query('select id, snippet, vector from article_rights')
   await target.query('insert into article_rights (id, snippet, vector) select min(id), true, false from articles')
   const bound = await bounds()
-  await target.query(
-    `create event trigger held on ddl_command_start when tag in ('DROP SCHEMA') execute function held.wait()`,
-  )
+  await hold('DROP SCHEMA')
   const { child, ended } = startScript('restore', [file, '--yes'], envOf(target.url))
-  const isHeld = async () =>
-    (await target.query("select from pg_stat_activity where wait_event = 'PgSleep' and query like 'drop schema%'"))
-      .length > 0
   await until(isHeld, 60_000)
   child.kill('SIGKILL')
   await ended
@@ -329,14 +322,9 @@ t.test('after a restore that was killed after its load, no cursor of before is r
 })
 
 t.test('a service that connects after the first look stops a restore', async t => {
-  await target.query(
-    `create event trigger held on ddl_command_start when tag in ('CREATE SCHEMA') execute function held.wait()`,
-  )
+  await hold('CREATE SCHEMA')
   const before = await articlesIn()
   const { ended } = startScript('restore', [file, '--yes'], envOf(target.url))
-  const isHeld = async () =>
-    (await target.query("select from pg_stat_activity where wait_event = 'PgSleep' and query like '%create schema%'"))
-      .length > 0
   await until(isHeld, 60_000)
   const pool = createPool(target.url, 'api', () => {})
   t.teardown(() => pool.end())

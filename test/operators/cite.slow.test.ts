@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { NewArticle } from '../../search/types.ts'
@@ -23,7 +24,6 @@ const folder = t.testdir({})
 const citation = async (search: string) => (await api.ask(secret, '/explore/citations', sent('POST', { search }))).json
 const download = async (address: string, key = secret) => {
   const path = join(folder, `${address.slice(6, 12)}-${key.slice(-4)}.csv`)
-  const { writeFile } = await import('node:fs/promises')
   await writeFile(path, (await api.ask(key, `${address}.csv`)).text)
   return path
 }
@@ -43,34 +43,22 @@ t.test('a citation verifies after articles came, and after everything was indexe
 
 t.test('on another system that imported an export, the file verifies; what differs is named', async t => {
   const file = join(folder, 'export.ndjson')
-  const { writeFile } = await import('node:fs/promises')
   await writeFile(file, (await runScript('export', ['--body'], env)).out)
   const database = await createTestDatabase(t)
   const there = { ...env, DATABASE_URL: database.url }
-  const more = {
-    title: 'Haven eerder',
-    url: 'https://example.org/x',
-    language: 'nl',
-    country: 'NL',
-    outlet: { name: 'X', domain: 'x.example' },
-  }
-  const own = {
-    ...more,
-    id: 'own',
-    published_at: '2026-01-02T00:00:00.000Z',
-    ingested_at: '2026-01-03T00:00:00.000Z',
-    authors: [],
+  const outlet = { name: 'X', domain: 'x.example' }
+  const archived = (id: string, title: string, path: string) => {
+    const times = { published_at: '2026-01-02T00:00:00.000Z', ingested_at: '2026-01-03T00:00:00.000Z' }
+    const url = `https://example.org/${path}`
+    return JSON.stringify({ ...{ id, title, url, outlet, authors: [] }, language: 'nl', country: 'NL', ...times })
   }
   // Others first: all numbers are others there.
-  await writeFile(
-    join(folder, 'first.ndjson'),
-    JSON.stringify({ ...own, id: 'other', title: 'Iets anders', url: 'https://example.org/y' }),
-  )
+  await writeFile(join(folder, 'first.ndjson'), archived('other', 'Iets anders', 'y'))
   t.equal((await runScript('import', [join(folder, 'first.ndjson')], there)).code, 0)
   t.equal((await runScript('import', [file], there)).code, 0)
   t.same((await verify(all.address, there))[0], 2, 'the address is not known there')
   t.strictSame(await verify(csv, there), [0, 'equal'], 'and what came later does not count')
-  await writeFile(join(folder, 'own.ndjson'), JSON.stringify(own))
+  await writeFile(join(folder, 'own.ndjson'), archived('own', 'Haven eerder', 'x'))
   t.equal((await runScript('import', [join(folder, 'own.ndjson')], there)).code, 0)
   t.strictSame(await verify(csv, there), [1, 'differs', 'own is found now, and was not cited'])
 })

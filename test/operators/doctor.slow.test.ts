@@ -21,7 +21,7 @@ import { createTestDatabase } from '../database.ts'
 import { createFleet, listen, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { createMachine, type Server } from '../recovery/server.ts'
-import { run } from '../script.ts'
+import { run, succeeds } from '../script.ts'
 
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
 const STATUS = fileURLToPath(new URL('../../scripts/status.ts', import.meta.url))
@@ -47,14 +47,8 @@ async function doctor(env: NodeJS.ProcessEnv, before: string[] = []): Promise<Ch
 const lineOf = ({ checks }: Checked, check: string) => checks.find(one => one.check === check)?.text ?? ''
 
 /** Whether this process may make mounts of its own. */
-const mayMount = await run('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
-  () => true,
-  () => false,
-)
-const canFakeTime = await run('faketime', ['-f', '+0s', 'true']).then(
-  () => true,
-  () => false,
-)
+const mayMount = await succeeds(run('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']))
+const canFakeTime = await succeeds(run('faketime', ['-f', '+0s', 'true']))
 const onlyWithMounts = { skip: !mayMount && 'this account may make no mounts' }
 
 t.test('a fleet at work passes every check, and a service that is missing is named', async t => {

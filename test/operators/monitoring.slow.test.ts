@@ -5,7 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
-import { run } from '../script.ts'
+import { run, succeeds } from '../script.ts'
 
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
@@ -14,13 +14,9 @@ interface Rule {
   alert?: string
   record?: string
   expr: string
-  annotations?: { summary: string }
 }
 interface Panel {
-  id: number
   title: string
-  type: 'row' | 'stat' | 'timeseries'
-  gridPos: { x: number; y: number; w: number; h: number }
   targets?: { expr: string }[]
 }
 
@@ -128,11 +124,7 @@ t.test('the files without containers ask each service at the port of its unit', 
   }
 })
 
-const hasPromtool = await run('promtool', ['--version']).then(
-  () => true,
-  () => false,
-)
-
+const hasPromtool = await succeeds(run('promtool', ['--version']))
 const skip = !hasPromtool && 'no promtool (Debian package prometheus)'
 t.test('promtool accepts and tries them', { skip }, async t => {
   const promtool = async (...words: string[]) => {

@@ -2,6 +2,7 @@ import { access, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFamily } from '../../../infra/embedded/supervision/family.ts'
+import { succeeds } from '../../script.ts'
 import { createHost, type Host } from './host.ts'
 import { createNamespaces, isRunner, removeForgotten } from './namespaces.ts'
 import { createLoopbackNetwork, type Network, processesBelow } from './network.ts'
@@ -68,11 +69,7 @@ async function removeFolders(): Promise<void> {
     const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1] ?? 0)
     if (!owner || isRunner(owner)) continue
     const folder = join(tmpdir(), name)
-    const isKept = await access(join(folder, VERDICT)).then(
-      () => true,
-      () => false,
-    )
-    if (isKept) continue
+    if (await succeeds(access(join(folder, VERDICT)))) continue
     for (const pid of processesBelow(folder)) process.kill(pid, 'SIGKILL')
     await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})
   }

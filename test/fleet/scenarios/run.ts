@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFindings } from '../../faults/findings.ts'
+import { succeeds } from '../../script.ts'
 import { openBox, VERDICT } from '../hosts/box.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -67,10 +68,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions) {
 /** Waits for the scenario, but not after a signal: its hosts end under it then. */
 async function isBrokenOff(running: Promise<void>, signal: AbortSignal): Promise<boolean> {
   const ended = new AbortController()
-  const broken = once(signal, 'abort', { signal: ended.signal }).then(
-    () => true,
-    () => false,
-  )
+  const broken = succeeds(once(signal, 'abort', { signal: ended.signal }))
   if (signal.aborted) return true
   try {
     return await Promise.race([running.then(() => false), broken])
