@@ -30,7 +30,7 @@ import { openSemanticSearch } from './semantic/search.ts'
 import type { OperatorParts } from './site/operators.ts'
 import { webBundle } from './site/web.ts'
 import { openServers, type Servers } from './standbys/servers.ts'
-import { obeyPrimary } from './worker.ts'
+import { obeyPrimary, type Served } from './worker.ts'
 
 /*
  * The start and end of one API process: which parts it opens, when it listens, what it finishes
@@ -68,12 +68,8 @@ const LISTEN_WAIT = 1_000
 /** The same for a process that joins others. */
 const JOIN_WAIT = 60_000
 
-export interface RunningApi extends RunningService {
+export interface RunningApi extends RunningService, Served {
   port: number
-  /** Resolves when what searches need has been read ahead. */
-  warm: Promise<void>
-  /** Closes each connection with its next answer. */
-  farewell(): void
 }
 
 /** The sources of all answers. `startApi` closes them. */

@@ -36,7 +36,7 @@ export const isAnswer = (message: unknown): message is ProcessAnswer => isRecord
 const FAREWELL = 2_000
 
 /** What a process does for its primary, once it runs. */
-interface Served extends Pick<RunningService, 'missing'> {
+export interface Served extends Pick<RunningService, 'missing'> {
   /** Resolves when it has read ahead what searches need. */
   warm: Promise<void>
   /** Closes each connection with its next answer. */

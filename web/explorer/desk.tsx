@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
-import { Button, useWork } from '../parts/controls.tsx'
+import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ask, askFile, type Failure, isListOf, isOneOf, isRecord, type Outcome } from '../parts/request.ts'
+import { ask, askFile, isListOf, isOneOf, isRecord, type Outcome } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { Made } from './take/take.tsx'
 
@@ -21,17 +21,16 @@ const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(
 function useKept(secret: string) {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
   const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
-  const [failure, setFailure] = useState<Failure | null>(null)
+  const { failure, told } = useAsking()
   const [urls, setUrls] = useState<Urls | null>(null)
   const look = useCallback(
     async (signal?: AbortSignal) => {
-      setFailure(null)
-      const answer = await ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal })
-      if (answer.kind === 'failure') return setFailure(answer)
-      setKept(answer.value.data)
+      const answer = await told(ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal }))
+      if (answer === null) return
+      setKept(answer.data)
       const known = readMarks()
       // A search by meaning has no new articles.
-      const asked = answer.value.data.filter(({ search }) => !byMeaning(search))
+      const asked = answer.data.filter(({ search }) => !byMeaning(search))
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
       const body = { marks }
@@ -47,10 +46,12 @@ function useKept(secret: string) {
       const begun = news.value.data.filter(({ id }) => known[id] === undefined).map(({ id, mark }) => [id, mark])
       localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
     },
-    [secret],
+    [secret, told],
   )
   useWork(look)
-  const done = async (answer: Outcome<unknown>) => (answer.kind === 'failure' ? setFailure(answer) : look())
+  const done = async (asked: Promise<Outcome<NonNullable<unknown>>>) => {
+    if ((await told(asked)) !== null) await look()
+  }
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
     ...{ kept, fresh, failure, urls, look: () => look() },
@@ -59,9 +60,9 @@ function useKept(secret: string) {
       const mark = fresh.get(id)?.mark
       if (mark !== undefined) localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
     },
-    change: async (id: string, body: { name: string } | { position: number }) =>
-      done(await ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
-    remove: async (id: string) => done(await askFile(at(id), { key: secret, method: 'DELETE' })),
+    change: (id: string, body: { name: string } | { position: number }) =>
+      done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
+    remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
     /** @returns what is wrong, or the secret of a webhook's signatures */
     async alert(id: string, terms: AlertTerms) {
       const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, { key: secret, method: 'PUT', body: terms })
@@ -69,11 +70,11 @@ function useKept(secret: string) {
       await look()
       return { secret: answer.value.data.secret ?? '' }
     },
-    endAlert: async (id: string) => done(await askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
+    endAlert: (id: string) => done(askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
     async feed(id: string) {
-      const answer = await ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' })
-      setUrls(answer.kind === 'ok' ? answer.value.data.urls : null)
-      await done(answer)
+      const answer = await told(ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' }))
+      setUrls(answer?.data.urls ?? null)
+      if (answer !== null) await look()
     },
   }
 }

@@ -1,11 +1,10 @@
-import { Button } from '../parts/controls.tsx'
 import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './explorer.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '../../shared/articles/article.ts'
-import { Footer, Header, KeyTaker, later } from '../parts/controls.tsx'
+import { Button, Footer, Header, KeyTaker, useLater } from '../parts/controls.tsx'
 import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
 import {
   loadSpeech,
@@ -27,8 +26,7 @@ import { SearchPage } from './search-page.tsx'
 const ARTICLE_ID = idOfPage()
 const IS_CITED = location.pathname.startsWith('/cite/')
 const IS_KEPT = location.pathname === '/searches'
-const CitePage = later(async () => (await import('./desk.tsx')).CitePage)
-const KeptPage = later(async () => (await import('./desk.tsx')).KeptPage)
+const loadDesk = () => import('./desk.tsx')
 
 /** The key of this tab, and a second key that a link or a field has brought. */
 function useKey(offeredAtFirst: string | null) {
@@ -79,6 +77,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
   const keys = useKey(offered)
   const { key, offer } = keys
   const { words, language } = speech
+  const { CitePage, KeptPage } = useLater(IS_CITED || (IS_KEPT && key !== ''), loadDesk)
   useEffect(() => {
     document.documentElement.lang = language
     if (key === '' && !IS_CITED) document.title = `Perscope – ${words.search.title}`
@@ -113,15 +112,17 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
           <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
         )}
         {IS_CITED ? (
-          <CitePage secret={key}>
-            <KeyForm onKey={keys.use} />
-          </CitePage>
+          CitePage && (
+            <CitePage secret={key}>
+              <KeyForm onKey={keys.use} />
+            </CitePage>
+          )
         ) : key === '' ? (
           <Welcome said={said} onKey={keys.use} />
         ) : ARTICLE_ID !== null ? (
           <ArticlePage key={key} id={ARTICLE_ID} secret={key} isPasted={keys.isPasted} onForget={forget} />
         ) : IS_KEPT ? (
-          <KeptPage key={key} secret={key} onForget={forget} />
+          KeptPage && <KeptPage key={key} secret={key} onForget={forget} />
         ) : (
           <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
         )}

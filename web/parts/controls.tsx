@@ -1,4 +1,4 @@
-import { type ComponentChildren, type ComponentProps, type ComponentType, createContext } from 'preact'
+import { type ComponentChildren, type ComponentProps, createContext } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
@@ -62,15 +62,6 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
       {opened && children}
     </details>
   )
-}
-
-/** A part of the page whose program is read when it is shown first. */
-export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
-  return props => {
-    const [part, setPart] = useState<{ Part: ComponentType<P> } | null>(null)
-    useEffect(() => void load().then(Part => setPart({ Part })), [])
-    return part && <part.Part {...props} />
-  }
 }
 
 /**

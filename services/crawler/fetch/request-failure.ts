@@ -1,23 +1,7 @@
 import { describe } from '../../../shared/log/printable.ts'
+
 /** The reason why a request brought no complete answer. */
-export type FailureKind =
-  | 'time-out'
-  | 'connection'
-  | 'name'
-  /** The certificate cannot be trusted, or TLS cannot be agreed on. */
-  | 'tls'
-  /** The body ended early, or could not be decompressed. */
-  | 'cut'
-  | 'too-large'
-  | 'private-address'
-  /** CRAWL_PORTS does not allow the port. */
-  | 'port'
-  /** The web is not asked before CRAWL_USER_AGENT names who asks. */
-  | 'held'
-  /** The answer is not HTTP. */
-  | 'protocol'
-  /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */
-  | 'aborted'
+export type FailureKind = keyof typeof SENTENCES
 
 /** Failures without a request: nobody was asked. */
 export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>(['private-address', 'port', 'held'])
@@ -64,17 +48,22 @@ const KINDS: [RegExp, FailureKind][] = [
   [/ABORT/i, 'aborted'],
 ]
 
-const SENTENCES: Record<FailureKind, string> = {
+const SENTENCES = {
   'time-out': 'no complete answer in time',
   connection: 'the connection failed',
   name: 'the name does not resolve',
+  /** The certificate cannot be trusted, or TLS cannot be agreed on. */
   tls: 'no secure connection could be made',
+  /** The body ended early, or could not be decompressed. */
   cut: 'the answer was cut short',
   'too-large': 'the answer is too large',
   'private-address': 'the address is not public',
+  /** CRAWL_PORTS does not allow the port. */
   port: 'the port is not allowed',
+  /** The web is not asked before CRAWL_USER_AGENT names who asks. */
   held: 'the address is not asked yet',
   protocol: 'the answer is not HTTP',
+  /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */
   aborted: 'the request was aborted',
 }
 

@@ -120,39 +120,24 @@ function readLine(line: string): Line {
   const [, field = '', written = ''] =
     colon >= 0 ? ['', text.slice(0, colon).trim(), text.slice(colon + 1)] : (WITHOUT_COLON.exec(text) ?? [])
   const value = written.trim()
-  switch (field.toLowerCase()) {
-    case 'user-agent':
-    case 'useragent':
-    case 'user agent':
-      return { kind: 'user-agent', names: namesOf(value) }
-    case 'allow':
-    case 'disallow':
-    case 'dissallow':
-    case 'dissalow':
-    case 'disalow':
-    case 'diasllow':
-    case 'disallaw':
-      return { kind: 'rule', allow: /^a/i.test(field), path: value }
-    case 'crawl-delay':
-    case 'crawldelay': {
-      const delay = value === '' ? Number.NaN : Number(value) * 1_000
-      return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
-    }
-    case 'content-usage':
-    case 'content-signal': {
-      const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
-      const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
-      const as = /usage$/i.test(field) ? 'rule' : 'record'
-      return { kind: 'stated', statement: { pattern: patternOf(pattern), text }, as }
-    }
-    case 'license':
-      return /^https?:\/\/[\u0021-\u007e]+$/i.test(value) && value.length <= LONGEST_STATED
-        ? { kind: 'stated', statement: { pattern: '', text: value }, as: 'licence' }
-        : { kind: 'other' }
-    default:
-      return { kind: 'other' }
+  if (/^user[ -]?agent$/i.test(field)) return { kind: 'user-agent', names: namesOf(value) }
+  if (RULE.test(field)) return { kind: 'rule', allow: /^a/i.test(field), path: value }
+  if (/^crawl-?delay$/i.test(field)) {
+    const delay = value === '' ? Number.NaN : Number(value) * 1_000
+    return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
   }
+  if (/^content-(?:usage|signal)$/i.test(field)) {
+    const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
+    const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
+    const as = /usage$/i.test(field) ? 'rule' : 'record'
+    return { kind: 'stated', statement: { pattern: patternOf(pattern), text }, as }
+  }
+  const isLicence = /^license$/i.test(field) && /^https?:\/\/[\u0021-\u007e]+$/i.test(value)
+  if (!isLicence || value.length > LONGEST_STATED) return { kind: 'other' }
+  return { kind: 'stated', statement: { pattern: '', text: value }, as: 'licence' }
 }
+
+const RULE = /^(?:allow|diss?allow|dissalow|disalow|diasllow|disallaw)$/i
 
 /** A field and one word; RFC 9309 asks for the colon. */
 const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i

@@ -237,38 +237,25 @@ const foldWord = (word: string): string =>
  * Offsets from UTC in minutes, for the zone names that feeds and pages write: those of RFC 822, and
  * those that are usual in Europe.
  */
-const ZONES: Record<string, number> = {
-  z: 0,
-  utc: 0,
-  gmt: 0,
-  ut: 0,
-  wet: 0,
-  west: 60,
-  bst: 60,
-  cet: 60,
-  mez: 60,
-  met: 60,
-  cest: 120,
-  mesz: 120,
-  mest: 120,
-  eet: 120,
-  eest: 180,
-  msk: 180,
-  est: -300,
-  edt: -240,
-  cst: -360,
-  cdt: -300,
-  mst: -420,
-  mdt: -360,
-  pst: -480,
-  pdt: -420,
-}
+const ZONES = new Map(
+  Object.entries({
+    0: 'z utc gmt ut wet',
+    60: 'west bst cet mez met',
+    120: 'cest mesz mest eet',
+    180: 'eest msk',
+    [-240]: 'edt',
+    [-300]: 'est cdt',
+    [-360]: 'cst mdt',
+    [-420]: 'mst pdt',
+    [-480]: 'pst',
+  }).flatMap(([minutes, names]) => names.split(' ').map((name): [string, number] => [name, Number(minutes)])),
+)
 
 /**
  * Minutes east of UTC. Null for a name that is unknown or ambiguous; the outlet's own zone then
  * applies.
  */
-const zoneOffset = (name: string): number | null => ZONES[name.toLowerCase()] ?? null
+const zoneOffset = (name: string): number | null => ZONES.get(name.toLowerCase()) ?? null
 
 /** A local time without its zone: months from 1, seconds to 59. */
 export type WallTime = Day & Clock['time']
