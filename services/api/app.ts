@@ -111,9 +111,10 @@ export function createApp(parts: Parts): Express {
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
   const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
   app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
-  app.all('/status', sayThatPagesAreOff)
+  // Reached only where OPERATOR_KEY is not set.
+  app.all('/status', sayInPlace('The pages for operators are off: OPERATOR_KEY is not set.'))
   app.all([FEED_PATH, CITE_PAGE], refuseMethod())
-  app.all('/metrics', sayWhereMetricsAre)
+  app.all('/metrics', sayInPlace('Metrics are not on this port, but on METRICS_PORT of each process.'))
   app.use(refusePath)
   app.use(sendError(tools.note))
   return app
@@ -211,11 +212,6 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
-/** Reached only without OPERATOR_KEY, and only with an API key. */
-const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
-  next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
-}
-
 /**
  * Runs an operation around a search, which costs nothing of the month. A used-up month has no
  * search.
@@ -227,9 +223,9 @@ function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): Reque
   }
 }
 
-/** Reached only with an API key: without one, this path is 401 like every unknown path. */
-const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
-  next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
+/** Reached with an API key alone: without one, such a path is 401 like every unknown path. */
+const sayInPlace = (message: string): RequestHandler => {
+  return (_request, _response, next) => next(new ApiError('not_found', { message }))
 }
 
 /** Bytes of compressed answers that a process keeps. */

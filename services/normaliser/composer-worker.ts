@@ -21,17 +21,10 @@ export interface ComposeTask {
  * Composes one page, as the entry of a thread. The thread also cuts the text into words, which
  * would hold up the service's own event loop.
  */
-export default async function compose({
-  page,
-  now,
-  repeated,
-  template,
-  rules,
-  begun,
-}: Timed<ComposeTask>): Promise<Composition> {
+export default async function compose({ begun, page, now, ...options }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)
-  const composition = await composeArticle(page, now, { repeated, template, rules })
+  const composition = await composeArticle(page, now, options)
   if (composition.kind === 'refused') return composition
   return { ...composition, article: { ...composition.article, prepared: prepareText(composition.article) } }
 }

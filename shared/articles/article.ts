@@ -9,6 +9,15 @@ export const TIME_ZONES: Record<Country, string> = {
   LU: 'Europe/Luxembourg',
 }
 
+/** Each language by its own name, so that its speakers find it. */
+export const OWN_NAMES = {
+  en: 'English',
+  nl: 'Nederlands',
+  fr: 'Français',
+  de: 'Deutsch',
+  lb: 'Lëtzebuergesch',
+} as const
+
 /** The article object of the contract. Search by meaning adds the relevance afterwards. */
 export const articleObject = (row: ArticleRow) => ({
   id: row.id,

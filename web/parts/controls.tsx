@@ -1,6 +1,6 @@
 import { type ComponentChildren, type ComponentProps, createContext } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { LANGUAGES, type Language, OWN_NAMES } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
 import type { Failure, Outcome } from './request.ts'
 
@@ -98,15 +98,6 @@ export function CopyButton({ text }: { text: string }) {
       <span role="status">{state === null ? '' : state === 'copied' ? words.app.copied : words.app.copyFailed}</span>
     </span>
   )
-}
-
-/** Each language by its own name, so that its speakers find it. */
-const OWN_NAMES: Record<Language, string> = {
-  nl: 'Nederlands',
-  fr: 'Français',
-  de: 'Deutsch',
-  lb: 'Lëtzebuergesch',
-  en: 'English',
 }
 
 /** @param onForget null: there is no key */

@@ -13,22 +13,18 @@ export class ForeignAnswerError extends PerscopeError {}
 
 /** An answer that is an error; the subclasses say which. */
 export class ApiError extends PerscopeError implements ApiErrorDetails {
-  readonly status: number
-  readonly code: ApiErrorDetails['code']
-  readonly errors: ApiErrorDetails['errors']
-  readonly retryAfter: number | null
-  readonly requestId: string | null
+  declare readonly status: number
+  declare readonly code: ApiErrorDetails['code']
+  declare readonly errors: ApiErrorDetails['errors']
+  declare readonly retryAfter: number | null
+  declare readonly requestId: string | null
 
   constructor(message: string, details: ApiErrorDetails) {
     const ofParameters = Object.entries(details.errors).map(
       ([name, sentences]) => ` ${name}: ${[sentences].flat().join(' ')}`,
     )
     super(`${message}${ofParameters.join('')} (${details.status} ${details.code})`)
-    this.status = details.status
-    this.code = details.code
-    this.errors = details.errors
-    this.retryAfter = details.retryAfter
-    this.requestId = details.requestId
+    Object.assign(this, details)
   }
 }
 

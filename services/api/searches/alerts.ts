@@ -106,7 +106,8 @@ export function linkPages(pool: Pool, strangers: Permits): Router {
     if (purpose === 'unsubscribe') return `<form method="post"><button>No more mail of this search</button></form>`
     if (request.method === 'HEAD') return ''
     await answerOwner(pool, purpose, alert)
-    const isNow = (await listOwn(pool, alert)) !== null
+    const confirmed = 'select confirmed_at from search_alerts where alert_id = $1'
+    const isNow = (await readValue<Date>(pool, confirmed, [alert.id])) !== null
     return isNow
       ? 'Thank you. From now on this address is told what is new.'
       : `This link was good for ${ASKED_FOR / 3_600_000} hours; have the alert set again.`
@@ -118,11 +119,6 @@ export function linkPages(pool: Pool, strangers: Permits): Router {
   router.get(LINK, show)
   router.post(/^\/unsubscribe\/[\w-]{59}$/, act)
   return router
-}
-
-/** When the owner of the address confirmed; null: not yet. */
-async function listOwn(pool: Pool, { id }: Alert): Promise<Date | null> {
-  return readValue<Date>(pool, 'select confirmed_at as at from search_alerts where alert_id = $1', [id])
 }
 
 const page = (text: string) =>

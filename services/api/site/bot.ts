@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
-import type { Language } from '../../../shared/articles/article.ts'
+import { type Language, OWN_NAMES } from '../../../shared/articles/article.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
@@ -15,7 +15,6 @@ export const BOT_PATH = '/bot'
 
 /** The texts for publishers in one language. */
 interface Words {
-  language: string
   title: string
   /** Paragraphs about what it does. */
   does: string[]
@@ -38,7 +37,6 @@ const SIGNALS = [
 
 const WORDS: Record<Language, Words> = {
   en: {
-    language: 'English',
     title: 'About our crawler',
     does: [
       `This crawler reads the feeds and news pages of outlets in the Netherlands, Belgium and Luxembourg, so that clients can find articles. They see the title, a snippet of at most ${SNIPPET_LENGTH} characters and a link to you, never the whole text. No model is trained on your articles.`,
@@ -58,7 +56,6 @@ const WORDS: Record<Language, Words> = {
     contact: 'Contact',
   },
   nl: {
-    language: 'Nederlands',
     title: 'Over onze crawler',
     does: [
       `Deze crawler leest de feeds en nieuwspagina’s van media in Nederland, België en Luxemburg, zodat klanten artikelen kunnen vinden. Zij zien de titel, een fragment van hoogstens ${SNIPPET_LENGTH} tekens en een link naar u, nooit de hele tekst. Met uw artikelen wordt geen model getraind.`,
@@ -78,7 +75,6 @@ const WORDS: Record<Language, Words> = {
     contact: 'Contact',
   },
   fr: {
-    language: 'Français',
     title: 'À propos de notre robot',
     does: [
       `Ce robot lit les flux et les pages d’actualité des médias des Pays-Bas, de Belgique et du Luxembourg, afin que des clients trouvent des articles. Ils voient le titre, un extrait de ${SNIPPET_LENGTH} caractères au plus et un lien vers vous, jamais le texte entier. Aucun modèle n’est entraîné sur vos articles.`,
@@ -98,7 +94,6 @@ const WORDS: Record<Language, Words> = {
     contact: 'Contact',
   },
   de: {
-    language: 'Deutsch',
     title: 'Über unseren Crawler',
     does: [
       `Dieser Crawler liest Feeds und Nachrichtenseiten von Medien in den Niederlanden, Belgien und Luxemburg, damit Kunden Artikel finden. Sie sehen den Titel, einen Auszug von höchstens ${SNIPPET_LENGTH} Zeichen und einen Link zu Ihnen, nie den ganzen Text. Mit Ihren Artikeln wird kein Modell trainiert.`,
@@ -118,7 +113,6 @@ const WORDS: Record<Language, Words> = {
     contact: 'Kontakt',
   },
   lb: {
-    language: 'Lëtzebuergesch',
     title: 'Iwwer eise Crawler',
     does: [
       `Dëse Crawler liest d’Feeds an d’Neiegkeetesäite vu Medien an Holland, der Belsch a Lëtzebuerg, fir datt Clienten Artikele fannen. Si gesinn den Titel, en Auszuch vun héchstens ${SNIPPET_LENGTH} Zeechen an e Link bei Iech, ni de ganzen Text. Mat Ären Artikele gëtt kee Modell trainéiert.`,
@@ -150,9 +144,8 @@ export function botPage(config: Config): Router {
 
 function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string {
   const bot = productToken(CRAWL_USER_AGENT)
-  const languages = Object.entries(WORDS)
-  const links = languages.map(([tag, { language }]) => `<a href="#${tag}" lang="${tag}">${language}</a>`).join(' · ')
-  const sections = languages.map(([tag, words]) => {
+  const links = Object.entries(OWN_NAMES).map(([tag, name]) => `<a href="#${tag}" lang="${tag}">${name}</a>`)
+  const sections = Object.entries(WORDS).map(([tag, words]) => {
     const rows = SIGNALS.map((signal, at) => {
       return `<dt><pre>${escapeHtml(signal.replaceAll('{bot}', bot))}</pre></dt><dd>${words.effects[at]}</dd>`
     })
@@ -164,7 +157,7 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
     ].join('')
   })
   const title = escapeHtml(`${SERVICE_NAME}: ${bot}`)
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links}</nav>${sections.join('')}</body></html>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links.join(' · ')}</nav>${sections.join('')}</body></html>`
 }
 
 /** Pages for people; the rest are answers to keys, and feeds whose addresses are secret. */

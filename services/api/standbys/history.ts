@@ -52,7 +52,7 @@ export function followHistory(primary: () => Pool) {
       seen = found
       known = null
       // Mostly it is there. To make it is a commit, and no connection waits for that.
-      const secret = await secretOn(client, name).catch(() => null)
+      const secret = await readValue<Buffer>(client, SECRET, [name]).catch(() => null)
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
@@ -88,9 +88,7 @@ async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise
   return found !== null && nameOf(found) === name ? loadSharedSecret(client, name) : null
 }
 
-async function secretOn(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
-  return readValue<Buffer>(client, 'select value from secrets where name = $1', [name])
-}
+const SECRET = 'select value from secrets where name = $1'
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const
 

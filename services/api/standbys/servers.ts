@@ -57,7 +57,17 @@ export function openStandbys(
 ): Standbys & { close(): Promise<void> } {
   const standbys = urls.map(url => openStandby(url, connections, history, log))
   let turn = 0
-  observeStandbys(() => standbys.map(({ name, isUp }) => ({ name, isUp: isUp() })))
+  // All members of a cluster may be named there, so the primary among them counts as well.
+  const up = 'Whether a server of DATABASE_READ_URL answers this process.'
+  gauge(
+    'read_standby_up',
+    up,
+    ['standby'],
+    async () => standbys,
+    (set, all) => {
+      for (const { name, isUp } of all) set({ standby: name }, isUp() ? 1 : 0)
+    },
+  )
 
   return {
     async rows(statement, needed, isWhole) {
@@ -102,19 +112,3 @@ export const refusals = counter(
   'Statements that a standby did not answer: behind, ahead, foreign, timeout, error.',
   ['reason'],
 )
-
-/**
- * Shows which servers of DATABASE_READ_URL answer. All members of a cluster may be named there, so
- * the primary among them counts as well.
- */
-function observeStandbys(states: () => { name: string; isUp: boolean }[]): void {
-  gauge(
-    'read_standby_up',
-    'Whether a server of DATABASE_READ_URL answers this process.',
-    ['standby'],
-    async () => states(),
-    (set, standbys) => {
-      for (const { name, isUp } of standbys) set({ standby: name }, isUp ? 1 : 0)
-    },
-  )
-}

@@ -167,16 +167,10 @@ function createLooks(history: History) {
   }
 }
 
-function refusalOf(seen: IndexState, { lastSeq, version, wordsVersion }: NeededState): Refusal | null {
-  const isBehind =
-    (lastSeq !== undefined && seen.lastSeq < lastSeq) ||
-    (version !== undefined && seen.version < version) ||
-    (wordsVersion !== undefined && seen.wordsVersion < wordsVersion)
-  if (isBehind) return 'behind'
-  const isAhead =
-    (version !== undefined && seen.version > version) ||
-    (wordsVersion !== undefined && seen.wordsVersion > wordsVersion)
-  return isAhead ? 'ahead' : null
+function refusalOf(seen: IndexState, needed: NeededState): Refusal | null {
+  const { lastSeq = seen.lastSeq, version = seen.version, wordsVersion = seen.wordsVersion } = needed
+  if (seen.lastSeq < lastSeq || seen.version < version || seen.wordsVersion < wordsVersion) return 'behind'
+  return seen.version > version || seen.wordsVersion > wordsVersion ? 'ahead' : null
 }
 
 interface LookRow extends IndexState {

@@ -51,8 +51,9 @@ export async function takePermit(
   const id = newLeaseId()
   while (!options.stop.aborted && visit.alive()) {
     const since = performance.now()
-    const state = await tryToTake(pool, visit, host, id, options.delay)
-    if (state === null) {
+    const values = [host, id, LEASE_DURATION, options.delay, visit.host, visit.id]
+    const state = await readRow<HostState>(pool, TAKE, values)
+    if (state === undefined) {
       await ensureHosts(pool, [host])
       continue
     }
@@ -66,7 +67,7 @@ export async function takePermit(
   return { kind: 'interrupted' }
 }
 
-/** A host after one try to take its permit. */
+/** A host after one try to take its permit; undefined: the table lacks it. */
 interface HostState {
   taken: boolean
   /** The visit is ours. */
@@ -76,11 +77,6 @@ interface HostState {
   /** ms until the host is free, if nothing happens before. */
   wait: number
   failures: number
-}
-
-/** Null: the table lacks the host. */
-async function tryToTake(pool: Pool, visit: Lease, host: string, id: string, delay: number): Promise<HostState | null> {
-  return (await readRow<HostState>(pool, TAKE, [host, id, LEASE_DURATION, delay, visit.host, visit.id])) ?? null
 }
 
 /**
