@@ -86,6 +86,7 @@ t.test('decision 37: one article, many ways to write its address', async t => {
       'https://nieuws.example/a/b-1?outputType=amp&amp=1',
       'https://nieuws.example/a/b-1;jsessionid=1A2B?fbclid=1',
       'https://nieuws.example/a/b-1#xtor=RSS-3',
+      'https://nieuws.example/a/b-1#!',
       'https://nieuws.example/a/b-1?ns_campaign=nieuwsbrief&at_medium=e-mail&cmpid=x&ref=rss',
       'https://nieuws-example.cdn.ampproject.org/c/s/nieuws.example/a/b-1',
       'https://www.google.com/amp/s/nieuws.example/a/b-1',
@@ -156,6 +157,7 @@ t.test('the longest address and key, and what is asked for', async t => {
     forms.map(form => readAddress(form) === null),
     [false, true, true],
   )
+  t.throws(() => addressKey(long(2049)), /characters: https:\/\/x\.example\/a{82}$/)
   t.equal(readAddress('a'.repeat(2048), 'https://x.example/'), null)
   t.same(
     [520, 521].map(length => addressKey(long(length)).length),
