@@ -20,10 +20,7 @@ import { lockFile } from './lock.ts'
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 /** `DATA_DIR`: it exists, we can write to it, and it is ours alone until `release`. */
-export interface DataDirectory {
-  path: string
-  release(): void
-}
+export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
 /**
  * Opens the folder in which the embedded servers keep their data.
@@ -32,7 +29,7 @@ export interface DataDirectory {
  * @throws Problem when the folder cannot be made or written, when its disk is full, or when another
  * process holds it
  */
-export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
+export async function openDataDirectory(folder: string, holder: string) {
   const wanted = resolve(folder)
   try {
     keepForOurselves()
