@@ -43,11 +43,13 @@ import type { SemanticSearch } from './semantic/query.ts'
 import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './site/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './site/reference.ts'
 import { explorerWith, webPages } from './site/web.ts'
+import type { History } from './standbys/history.ts'
 
 export interface Parts {
   config: Config
   log: Logger
   pool: Pool
+  history: History
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
   lock: AddressLock
@@ -166,7 +168,10 @@ function answersOf({ cursorSecret, pool, index, config }: Tools) {
 function operationsOf(tools: Tools) {
   const { cursorSecret, pool } = tools
   const answers = answersOf(tools)
-  const standing = createStandingAnswers()
+  let standing = createStandingAnswers()
+  tools.history.onChange(() => {
+    standing = createStandingAnswers()
+  })
   /** Wraps an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (asking, request, response) => {

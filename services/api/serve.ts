@@ -85,7 +85,7 @@ export interface OpenedSearch extends Servers {
  * @param processes that share the port with this one, itself included
  */
 export async function startApi(config: Config, log: Logger, opened: OpenedSearch, processes = 1): Promise<RunningApi> {
-  const { pool, standbys, index, semantic } = opened
+  const { pool, history, standbys, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
@@ -136,6 +136,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
       await index.close()
       await pages?.close()
       await semantic.close()
+      history.close()
       await standbys?.close()
       await pool.end()
     },
@@ -183,18 +184,43 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
 const ASK = { text: 'select 1', query_timeout: READY_TIMEOUT }
 
 /**
- * Opens the index of an API process: articles are kept as the bytes that it sends.
+ * Opens the index of an API process: articles are kept as the bytes that it sends. A failover may
+ * undo articles, and their numbers come again. So where the primary writes another history, the
+ * index is opened anew, and searches under way fail.
  *
  * @param processes that share the port with this one, itself included
  */
-export function openApiIndex({ pool, standbys }: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
-  return openIndexOf(pool, SHOWN_ARTICLES, {
-    caches: cacheSizesOf(config, processes),
-    standbys,
-    elsewhere: openArchive(pool, archiveSettingsOf(config), () => archiveFailures.inc()),
-    waitFor,
+export function openApiIndex(servers: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
+  const { pool, history, standbys } = servers
+  const open = () => {
+    const one: SearchIndex<ShownArticle> = openIndexOf(pool, SHOWN_ARTICLES, {
+      caches: cacheSizesOf(config, processes),
+      standbys,
+      elsewhere: openArchive(pool, archiveSettingsOf(config), () => archiveFailures.inc()),
+      async waitFor(name, work) {
+        const done = await waitFor(name, work)
+        if (index !== one) throw Object.assign(new Error('the primary has changed'), { code: UNDONE })
+        return done
+      },
+    })
+    return one
+  }
+  let index = open()
+  let warm: Parameters<typeof index.warm> | null = null
+  history.onChange(() => {
+    index.close().catch(() => {})
+    index = open()
+    if (warm !== null) index.warm(...warm)
   })
+  const warmAndNote: typeof index.warm = (...given) => {
+    warm = given
+    return index.warm(...given)
+  }
+  return new Proxy(index, { get: (_, name) => (name === 'warm' ? warmAndNote : Reflect.get(index, name)) })
 }
+
+/** As a server that shuts down has it: the same work may be tried again. */
+const UNDONE = '57P01'
 
 const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 

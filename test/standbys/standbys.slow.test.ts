@@ -1,11 +1,16 @@
 import t, { type Test } from 'tap'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { followHistory } from '../../services/api/standbys/history.ts'
 import { openStandbys, refusals, statements } from '../../services/api/standbys/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { ask, startTestApi, type TestApi } from '../contract/api.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { ask, noSemanticSearch, startTestApi, type TestApi } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { openDoor } from './door.ts'
 import { startTestCluster, type TestPostgres, type TestStandby } from './servers.ts'
 
 const cluster = await startTestCluster(2)
@@ -35,8 +40,8 @@ async function countsOf(work: () => Promise<unknown>): Promise<Record<string, nu
   return Object.fromEntries(Object.entries(await sums()).map(([name, sum = 0]) => [name, sum - (before[name] ?? 0)]))
 }
 
-async function withApi(t: Test): Promise<{ api: TestApi; secret: string }> {
-  const api = await startTestApi(t, { DATABASE_POOL: '4' })
+async function withApi(t: Test, reach?: Parameters<typeof startTestApi>[3]): Promise<{ api: TestApi; secret: string }> {
+  const api = await startTestApi(t, { DATABASE_POOL: '4' }, noSemanticSearch, reach)
   const { secret } = await api.issue()
   await api.index(Array.from({ length: 20 }, (_, n) => ({ title: `Een brug ${n}`, body: `Over brug ${n} en water` })))
   return { api, secret }
@@ -80,7 +85,7 @@ for (const [what, reason, lose, find] of losses) {
     for (const standby of [first, second]) await lose(standby)
     const counts = await countsOf(async () => {
       for (let n = 0; n < 5; n++) {
-        await api.index([{ title: `Nieuwe brug ${n}` }])
+        await api.index([{ title: `Stenen brug ${n}` }])
         t.equal((await titlesOf(api.base, secret)).length, 21 + n)
       }
     })
@@ -158,4 +163,45 @@ t.test('a server of another timeline than the primary is not read', async t => {
   t.same(await readFirst(url), { rows: [{ count: 21n }], foreign: false })
   // Seen from the promoted server it is `first` that follows an abandoned timeline.
   t.same(await readFirst(second.in(url)), { rows: null, foreign: true })
+})
+
+t.test('an API forgets what a failover undoes: numbers of articles and segments are given again', async t => {
+  process.env.TEST_READ_URL = ''
+  const door = await openDoor(() => new URL(cluster.current().url))
+  t.teardown(() => door.close())
+  const { api, secret } = await withApi(t, async url => door.to(url))
+  const url = api.config.DATABASE_URL
+  /** Writes ten articles, and a segment of the first 24 of all. */
+  const write = async (word: string) => {
+    const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    const articles = Array.from({ length: 10 }, (_, n) => newArticle(100 + n, { title: `${word} brug ${n}` }))
+    await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(articles)
+    await makeSegments(pool, { flushed: 8n, merged: 24n })
+    t.same((await pool.query('select last_seq as last from segments')).rows, [{ last: 24n }])
+    await indexer.close()
+    await pool.end()
+  }
+  const told = async () => ({
+    titles: (await titlesOf(api.base, secret)).filter(title => !title.startsWith('Een')).sort(),
+    totals: await Promise.all(
+      ['brug', 'houten', 'stenen'].map(
+        async q => (await ask(`${api.base}/v1/articles?q=${q}`, secret)).json.total_results,
+      ),
+    ),
+  })
+  const titles = (word: string) => Array.from({ length: 10 }, (_, n) => `${word} brug ${n}`)
+  await first.catchUp()
+  first.pause()
+  await cluster.primary.query('select pg_terminate_backend(pid) from pg_stat_replication')
+  await write('Houten')
+  t.same(await told(), { titles: titles('Houten'), totals: [30, 10, 0] })
+  door.shut()
+  await cluster.failOver()
+  await write('Stenen')
+  door.open()
+  await until(async () => (await ask(`${api.base}/v1/articles?q=brug`, secret)).status === 200, 60_000)
+  t.same(await told(), { titles: titles('Stenen'), totals: [30, 0, 10] })
+  // Its databases are dropped.
+  cluster.primary.resume()
 })

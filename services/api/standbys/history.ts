@@ -30,6 +30,7 @@ export function followHistory(primary: () => Pool) {
   const closing = new AbortController()
   let seen: Seen | null = null
   let known: KnownHistory | null = null
+  const listeners: (() => void)[] = []
 
   async function load(name: KnownHistory['name']): Promise<void> {
     const isCurrent = () => seen !== null && name === nameOf(seen) && !closing.signal.aborted
@@ -49,12 +50,17 @@ export function followHistory(primary: () => Pool) {
       // A paused primary of before may answer late. All that it shows is also in the new history.
       if (isOlder) return
       const name = nameOf(found)
+      if (seen !== null) for (const tell of listeners) tell()
       seen = found
       known = null
       // Mostly it is there. To make it is a commit, and no connection waits for that.
       const secret = await readValue<Buffer>(client, SECRET, [name]).catch(() => null)
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
+    },
+    /** @param told that the primary writes another history, before anything is read from it */
+    onChange(told: () => void): void {
+      listeners.push(told)
     },
     /** The history that the primary was last seen to write; null: its secret is not read yet. */
     current: () => known,

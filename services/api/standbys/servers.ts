@@ -11,6 +11,7 @@ import { openStandby, type Standby } from './standby.ts'
 export interface Servers {
   /** Of the primary. */
   pool: Pool
+  history: History
   /** undefined: DATABASE_READ_URL names none. */
   standbys: ReturnType<typeof openStandbys> | undefined
 }
@@ -21,10 +22,10 @@ export interface Servers {
  */
 export function openServers(config: Config, log: Logger): Servers {
   const urls = config.DATABASE_READ_URL
-  if (urls.length === 0) return { pool: openApiPool(config, log), standbys: undefined }
   const history = followHistory(() => pool)
-  const pool: Pool = openApiPool(config, log, client => history.look(client))
-  return { pool, standbys: openStandbys(urls, config.DATABASE_POOL, history, log) }
+  const pool: Pool = openApiPool(config, log, history.look)
+  const standbys = urls.length === 0 ? undefined : openStandbys(urls, config.DATABASE_POOL, history, log)
+  return { pool, history, standbys }
 }
 
 /**
@@ -33,14 +34,14 @@ export function openServers(config: Config, log: Logger): Servers {
  *
  * @param onConnect runs on each new connection before it is used
  */
-function openApiPool(config: Config, log: Logger, onConnect?: (client: ClientBase) => Promise<void>): Pool {
+function openApiPool(config: Config, log: Logger, onConnect: (client: ClientBase) => Promise<void>): Pool {
   const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
     max: config.DATABASE_POOL,
     statementTimeout: config.SEARCH_TIMEOUT,
     // The server ends a long statement; a server that hangs is given up by us.
     queryTimeout: config.SEARCH_TIMEOUT + 1_000,
     settings: SEARCH_SETTINGS,
-    ...(onConnect ? { onConnect } : {}),
+    onConnect,
   })
   return pool
 }
@@ -86,7 +87,6 @@ export function openStandbys(
       return null
     },
     async close() {
-      history.close()
       await Promise.all(standbys.map(standby => standby.close()))
     },
   }
