@@ -107,7 +107,7 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
   const searches = (pool: number) => createSearchPermits({ DATABASE_POOL: pool, SEARCH_TIMEOUT })
   const questions = createQuestionPermits({ SEARCH_TIMEOUT })
   for (const [permits, callers, atOnce] of [
-    ...[[strangers(12), ofOne, 2] as const, [strangers(8), ofOne, 1] as const, [strangers(1), ofOne, 1] as const],
+    ...[[strangers(24), ofOne, 2] as const, [strangers(8), ofOne, 1] as const, [strangers(1), ofOne, 1] as const],
     ...[[strangers(12), ofMany, 3] as const, [strangers(1), ofMany, 1] as const],
     ...[[searches(12), ofOne, 3] as const, [searches(1), ofOne, 1] as const],
     ...[[questions, ofOne, 4] as const, [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const],
