@@ -151,8 +151,11 @@ const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
 })
 
 /** The answers that both programs and agents get. */
-function answersOf({ cursorSecret, pool, index, config }: Tools) {
-  const groupsOfTexts = openTextGroups(pool)
+function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
+  let groupsOfTexts = openTextGroups(pool)
+  history.onChange(() => {
+    groupsOfTexts = openTextGroups(pool)
+  })
   const meaningOf = createMeaning(pool, index, modelNamed(config.EMBEDDINGS_MODEL).near)
   return {
     articles: asking => answerArticles(asking, cursorSecret, readSearch),
