@@ -144,8 +144,8 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
     // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
-    const options = { lowPriority: key !== 'all' && key !== 'import', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
-    const thread = threads.get(key) ?? createSegmentThread(module, options)
+    const data = { lowPriority: key !== 'all' && key !== 'import', opensThread: key === 'import' }
+    const thread = threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
     threads.set(key, thread)
     return thread
   }
@@ -235,6 +235,8 @@ class SegmentError extends Error {
 interface SegmentThreadData {
   makesSegments: true
   lowPriority: boolean
+  /** It has shingles made in another thread. */
+  opensThread: boolean
 }
 
 export const isSegmentThread = (data: unknown): data is SegmentThreadData =>
@@ -250,13 +252,13 @@ type SegmentThread = ReturnType<typeof createSegmentThread>
  * A thread that makes segments, one task at a time: the others wait, in their order. It does not
  * hold the process.
  *
- * @param options.lowPriority for good: a priority that was given up does not come back
- * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
+ * @param data.lowPriority for good: a priority that was given up does not come back
+ * @param keepAlive ms to keep the idle thread: a new one compiles for a third of its first
  *   half a minute
  */
-function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPriority: boolean; keepAlive: number }) {
+function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'makesSegments'>, keepAlive: number) {
   let worker: Worker | null = null
-  /** It has loaded its modules, and says so, or has ended. */
+  /** It has loaded its modules, and says so by an answer to no question, or has ended. */
   let loaded: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
@@ -267,10 +269,15 @@ function createSegmentThread(module: string, { lowPriority, keepAlive }: { lowPr
   let last: Promise<unknown> = Promise.resolve()
   const start = () => {
     const started = new Worker(new URL(module), {
-      workerData: { makesSegments: true, lowPriority } satisfies SegmentThreadData,
+      workerData: { makesSegments: true, ...data } satisfies SegmentThreadData,
     })
     crash = undefined
-    loaded = new Promise(resolve => started.once('message', resolve).once('exit', resolve))
+    loaded = new Promise(resolve => {
+      const answered = ({ id }: Answer) => {
+        if (id === 0) resolve(id)
+      }
+      started.on('message', answered).once('exit', resolve)
+    })
     return started
       .on('error', error => {
         crash = error

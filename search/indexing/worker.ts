@@ -25,7 +25,7 @@ import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } fro
 export function serveSegments(openPool: (url: string) => Pool): void {
   if (isMainThread || !isSegmentThread(workerData)) return
   if (workerData.lowPriority) lowerPriority()
-  else shingles = openShingleThread()
+  if (workerData.opensThread) shingles = openShingleThread()
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
   })

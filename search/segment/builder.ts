@@ -105,8 +105,8 @@ export function createSegmentBuilder(
         addWordTerms(dictionary, documents, texts, vocabulary, brake)
       }
       const words = encodePart(documents.length, brake, addWords, filter.add)
+      if (elsewhere !== undefined) release(texts.words.view())
       const shingles = (await elsewhere) ?? encodeShingles(texts, wordIds, rule, brake)
-      release(texts.words.view())
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq, filter.build(), rule)),
         bucketBits: bucketBitsOf(documents.length),

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { isMainThread, MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { type Brake, noBrake } from '../pace.ts'
+import { release } from './arrays.ts'
 import { type EncodedPart, encodePart } from './buckets.ts'
 import { createNumbers, type SegmentTexts } from './postings-builder.ts'
 import { addShingles } from './shingles.ts'
@@ -11,9 +12,12 @@ import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
  * while the thread of the segment makes the lists of its words.
  */
 
-/** Encodes the shingles of a segment. */
+/** Encodes the shingles of a segment, and releases its words. */
 export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
-  encodePart(texts.ends.length, brake, dictionary => addShingles(dictionary, texts, words, brake, rule))
+  encodePart(texts.ends.length, brake, dictionary => {
+    addShingles(dictionary, texts, words, brake, rule)
+    release(texts.words.view())
+  })
 
 interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
@@ -54,6 +58,7 @@ if (!isMainThread && workerData === MARK) {
   parentPort?.on('message', ({ texts, words, rule, port }: Question) => {
     const numbers = createNumbers(texts.words.length)
     numbers.append(texts.words)
+    release(texts.words)
     const answer = encodeShingles({ ...texts, words: numbers }, wordsOf(words), rule, noBrake)
     port.postMessage(answer, [answer.bytes.buffer, answer.starts.buffer])
   })
