@@ -2,6 +2,7 @@ import type { Flow, Machines, OutletHealth, QueueCounts } from '../shared/figure
 import type { Pool } from '../shared/postgres/pool.ts'
 import type { QueueName } from '../shared/queues/backend.ts'
 import type { Queues } from '../shared/queues/queues.ts'
+import { usesRedis } from '../shared/queues/redis.ts'
 import { readFlow } from './flow.ts'
 import { type Gaps, outletCounts, outletHealth, readGaps } from './health.ts'
 import { type MachineSettings, readMachines } from './machines.ts'
@@ -49,7 +50,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     pool.query<{ ingested_at: Date | null; published_at: Date | null }>(
       'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
     ),
-    queues.counts().catch(() => null),
+    usesRedis(config) ? queues.counts().catch(() => null) : queues.counts(),
     outletHealth(pool),
     readGaps(pool),
     readMachines(pool, config),
