@@ -61,12 +61,14 @@ for (const lock of ['lock table search_feeds in access exclusive mode', 'select 
 }
 
 t.test('a flood leaves a short log', async t => {
-  const before = api.log().length
+  // Lines of requests with a key may come late, from the test before.
+  const logged = () => api.log().replace(/.*"key":.*/g, '').length
+  const before = logged()
   const start = Date.now()
   for (let wave = 0; wave < 10; wave++) await Promise.all(flood(200))
   // A hundred lines a second, of 200 characters.
   const most = 25_000 * Math.ceil((Date.now() - start) / 1_000 + 1)
-  t.ok(api.log().length - before < most, `${api.log().length - before} characters`)
+  t.ok(logged() - before < most, `${logged() - before} characters`)
   t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
 })
 
