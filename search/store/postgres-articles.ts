@@ -18,7 +18,7 @@ import type {
   StoredArticle,
   UnflushedArticle,
 } from './article-source.ts'
-import { type IndexReads, newestOf, partsOf, type SegmentRange } from './segment-store.ts'
+import { type IndexReads, newestOf, partsOf, type SegmentRange, SegmentsChanged } from './segment-store.ts'
 
 /**
  * Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`,
@@ -29,6 +29,9 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
     async readNew(after, to, wordsVersion) {
       const statement = { name: 'search-new', text: NEW, values: [after, to] }
       const rows = await reads.rows<NewRow>(statement, { lastSeq: to, wordsVersion })
+      // After a failover that undid commits, the caller may know of numbers that nobody has yet.
+      if (BigInt(rows.length) < to - after && (await readNewest(reads)) < to)
+        throw new SegmentsChanged('a failover has undone articles')
       return rows.map(unflushedArticleOf)
     },
 
@@ -93,6 +96,12 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
 
     readWords: range => readWords(reads, range),
   }
+}
+
+/** `seq` of the newest article. */
+async function readNewest(reads: IndexReads): Promise<bigint> {
+  const [row] = await reads.newest<{ last: bigint }>({ text: 'select last_seq as last from ingest_clock' })
+  return row!.last
 }
 
 /**

@@ -181,8 +181,10 @@ function operationsOf(tools: Tools) {
       const { searches, rawQuery: query, plan } = asking
       if (!searches.state) return answer(asking, request, response)
       const asked: Asked = { operation, query, plan, state: searches.state, now: new Date() }
-      const known = standing.find(asked, request.headers['if-none-match'])
-      return known ?? standing.keep(asked, await answer(asking, request, response))
+      // An answer of a history that has ended is not kept with those of the next.
+      const own = standing
+      const known = own.find(asked, request.headers['if-none-match'])
+      return known ?? own.keep(asked, await answer(asking, request, response))
     })
   const identity = identityOf(tools)
   /** The two operations, in the contract and beside it. */

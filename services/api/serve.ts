@@ -216,7 +216,10 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
     warm = given
     return index.warm(...given)
   }
-  return new Proxy(index, { get: (_, name) => (name === 'warm' ? warmAndNote : Reflect.get(index, name)) })
+  // Without a target, so that no former index stays in memory.
+  return new Proxy<typeof index>(Object.create(null), {
+    get: (_, name) => (name === 'warm' ? warmAndNote : Reflect.get(index, name)),
+  })
 }
 
 /** As a server that shuts down has it: the same work may be tried again. */

@@ -35,6 +35,7 @@ import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import { sendOnce } from '../http/answer.ts'
 import { readMembers, refuseParameters } from '../http/body.ts'
+import type { History } from '../standbys/history.ts'
 import {
   articleHash,
   CITED_PAGE,
@@ -69,6 +70,7 @@ export interface Told {
 /** What the handlers work with. */
 interface CitingParts {
   pool: Pool
+  history: History
   /** For pages, which anybody opens. */
   strangers: Permits
   publicUrl: string
@@ -87,6 +89,7 @@ const KEPT = 1_000
 /** The handlers of citations: to make one, its page, and its articles. */
 export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
   const kept = new LRUCache<string, Citation>({ max: KEPT })
+  parts.history.onChange(() => kept.clear())
   const find = async (path: string): Promise<Citation | null> => {
     const digest = path.slice('/cite/'.length).slice(0, 64)
     const citation = kept.get(digest) ?? (await findCitation(parts.pool, digest))

@@ -33,16 +33,15 @@ export async function openSemanticSearch<A extends KeptArticle>(
 
   /** Explains why the model or the vector store gives no answer. The log says so once. */
   async function explained<T>(work: () => Promise<T>): Promise<T> {
-    let complaint = ''
     try {
-      return await work()
+      const found = await work()
+      lastComplaint = ''
+      return found
     } catch (error) {
       if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
-      complaint = error.message
-      if (complaint !== lastComplaint) log.warn({ err: complaint }, 'semantic search is unavailable')
-      throw new SemanticUnavailable(complaint, { cause: error })
-    } finally {
-      lastComplaint = complaint
+      if (error.message !== lastComplaint) log.warn({ err: error.message }, 'semantic search is unavailable')
+      lastComplaint = error.message
+      throw new SemanticUnavailable(error.message, { cause: error })
     }
   }
 

@@ -25,8 +25,11 @@ export interface KnownHistory {
  */
 const INTERVAL = 500
 
-/** @param primary returns the pool of the primary, once it is open */
-export function followHistory(primary: () => Pool) {
+/**
+ * @param primary returns the pool of the primary, once it is open
+ * @param hasStandbys whether somebody asks for the secret
+ */
+export function followHistory(primary: () => Pool, hasStandbys = true) {
   const closing = new AbortController()
   let seen: Seen | null = null
   let known: KnownHistory | null = null
@@ -53,6 +56,7 @@ export function followHistory(primary: () => Pool) {
       if (seen !== null) for (const tell of listeners) tell()
       seen = found
       known = null
+      if (!hasStandbys) return
       // Mostly it is there. To make it is a commit, and no connection waits for that.
       const secret = await readValue<Buffer>(client, SECRET, [name]).catch(() => null)
       if (secret === null) void load(name)

@@ -22,7 +22,7 @@ export interface Servers {
  */
 export function openServers(config: Config, log: Logger): Servers {
   const urls = config.DATABASE_READ_URL
-  const history = followHistory(() => pool)
+  const history = followHistory(() => pool, urls.length > 0)
   const pool: Pool = openApiPool(config, log, history.look)
   const standbys = urls.length === 0 ? undefined : openStandbys(urls, config.DATABASE_POOL, history, log)
   return { pool, history, standbys }
