@@ -1,8 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { INDEX_STATE, type IndexState, type SearchIndex } from '../../search/index.ts'
+import { readRow } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
+import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
+import { randomArticles } from './random-articles.ts'
 import { makeTestSegments, openTestIndex } from './store.ts'
 import { startWriters } from './writers.ts'
 import { unlessOvertaken } from './writing.ts'
@@ -71,4 +76,19 @@ t.test('decision 23: the same poller misses articles that are stamped with now()
       'begin new.ingested_at = date_trunc(''milliseconds'', now()); return new; end'`)
   await database.query('create trigger stamp before insert on articles for each row execute function stamp_with_now()')
   t.ok((await pollWhileWriting(t, database, 0, Infinity)).missed > 0)
+})
+
+t.test('a state of a history that was undone hides no article that gets its numbers', async t => {
+  const { pool, search, add } = await openArchiveIndex(t)
+  const total = async (index: SearchIndex, state?: IndexState) =>
+    (await index.search(EVERYTHING, null, state && { state })).total
+  await add(randomArticles(createRandom(1), 5))
+  const state = (await readRow<IndexState>(pool, `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`))!
+  const before = await total(search, { ...state, lastSeq: state.lastSeq + 20n })
+  await add(randomArticles(createRandom(3), 20))
+  const fresh = openTestIndex(pool)
+  const all = await total(fresh)
+  await fresh.close()
+  t.ok(all > before + 5, `${before} articles, then ${all}`)
+  t.equal(await total(search), all)
 })
