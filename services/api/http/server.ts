@@ -257,7 +257,7 @@ function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
 const REFUSALS: Record<string, { line: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     line: '431 Request Header Fields Too Large',
-    message: 'Address and headers together may have 16 KB.',
+    message: 'Address and headers together may have 32 KB.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', message: 'The request took too long to arrive.' },
   TOO_MANY_UNANSWERED: {
