@@ -64,9 +64,10 @@ export interface Parts {
 }
 
 /**
- * The whole HTTP interface, in the order in which a request meets it: named, measured, the open
- * pages; then the key, the minute, and only then path and method (decisions 5 and 6). The two
- * operations stand before the open pages, because nearly all requests are theirs.
+ * The whole HTTP interface, in the order in which a request meets it. First the request gets its id
+ * and is measured. Then come the open pages, the key and the minute, and only then path and method
+ * (decisions 5 and 6). The two operations stand before the open pages, because nearly all requests
+ * are theirs.
  */
 export function createApp(parts: Parts): Express {
   const { config, log, pool, lock } = parts
@@ -94,7 +95,7 @@ export function createApp(parts: Parts): Express {
   if (parts.operators) app.use(parts.operators)
 
   app.use(linkPages(pool, parts.strangers))
-  // A feed's address brings its key.
+  // The address of a feed holds a token, which leads to the key of the feed.
   app.get(
     FEED_PATH,
     timed([
@@ -110,7 +111,8 @@ export function createApp(parts: Parts): Express {
   app.use(ownerPages({ ...tools, ...identityOf(parts), counts }))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)
-  // GET and HEAD of these were answered above: the operations, and the open pages without a key.
+  // GET and HEAD of these paths were answered above: the operations, and the open pages without a
+  // key.
   const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
   app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
   // Reached only where OPERATOR_KEY is not set.
@@ -122,7 +124,7 @@ export function createApp(parts: Parts): Express {
   return app
 }
 
-/** What is beside the contract, behind the key. */
+/** Adds the paths beside the contract that need a key. */
 function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, citations: ReturnType<typeof citing>) {
   app.route([ARTICLE_PAGE, '/searches']).get(refusePath).all(refuseMethod())
   app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
@@ -161,7 +163,8 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
     articles: asking => answerArticles(asking, cursorSecret, readSearch),
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
     copies: asking => answerCopies(asking, pool, cursorSecret),
-    // The timeline of a search, which has been paid for. Its statement takes as long as a search.
+    // Costs nothing: it goes with a search, which has been paid for. Its statement takes as long as
+    // a search, so it needs a permit.
     completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
     related: asking => answerRelated(asking, pool),
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
@@ -203,10 +206,10 @@ function operationsOf(tools: Tools) {
     counts: operate(tools, answers.counts),
     coverage: tell(tools, answers.completeness),
     copies: operate(tools, answers.copies),
-    // It searches as the page did, and tells whose articles were found.
+    // This searches as the page did, and shows what was found. So it costs a request, too.
     matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
     related: operate(tools, answers.related),
-    // A page asks for suggestions at every key that is pressed.
+    // Costs nothing: a page asks for suggestions at every key that is pressed.
     suggestions: tell(tools, answerSuggestions),
   }
 }
@@ -223,8 +226,8 @@ function readingAlone(pages: Router): RequestHandler {
 }
 
 /**
- * Runs an operation around a search, which costs nothing of the month. A used-up month has no
- * search.
+ * Runs an operation that goes with a search and costs nothing of the month. It is refused when the
+ * month is used up, as the search is.
  */
 function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
   return async (request, response) => {
@@ -233,7 +236,10 @@ function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): Reque
   }
 }
 
-/** Reached with an API key alone: without one, such a path is 401 like every unknown path. */
+/**
+ * Answers 404 with this message. Only a request with an API key gets here: without one, such a path
+ * is 401 like every unknown path.
+ */
 const sayInPlace = (message: string): RequestHandler => {
   return (_request, _response, next) => next(new ApiError('not_found', { message }))
 }
@@ -255,7 +261,7 @@ function toolsOf(parts: Parts, admissions: Admissions) {
       withPermit: withPermitOf(permits, response),
       withQuestionPermit: withPermitOf(questionPermits, response),
     }),
-    /** Takes one request of the month. */
+    /** Counts the request in the month of its key. */
     async charge(response: Response): Promise<void> {
       const start = performance.now()
       await chargeMonth(admissions, response)
@@ -275,7 +281,8 @@ const askingOf = (tools: Tools, request: Request, response: Response): Asking =>
 })
 
 /**
- * Runs an operation: the month first, then the question, then the answer, which alone is charged.
+ * Runs an operation. First it checks that the month has a request left, then the operation answers.
+ * Only a good answer is charged.
  */
 function operate(tools: Tools, answer: Operation): RequestHandler {
   return async (request, response) => {

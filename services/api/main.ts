@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { processNumber } from '../../shared/process/node.ts'
 import { startService } from '../../shared/process/start-service.ts'
 
-/** Each process holds connections to Postgres of its own. */
+/** Most processes, unless WEB_CONCURRENCY sets more: each holds its own connections to Postgres. */
 const MOST_BY_ITSELF = 8
 /** Bytes of the machine for each process: half of them for what it searches by. */
 const MEMORY_OF_EACH = 1 << 30

@@ -11,19 +11,22 @@ import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
 
 /*
- * One process cannot use several cores, so a primary opens the port and hands connections to some.
- * It serves nothing itself: it starts processes again, replaces them without a gap, and joins their
- * metrics.
+ * One process cannot use several cores, so a primary opens the port and hands the connections to
+ * several processes. It serves nothing itself. It starts ended processes again, replaces them
+ * without a gap, and joins their metrics.
  */
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
-/** ms that searches may take to be read ahead before the next process starts all the same. */
+/**
+ * ms that a process may take to read ahead what searches need. Then the next one starts all the
+ * same.
+ */
 const WARM_TIMEOUT = 60_000
 /** ms that a process may take to answer a question. */
 const ANSWER_TIMEOUT = 2_000
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
-/** ms after which a process is healthy: when it ends, it is started again at once. */
+/** ms after which a process counts as healthy. When it ends later, it is started again at once. */
 const WELL = 20_000
 /** ms in which a successor must listen. */
 const SUCCESSION_TIMEOUT = 2 * WARM_TIMEOUT
@@ -34,9 +37,11 @@ const LEAVE_TIMEOUT = 20_000
 interface ApiProcess {
   number: string
   worker: Worker
-  /** Resolves when it gets connections, or has ended: false. */
+  /** Resolves to true when the process gets connections, to false when it has ended before. */
   listens: Promise<boolean>
-  /** Resolves when it has read ahead what searches need, or has ended: false. */
+  /**
+   * Resolves to true when it has read ahead what searches need, to false when it has ended before.
+   */
   warm: Promise<boolean>
   ended: Promise<Ending>
   /** The process is meant to end: its successor has taken over. */
@@ -56,7 +61,7 @@ interface Processes {
   count: number
   config: Config
   log: Logger
-  /** Also those that start, and those that end. */
+  /** Every process, also one that starts or ends. */
   all: Set<ApiProcess>
   /** Those that get connections, without those that are replaced. */
   serving: Set<ApiProcess>
@@ -66,7 +71,7 @@ interface Processes {
 
 /**
  * The primary of several processes: `node:cluster` opens the port and gives the connections to them
- * in turn. It starts those again that end, and reads no request.
+ * in turn. It starts a process again that has ended, and reads no request.
  *
  * Shows health and metrics of all. SIGUSR2 replaces the processes one after another.
  */
@@ -179,7 +184,8 @@ async function keep(processes: Processes, first: ApiProcess): Promise<void> {
     if (listens) serving.add(one)
     const { code, how, age } = await one.ended
     if (processes.stopping || one.isReplaced) return
-    // Nobody is left who would answer, and it has said why. Our own supervisor starts us again.
+    // No process is left that would answer, and this one has said why. Our own supervisor starts us
+    // again.
     if (serving.size === 0 && !listens) giveUp(log, code, how)
     rest = listens && age > WELL ? SHORTEST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
     log.error({ process: one.number, pause: rest }, `a process ${how}; it is started again`)
@@ -215,7 +221,7 @@ async function replace(processes: Processes, old: ApiProcess): Promise<boolean> 
     successor.worker.process.kill('SIGKILL')
     return processes.stopping
   }
-  // It ended by itself meanwhile, and another one was started.
+  // The old process ended by itself meanwhile, and another one was started.
   if (!processes.all.has(old)) {
     tell(successor, { kind: 'end' })
     return true

@@ -52,12 +52,12 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, processes)
   tellPrimary?.(api)
-  // Searches are answered already; whoever asks for a page meanwhile waits for it.
+  // Searches are answered already. A request for a page waits until the pages are made.
   webBundle().catch(error => log.error({ err: sentenceOf(error) }, 'could not make the pages'))
   return api
 }
 
-/** How long requests in hand may take to finish when the process is to stop. */
+/** ms that requests in hand may take to finish when the process is to stop. */
 const DRAIN_TIMEOUT = 12_000
 /** ms in which a process that has closed its port declines connections that were on their way. */
 const DECLINING = 500
@@ -79,14 +79,14 @@ export interface OpenedSearch extends Servers {
 }
 
 /**
- * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model
- * or the vector store it starts all the same.
+ * Waits until Postgres answers and holds our schema, and then listens. Without the model or the
+ * vector store it starts all the same.
  *
  * @param processes that share the port with this one, itself included
  */
 export async function startApi(config: Config, log: Logger, opened: OpenedSearch, processes = 1): Promise<RunningApi> {
   const { pool, history, standbys, index, semantic } = opened
-  // A wrong value stops the start, not only once the database answers.
+  // This is read first, so that a wrong value stops the start before the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
   await index.check()
@@ -152,7 +152,10 @@ function connectionLimits(processes: number, isBehindProxy: boolean): Partial<Ht
   return { connections, connectionsPerAddress: isBehindProxy ? connections : perAddress }
 }
 
-/** These pages alone need the library of the queues, which is a tenth of all modules. */
+/**
+ * Only these pages need the library of the queues, which is a tenth of all modules. So it is loaded
+ * only for them.
+ */
 async function operatorPages(parts: OperatorParts) {
   const { openOperatorPages } = await import('./site/operators.ts')
   return openOperatorPages(parts)
@@ -180,7 +183,10 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
   }
 }
 
-/** Read by pg though its types do not know it: a server that hangs must not hang us. */
+/**
+ * pg reads `query_timeout`, though its types do not have it. With it, a server that hangs does not
+ * make us hang.
+ */
 const ASK = { text: 'select 1', query_timeout: READY_TIMEOUT }
 
 /**
@@ -222,7 +228,7 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
   })
 }
 
-/** As a server that shuts down has it: the same work may be tried again. */
+/** The error code of a server that shuts down. It means that the same work may be tried again. */
 const UNDONE = '57P01'
 
 const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
@@ -246,7 +252,7 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
 /**
  * Shows what an opened index holds in memory, and how far the archive is behind.
  *
- * @param recent the newest articles that stay out of the archive; Infinity without one
+ * @param recent how many of the newest articles stay out of the archive; Infinity without one
  */
 export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
   const stats = async () => index.stats()

@@ -44,11 +44,11 @@ export interface Served extends Pick<RunningService, 'missing'> {
 }
 
 /**
- * Obeys the primary, from before the start on.
+ * Obeys the primary, also while the process still starts.
  *
  * `node:cluster` ends a process whose primary is gone, so none outlives a killed one.
  *
- * @returns the function that says what runs
+ * @returns a function that has to be told what runs, once it runs
  */
 export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Served) => void {
   let served: Served | null = null
@@ -74,7 +74,7 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
   }
 }
 
-/** The primary may be gone. */
+/** Sends a message, unless the primary is gone. */
 function send(message: ProcessAnswer | typeof WARM): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

@@ -12,10 +12,11 @@ import { type AddressLock, lockAddress } from './lock.ts'
 import { NoPermit, type Permits } from './permits.ts'
 
 /**
- * Lets a request with a valid key in, counted in its minute, and notes its plan on the response.
- * Others are answered 401, or 429 from a locked address. A valid key from a locked address is let
- * in (decision 3), so the lock is asked only about the others. Nothing about a key is remembered
- * between requests: a revocation counts at once, in every process (decision 21).
+ * Lets a request with a valid key in, counts it in the minute of its key, and notes the plan on the
+ * response. Any other request is answered 401, or 429 when its address is locked. A valid key from
+ * a locked address is let in (decision 3), so the lock is asked only about other requests. Nothing
+ * about a key is remembered between requests: a revocation counts at once, in every process
+ * (decision 21).
  */
 export function checkKey(admissions: Admissions, lock: AddressLock): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
@@ -55,18 +56,27 @@ export function admit(response: Response, found: FoundKey): void {
   setQuotaHeaders(response, found.key, found.month)
 }
 
-/** @throws ApiError `too_many_failed_attempts` when a lock told the seconds that are left of it */
+/**
+ * @param seconds how long the address is still locked; null: it is not locked
+ * @throws ApiError `too_many_failed_attempts` when it is locked
+ */
 export function refuseLocked(seconds: number | null): void {
   if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
 }
 
-/** @throws ApiError in place of `NoPermit`, when too many come with keys that are not known here */
+/**
+ * @throws ApiError in place of a `NoPermit`, which means that too many unknown keys are waiting;
+ * any other error as it is
+ */
 export function refuseStranger(error: unknown): never {
   if (error instanceof NoPermit) refuseLocked(1)
   throw error
 }
 
-/** Refuses a request of a used-up month before anything else is checked (decision 6). */
+/**
+ * Refuses a request when the month of its key is used up. Nothing else is checked before (decision
+ * 6).
+ */
 export function checkQuota(response: Response): void {
   const { key, month } = accessOf(response)
   if (month && key.plan.quota !== null && month.used >= key.plan.quota) throw exceeded(month)
@@ -105,15 +115,15 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
 
 /**
  * Runs the searches of a request with permits of its key.
- * @returns a function that throws `ApiError` `internal_error` when there was none, as for a
- * statement that takes too long
+ * @returns a function that throws `ApiError` `internal_error` when it gets no permit, as when a
+ * statement takes too long
  */
 export function withPermitOf(permits: Permits, response: Response): WithPermit {
   return async search => {
     const gone = new AbortController()
     const leave = () => gone.abort(new NoPermit('The caller has left.'))
     response.once('close', leave)
-    // The close event may have come before, because a search takes several permits.
+    // The response may be closed already, because a search takes several permits one after another.
     if (response.destroyed) leave()
     const start = performance.now()
     const begin = () => {
@@ -189,12 +199,12 @@ export function readCredentials(request: IncomingMessage): Credentials {
   return token === undefined ? { kind: 'malformed', isBearer } : { kind: 'bearer', token }
 }
 
-/** A minute of a plan. */
+/** ms of the minute in which the requests of a plan are counted. */
 const MINUTE = 60_000
 
 /**
- * Applies the plan's requests per minute to requests that the database has counted already. Sets
- * the counters on every answer from here on.
+ * Refuses a request beyond the plan's requests per minute. The database has counted it already. Its
+ * answer gets the headers with the counters, whatever the answer will be.
  */
 export function limitRate(): RequestHandler[] {
   const limit = rateLimit({
@@ -227,14 +237,14 @@ export function limitRate(): RequestHandler[] {
 
 let counted = 0
 /**
- * Counts on their way to the store. express-rate-limit passes only a name, by which the store finds
- * them here.
+ * Counts that the store has not read yet. express-rate-limit passes only a name to the store, by
+ * which the store finds the count here.
  */
 const COUNTS = new Map<string, CountedMinute>()
 
 /**
- * The store of express-rate-limit. Key, minute and month are one statement, so a request is counted
- * before express-rate-limit asks: it asks for the count itself, and gets it back.
+ * The store of express-rate-limit. One statement reads key and month and counts the request in its
+ * minute. So the count is known before express-rate-limit runs, and this store only returns it.
  */
 const COUNTED: Store = {
   localKeys: false,
@@ -242,7 +252,7 @@ const COUNTED: Store = {
     const { allowed, used, left } = COUNTS.get(name)!
     COUNTS.delete(name)
     return {
-      // The plan of the moment of counting decides.
+      // The database decided by the plan of the moment at which it counted.
       totalHits: allowed ? used : Number.MAX_SAFE_INTEGER,
       resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, left))),
     }

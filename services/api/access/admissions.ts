@@ -34,13 +34,15 @@ const ENTRIES_AT_ONCE = 2
  */
 const CHARGES_AT_ONCE = 1
 
-/** Keys and tokens that count as known, and ms for which one does after its last admission. */
+/**
+ * Most keys and tokens that count as known. Each is known for `ttl` ms after its last admission.
+ */
 const KNOWN = { max: 10_000, ttl: 300_000 }
 
 /**
- * The way to what a key or token opens, by its hash. Who was admitted lately is looked up at once,
- * with the connections that strangers never take; all others need a stranger's permit of their
- * address. The look-up runs each time, so a revocation counts at once.
+ * Finds what a key or token opens, by its hash. A key that was admitted lately is looked up at
+ * once, with connections that strangers never take. Any other key waits for a stranger's permit of
+ * its address. Each request looks its key up, so a revocation counts at once.
  */
 export type Door = <T>(hash: Buffer, address: () => string, find: () => Promise<T | null>) => Promise<T | null>
 
@@ -76,32 +78,36 @@ export function createAdmissions(db: Queryable, door: Door) {
       const hash = hashSecret(secret)
       return entries.join(hash.toString('latin1'), { hash, address })
     },
-    /** Takes one request of the month; null when none is left. */
+    /** Counts a request in the month of a key; null when none is left. */
     charge: (keyId: string, quota: number) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 
 interface Entry {
   hash: Buffer
-  /** Tells the address of the first of those that share the statement. */
+  /** Tells the address from which the first of the requests came that share the statement. */
   address: () => string
 }
 
 /**
- * Prepares the statement of every request on this many connections, by asking for keys that nobody
- * has. They count nothing.
+ * Prepares the statement that every request runs, on this many connections. It asks for keys that
+ * nobody has, so that nothing is counted.
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
   await Promise.all(Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)))
 }
 
-/** Each request with its own count of the minute. Null when the key is unknown or revoked. */
+/**
+ * Admits requests that came with the same key. Each gets its own count of the minute. Null when the
+ * key is unknown or revoked.
+ */
 async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission[] | null> {
   const all = await admitTogether(db, keyHash, requests)
   if (all === null) return null
   const { allowed, used } = all.minute
   if (allowed) return countsOf(requests, used).map(count => ({ ...all, minute: { ...all.minute, used: count } }))
-  // None was counted. The first ones take what is left, and the others are refused.
+  // The statement counted none of them. The first ones take what is left, and the others are
+  // refused.
   const left = Math.max(0, all.found.key.plan.rate - used)
   const first = (left > 0 && left < requests ? await admitAll(db, keyHash, left) : null) ?? []
   return [...first, ...Array(requests - first.length).fill(all)]
@@ -138,7 +144,8 @@ interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
 async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission | null> {
   const { rows } = await db.query<AdmitRow>({ name: 'admit', text: ADMIT, values: [keyHash, requests] })
   const row = rows[0]
-  // The row was found by its hash in the database, so timing tells nothing about other hashes.
+  // The database found the row by this hash already. This comparison takes equally long for every
+  // hash, so its timing tells nothing.
   if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null
   const minute = { allowed: row.allowed, used: row.used_in_minute, left: row.left_of_minute }
   const { lastSeq, version, wordsVersion } = row
@@ -192,7 +199,7 @@ function createBatches<Context, Answer>(atOnce: number, run: (context: Context, 
   function beginSoon(name: string, line: Line<Context, Answer>): void {
     if (line.begins || line.underWay === atOnce || line.waiting.length === 0) return
     line.begins = true
-    // All requests that the sockets held in this turn join.
+    // The batch waits, so that all requests that arrived in this turn of the event loop join it.
     setImmediate(() => {
       line.begins = false
       void begin(name, line)

@@ -6,7 +6,8 @@ import { NoPermit, type Permits } from './permits.ts'
 
 const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'
 
-// One row an address: its lock makes the count exact however many processes fail at once.
+// Each address has one row. A write locks the row, which makes the count exact however many
+// processes write at once.
 // $1 address, $2 failures that lock, $3 ms in which they count, $4 ms the lock holds.
 const FAIL = `
 insert into auth_failures as f (address, failed_at, locked_until, was_locked, seen_at)
@@ -54,7 +55,8 @@ export function createAddressLock(
   }
 
   async function count(address: string): Promise<number | null> {
-    // While the lock holds there is nothing to count: a look costs a fraction of a write.
+    // While the lock holds there is nothing to count. So we look first, which costs a fraction of a
+    // write.
     const locked = await remaining(address)
     if (locked !== null) return locked
     const row = await readRow<{ was_locked: boolean; seconds: number }>(db, {
@@ -71,15 +73,16 @@ export function createAddressLock(
   }
 
   return {
-    // Each a line of its own: those without a key must not keep failures from being counted.
+    // Looks and failures wait in separate queues. In one queue, many requests without a key could
+    // keep failures from being counted.
     /** Seconds that the address is still locked for, at least 1; null when it is not. */
     remaining: (address: string) => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
     /**
      * Counts an invalid key. Returns what `remaining` would have said just before: the failure that
-     * locks is itself an ordinary one.
+     * starts the lock is itself answered like an ordinary one.
      */
     fail: (address: string) => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
-    /** Removes what no longer counts. */
+    /** Removes addresses whose failures no longer count and that are not locked. */
     async sweep() {
       await db.query(SWEEP, [window])
     },
@@ -88,8 +91,8 @@ export function createAddressLock(
 
 /**
  * The address that a failure counts against: an IPv4 address, or the /56 of an IPv6 one, which a
- * provider gives to one household or office. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy
- * forwarded and is no address falls back to the connection's own.
+ * provider gives to one household or office. IPv4 inside IPv6 (`::ffff:…`) is IPv4. When a proxy
+ * forwarded something that is no address, the connection's own address counts.
  */
 export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
   const address = [forwarded, connection].find(candidate => candidate !== undefined && isIP(candidate) !== 0)

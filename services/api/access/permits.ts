@@ -4,10 +4,11 @@ import { createSemaphore, type Semaphore } from '../../../shared/resilience/sema
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
   /**
-   * Does the work once fewer than `atOnce` of the same name are under way; others of that name come
-   * first come, first served. Work of other names never waits for it.
+   * Does the work once fewer than `atOnce` pieces of work of the same name are under way. Those who
+   * wait for the same name are served in their order. Work of other names never waits for this
+   * name.
    *
-   * @param leaves the caller has left: ends the wait, and what was not begun is not
+   * @param leaves aborts when the caller leaves: it then waits no longer, and its work is not begun
    * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever
    * `work` throws
    */
@@ -24,7 +25,7 @@ interface PermitLimits {
   atOnce: number
   /** Callers of one name that may wait. */
   waiting: number
-  /** ms */
+  /** ms that a caller waits at most. */
   patience: number
 }
 
@@ -53,7 +54,7 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
   }
 }
 
-/** ms */
+/** ms that a statement of a stranger waits at most. */
 const STRANGER_PATIENCE = 2_000
 
 /**
@@ -80,9 +81,11 @@ export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_
  * and lists of segments.
  */
 const CONNECTIONS = 3
-/** Searches of one key that wait. Its rate is a bound too, mostly a lower one. */
+/**
+ * Most callers of one name that wait. The rate of a key limits its searches too, mostly to fewer.
+ */
 const WAITING = 1_000
-/** More than requests of one key can be under way. */
+/** Most callers that wait to count for one key: more than it can have requests under way. */
 const COUNTING = 100_000
 
 /**
@@ -96,9 +99,9 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 }
 
 /**
- * Questions of one key that model and vector store answer at a time. Such a question holds no
- * connection to Postgres, so the size of the pool says nothing. More would only wait in the model,
- * before those of other keys.
+ * Most questions of one key that model and vector store answer at a time. Such a question holds no
+ * connection to Postgres, so the size of the pool does not limit it. More questions would only wait
+ * in the model, before those of other keys.
  */
 const QUESTIONS = 4
 

@@ -10,7 +10,7 @@ import { readBody } from '../http/body.ts'
 import { DATA_NOTE, plain } from './text.ts'
 import { type Answers, listedTools, queryOf, TOOLS, type Tool } from './tools.ts'
 
-/** Bytes of a message; the longest arguments take a third. */
+/** Most bytes of a message. The longest arguments take a third of them. */
 const MOST_BYTES = 32_768
 
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
@@ -19,17 +19,18 @@ const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without f
 export interface DoorParts {
   answers: Answers
   searchesOf(response: Answered): Searches
-  /** Takes one request of the month. */
+  /** Counts the request in the month of its key. */
   charge(response: Answered): Promise<void>
-  /** Reads whatever was thrown, and notes it. */
+  /** Makes an `ApiError` of whatever was thrown, and notes it for logs and figures. */
   note(thrown: unknown, response: Answered): ApiError
   config: Pick<Config, 'SERVICE_NAME' | 'CORS_ORIGINS'>
   publicUrl: string
 }
 
 /**
- * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. It stands
- * behind the key and its minute. It keeps nothing between requests, so any process answers any.
+ * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. Only requests
+ * with a key that were counted in its minute get here. Nothing is kept between requests, so any
+ * process answers any of them.
  */
 export function agentDoor(parts: DoorParts): RequestHandler[] {
   return [
@@ -59,7 +60,7 @@ function parse(body: unknown): unknown {
   }
 }
 
-/** In the words of the protocol: an invalid request (JSON-RPC 2.0). */
+/** The error "invalid request" of JSON-RPC 2.0. */
 const NO_MESSAGE = {
   ...{ jsonrpc: '2.0', id: null },
   error: { code: -32_600, message: 'Send one message of JSON-RPC, in UTF-8; batches are not served.' },
@@ -74,7 +75,8 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: NONE,
   })
-  // Handlers that the SDK knows by schemas would get a copy that lacks members of some names.
+  // A handler that is set with a schema gets a copy of the request. The copy lacks members of some
+  // names, so we set this handler, which gets the request itself.
   server.fallbackRequestHandler = async ({ method, params: { name, arguments: given } = {} }) => {
     if (method === 'tools/list') return { tools: listedTools() }
     if (method !== 'tools/call') throw protocolError(-32_601, 'There is no such method.')
@@ -108,7 +110,8 @@ const NONE = {
 const protocolError = (code: number, message: string) => Object.assign(new Error(message), { code })
 
 /**
- * Calls a tool, at the cost of its request. An error goes to the model, which may correct its call.
+ * Calls a tool, which costs one request of the month unless the tool is free. An error goes to the
+ * model, which may correct its call.
  */
 async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
   try {
@@ -135,14 +138,15 @@ function sentencesOf({ code, message, errors = {}, headers }: ApiError): string 
 }
 
 /**
- * Refuses pages of other origins, and names that are not ours: a page whose name leads to this
- * server (DNS rebinding) would ask it in the name of whoever reads the page. Nobody can give an
- * address, or a name without a dot, to a page of his.
+ * Refuses requests of pages from other origins, and requests to names that are not ours. An
+ * attacker can let a name of his lead to this server (DNS rebinding). His page would then send
+ * requests from the browser of whoever reads it. He can have no page under an IP address of ours,
+ * or under a name without a dot. So these two are let through.
  */
 function guard({ publicUrl, config }: DoorParts): RequestHandler {
   const own = new URL(publicUrl)
   return (request, _response, next) => {
-    // Behind a trusted proxy, the name under which the proxy was asked.
+    // Behind a trusted proxy, this is the name under which the client asked the proxy.
     const host = (request.hostname ?? '').toLowerCase().replace(/\.$/, '')
     const isOurs = host === own.hostname || !host.includes('.') || isIP(host) !== 0 || host.endsWith('.localhost')
     const origin = request.get('origin')

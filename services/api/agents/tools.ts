@@ -17,11 +17,12 @@ import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
 /*
- * A tool for agents asks an operation of the API, with its reader and its checks. It returns the
- * same JSON, and beside it a text that a model reads at once, with how complete the days are.
+ * A tool for agents asks an operation of the API, which reads and checks the arguments as it always
+ * does. The tool returns the operation's JSON, and beside it a text that a model reads at once. The
+ * text of a search also says how complete the days are.
  */
 
-/** The answer of an operation to a query string, before HTTP's own matters. */
+/** The answer of an operation to a query string, before headers and ETag are added. */
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 
 /** The operations that tools ask, by the names of their paths. */
@@ -29,7 +30,7 @@ export type Answers = Record<'articles' | 'counts' | 'copies' | 'completeness' |
 
 type Json = Record<string, unknown>
 
-/** Asks an operation, as its request does. */
+/** Asks an operation, as a request over HTTP would. */
 type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string) => Promise<T>
 
 export interface Tool {
@@ -49,7 +50,7 @@ type Counts = { total: number; by: string; data: Count[] }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }
 type Days = { data: Day[] }
 
-/** The tool of one operation. */
+/** The `answer` of a tool that asks one operation and writes its answer as a text. */
 const asking =
   <T extends object>(operation: keyof Answers, text: (answer: T) => string): Tool['answer'] =>
   async (rawQuery, ask) => {
@@ -160,7 +161,10 @@ function argumentSchema(parameter: Parameter): object {
   return { ...parameterSchema(parameter), description }
 }
 
-/** Schemas by which clients check answers: one odd address must not cost them a whole page. */
+/**
+ * Output schemas without formats and without `additionalProperties`. Clients check answers by these
+ * schemas: one odd address must not cost them a whole page.
+ */
 function withoutFormats(properties: Json): Record<string, object> {
   return JSON.parse(
     JSON.stringify(properties, (name, value) =>
@@ -204,7 +208,10 @@ function readAs({ question }: ArticlesRequest): string {
 
 const DAY = 86_400_000
 
-/** How complete the days of a page are; of an empty one, those that were asked for. */
+/**
+ * How complete the days of the page's articles are. Of a page without articles: the days that the
+ * request asked for.
+ */
 async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQuery: string, ask: Ask) {
   const times = articles.flatMap(({ published_at, ingested_at }) => published_at ?? ingested_at ?? []).sort()
   const [first, last] = [times[0], times.at(-1)]

@@ -19,8 +19,9 @@ export async function answerArticles(asking: Asking, cursorSecret: CursorSecret,
   const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
-    // Without the cursor: a client that is told that nothing changed keeps its own, which stays
-    // good (decision 8). A cursor of a search by meaning is good only with its candidates.
+    // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
+    // cursor, which stays valid (decision 8). A cursor of a search by meaning is valid only with
+    // its candidate set, so the ETag covers the set.
     tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}`,
     untagged: () =>
       next === null ? 'null' : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
@@ -64,7 +65,7 @@ const END = Buffer.from(']}')
 interface PageHead {
   total: number
   estimate: boolean
-  /** As JSON. */
+  /** The cursor, or null, as JSON. */
   nextCursor: string
 }
 
@@ -89,13 +90,13 @@ function addArticle(parts: Buffer[], { pieces, relevance }: Listed): void {
 
 /** Everything that the answer of an operation depends on. */
 export interface Asked {
-  /** Its path. */
+  /** The path of the operation. */
   operation: string
   /** The query string as it arrived. */
   query: string
   plan: Plan
   state: IndexState
-  /** When it was asked: the search may end after midnight. */
+  /** When the request arrived: the search may end after midnight. */
   now: Date
 }
 
@@ -105,7 +106,7 @@ interface Standing {
   answer: Answer & { etag: string }
 }
 
-/** Bytes of all standing answers: some thousand polls with long addresses. */
+/** Most bytes of all standing answers: some thousand polls with long addresses. */
 const MOST_BYTES = 8_388_608
 const NOTHING = Buffer.alloc(0)
 /** Bytes of an answer beside its content. */
@@ -114,7 +115,7 @@ const ENTRY_BYTES = 500
 /**
  * Answers that hold for as long as the index is in the same state, so that a poll with nothing new
  * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
- * from a search. Keys are not part of it: whoever has the same plan is told the same.
+ * from a search. The key makes no difference: whoever has the same plan gets the same answer.
  */
 export function createStandingAnswers() {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
@@ -129,7 +130,7 @@ export function createStandingAnswers() {
     /** Takes in the answer of a search, and returns it with its ETag. */
     keep(asked: Asked, found: Answer): Answer {
       const answer = { ...found, etag: etagOf(found) }
-      // The candidates of a search by meaning change by themselves.
+      // The candidates of a search by meaning change without a change of the index state.
       if (found.search === 'semantic') return answer
       const name = nameOf(asked)
       const untagged = found.isEmpty ? found.untagged() : ''
@@ -144,7 +145,7 @@ export function createStandingAnswers() {
 
 function nameOf({ operation, query, plan, now }: Asked): string {
   const { countries, history } = plan
-  // A plan that rolls has another start each day, and cursors are bound to its number of days.
+  // The start of a rolling history changes each day, and cursors are bound to its number of days.
   const days = history.kind === 'rolling' ? history.days : ''
   return `${operation} ${countries} ${days} ${historyStart(history, now).getTime()} ${query}`
 }

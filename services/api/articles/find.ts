@@ -18,8 +18,9 @@ import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpire
 import type { Listed, ShownArticle } from './shown-article.ts'
 
 /*
- * Both operations and everything beside them search here: a request is held against its plan, and
- * words or meaning find the page. Waiting for a permit does not count as time of the search.
+ * Both operations and everything beside them search here. A request is checked against its plan,
+ * and a search by words or by meaning finds the page. Waiting for a permit does not count as time
+ * of the search.
  */
 
 /** What both operations search with. */
@@ -47,7 +48,7 @@ export interface Found {
   ms: number
 }
 
-/** A request for articles, or for what is said of them. */
+/** A request for articles, or for counts and other facts about articles. */
 export interface Asking {
   searches: Searches
   /** The query string as it arrived, without `?`. */
@@ -70,7 +71,7 @@ export interface Reach {
 }
 
 /**
- * Holds a request against its plan.
+ * Checks a request against its plan.
  *
  * @throws ApiError `country_not_included`, `history_not_included`
  */
@@ -83,12 +84,14 @@ export const coveredBy = (plan: Plan): Reach => ({ countries: plan.countries, si
 
 const startOf = ({ history }: Plan) => historyStart(history, new Date())
 
-/** Of `articles a`: $2 countries, $3 history start. */
+/**
+ * The SQL condition that a plan covers an article of `articles a`. $2 countries, $3 history start.
+ */
 export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
 
 /**
  * Finds one page.
- * @param at where the sequence stands; null: at its beginning
+ * @param at how far the pages before it went; null: this is the first page
  * @throws ApiError `semantic_search_unavailable`; `invalid_request` for an expired candidate set
  */
 export async function findArticles(
@@ -203,7 +206,7 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
   }
 }
 
-/** What a search by meaning throws, as an answer. */
+/** The error that a client gets for what a search throws. */
 export function explainSearch(error: unknown): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {

@@ -4,7 +4,7 @@ import { articleObject } from '../../../shared/articles/article.ts'
 
 export { articleObject } from '../../../shared/articles/article.ts'
 
-/** Bytes that answers are joined from, made once. */
+/** Bytes that are made once, and of which answers are joined. */
 export interface Piece {
   readonly bytes: Buffer
   /** The hash of the bytes, which ETags are made of: equal in every process. */
@@ -36,9 +36,9 @@ export const SHOWN_ARTICLES: ArticleForm<ShownArticle> = {
   bytesOf: ({ pieces: { json, item } }) => FIELD_BYTES + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
 }
 
-/** The object with its id, number and time. */
+/** Bytes of the object with its id, number and time. */
 const FIELD_BYTES = 300
-/** A buffer with its digest, beside the bytes themselves. */
+/** Bytes that a piece takes beside its content: the buffer object and the digest. */
 const PIECE_BYTES = 500
 
 const sizeOf = ({ bytes }: Piece): number => PIECE_BYTES + bytes.length

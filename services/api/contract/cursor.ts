@@ -5,17 +5,19 @@ import type { SemanticPosition } from '../semantic/query.ts'
 import { LIMITS } from './parameters.ts'
 import { type ArticlesRequest, type Spelling, type Spellings, spellingsOf } from './request.ts'
 
-/** Where a sequence stands, and since when its history runs. */
+/** How far the pages of a sequence went, and where its history starts. */
 export interface Cursor {
   at: ({ kind: 'words' } & Position) | ({ kind: 'semantic' } & SemanticPosition)
   /**
-   * The bound the sequence began with (decision 13): a rolling one moves on at midnight, the
-   * sequence does not.
+   * The history start with which the sequence began (decision 13). A rolling start moves on at
+   * midnight, but the sequence keeps its own.
    */
   historyStart: Date
 }
 
-/** The secret of the tags. A `KeyObject` takes a sixth of the time of its bytes. */
+/**
+ * The secret with which tags are made. A `KeyObject` takes a sixth of the time that its bytes take.
+ */
 export type CursorSecret = KeyObject | Buffer
 
 /*
@@ -66,7 +68,7 @@ export function signed(secret: CursorSecret, binding: string, content: Buffer): 
 /** The content of such a text; null when it is forged, cut, or of another binding. */
 export function opened(secret: CursorSecret, binding: string, text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
-  // Node's decoder skips what does not belong; a cursor has one spelling only.
+  // Node's decoder skips characters that are not base64url. But a cursor has one spelling only.
   if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION) return null
   const content = bytes.subarray(1 + TAG_BYTES)
   return timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content)) ? content : null
@@ -142,9 +144,9 @@ const BY_PLACE = [
 ] as const satisfies (keyof Spellings)[]
 
 /**
- * Everything that a cursor is bound to (decision 21): every other parameter and the plan's reach
- * as it is defined, in one spelling for whatever means the same. Only the JSON operation has
- * cursors, hence no operation in it.
+ * Everything that a cursor is bound to (decision 21): all other parameters, and the definition of
+ * the plan's reach. Requests that mean the same have the same binding. It does not name the
+ * operation, because only the JSON operation has cursors.
  */
 export const bindingOf = (request: ArticlesRequest, plan: Plan): string => bindingFor(spellingsOf(request), plan)
 

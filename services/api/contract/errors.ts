@@ -73,7 +73,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** In the order in which they are looked for (decision 6), for people to read. */
+/** The codes in the order in which a request is checked for them (decision 6). */
 export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS)
 
 /**
@@ -100,7 +100,7 @@ const BESIDE_ERRORS = {
   },
 } as const satisfies Record<string, { status: number; when: string; message: string }>
 
-/** The sentence that is sent says when it is given, too. */
+/** A code whose message also says when it is given. */
 function alike(status: number, message: string) {
   return { status, when: message, message }
 }

@@ -4,9 +4,7 @@ import { LIMITS } from './parameters.ts'
 export interface Instant {
   /** Milliseconds since 1970, rounded down. */
   ms: number
-  /**
-   * Digits of the second's fraction after the third, without trailing zeros: what `ms` leaves out.
-   */
+  /** Digits of the fraction from the fourth on, without trailing zeros. `ms` does not hold them. */
   beyond: string
   /** Written as a day, without a time: `ms` is its 00:00 UTC. */
   day: boolean
@@ -54,8 +52,8 @@ export function parseInstant(text: string): Instant | null {
 }
 
 /**
- * First whole millisecond not before the instant: articles' times have milliseconds, a bound may
- * have more.
+ * The first whole millisecond that is not before the instant. Times of articles have milliseconds,
+ * but a bound may have more digits.
  */
 export function ceilMs(instant: Instant): number {
   return instant.beyond === '' ? instant.ms : instant.ms + 1
@@ -67,7 +65,8 @@ export function nextMidnight(instant: Instant): number {
 }
 
 /**
- * True when the upper bound `before` lies before the lower bound `after`. A day reaches to its end.
+ * True when the upper bound `before` lies before the lower bound `after`. An upper bound that is a
+ * day lies at the end of that day.
  */
 export function precedes(before: Instant, after: Instant): boolean {
   if (before.day) return nextMidnight(before) <= after.ms

@@ -97,7 +97,9 @@ const ENUMS = {
   Flag: Object.keys(FLAGS).sort().reverse(),
 }
 
-/** Schemas that `openSchema` refers to, for the components of a document, less the `unused`. */
+/**
+ * Schemas that `openSchema` refers to, for the components of a document, without the `unused` one.
+ */
 export const enumSchemas = (unused?: keyof typeof ENUMS): Json =>
   Object.fromEntries(
     Object.entries(ENUMS).flatMap(([name, values]) =>
@@ -120,7 +122,7 @@ export const SECURITY_SCHEMES = {
 }
 
 const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
-/** Generators that know no RSS leave the answer out of their clients; text they all know. */
+/** As `text/*` too: generators that do not know RSS would leave the answer out of their clients. */
 export const FEED_CONTENT = { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } }
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -180,7 +182,7 @@ export function searchOperation(
       200: { description: description200, headers: sent, content },
       304: { description: 'Nothing but the cursor has changed since the `ETag` that you sent.', headers: sent },
     },
-    // Another method is another operation.
+    // In a document, another method is another operation. So none has `method_not_allowed`.
     errors: ERROR_CODES.filter(code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed'),
   })
 }

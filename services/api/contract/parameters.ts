@@ -13,7 +13,7 @@ export const LIMITS = {
   outlet: 191,
   author: 191,
   outlets: 50,
-  /** Of `q` with `search=expression`. */
+  /** Longest `q` with `search=expression`. */
   expression: 1_000,
   cursor: 255,
   perPage: { minimum: 1, maximum: 100, default: 25 },
@@ -30,8 +30,8 @@ export const RETRY_UNAVAILABLE = 30
 /** What a parameter may hold. */
 export type ParameterKind =
   /**
-   * `pattern`: for the document's readers too, hence in what every language's regular expressions
-   * have in common.
+   * `pattern` also stands in the OpenAPI document. So it is written in what the regular expressions
+   * of all languages have in common.
    */
   | { kind: 'text'; maxLength: number; pattern: string }
   /**
@@ -48,7 +48,7 @@ export type ParameterKind =
   | { kind: 'instant'; dates: boolean }
   | { kind: 'integer'; minimum: number; maximum: number; default: number }
 
-/** NUL is never taken (decision 11). */
+/** Any text but NUL, which no parameter takes (decision 11). */
 export const ANY_TEXT = '^[^\\u0000]*$'
 const DOMAIN = '^[^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+$'
 /** Years that dates may have (`LIMITS.years`); the formats say the rest. */
@@ -56,7 +56,8 @@ const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
 /**
  * `visible`: accents and invisible characters do not count (decision 15), because a filter of these
- * alone would let everything pass. `required`: what is said where it is missing.
+ * alone would let everything pass. `required`: the sentence that is sent when the parameter is
+ * missing.
  */
 export type Parameter = ParameterKind & { about: string; visible?: true; required?: string }
 
@@ -222,7 +223,8 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':
-      // Types stand with the formats: generators take an `anyOf` beside a type for anything.
+      // Each format has a type beside it: generators read an `anyOf` with a type beside it as any
+      // value.
       return parameter.dates ? { anyOf: [instant('date'), instant('date-time')] } : instant('date-time')
     case 'integer':
       return {

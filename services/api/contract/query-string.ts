@@ -29,16 +29,18 @@ export function rawQueryOf(url: string): string {
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 
 /**
- * Every parameter once, and each value of the lists in all three forms, are not half of these. What
- * thousands of wrong names cost to be told apart would be felt by others.
+ * Most parameters of a request that are read. Every parameter once, with each value of the lists in
+ * all three forms, makes less than half of these. To tell thousands of wrong names apart would take
+ * time from other requests.
  */
 const MAX_WRITTEN = 256
 
 /**
- * Takes a raw query string (without its `?`) apart. It is our own, because `country[]=` must be
- * read and no filter may be dropped in silence. Nothing is guessed. Broken percent-encoding, bytes
- * that are not UTF-8 (also lone surrogates) and NUL are reported, under the name as far as it can
- * be read (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
+ * Takes a raw query string (without its `?`) apart. This parser is our own, because `country[]=`
+ * must be read and no filter may be dropped in silence. Nothing is guessed. Broken
+ * percent-encoding, bytes that are not UTF-8 (also lone surrogates) and NUL are reported, under the
+ * name as far as it can be read (decision 11). `+` is a space (WHATWG URL,
+ * `application/x-www-form-urlencoded`).
  */
 export function readQueryString(raw: string): WrittenParameter[] {
   const pairs = raw.split('&').filter(pair => pair !== '')
@@ -75,8 +77,8 @@ function decode(raw: string): Decoded {
 }
 
 /**
- * The longest start of an unreadable name that can be read; all of it, as written, when not even
- * its first character can.
+ * The longest readable beginning of a name that is not readable as a whole. When not even its first
+ * character is readable: the name as written. Never more than 64 characters.
  */
 function readableStart(raw: string): string {
   for (let end = Math.min(raw.length, 64); end > 0; end--) {
@@ -110,10 +112,10 @@ type WholeOf<T extends ParameterTable> = ValuesOf<T> & {
   [N in keyof T as T[N] extends { required: string } ? N : never]: ValueOf<T[N]>
 }
 
-/** Of a search, in the contract or beside it. */
+/** The parameters that a search gives, in the contract or beside it. */
 export type ParameterValues = ValuesOf<typeof EXPLORE_PARAMETERS>
 
-/** Repeated, bracketed or comma-separated. */
+/** Whether a parameter may be repeated, bracketed or comma-separated. */
 export const isList = ({ kind }: Parameter): boolean => kind === 'choices' || kind === 'domains'
 
 const ajv = new Ajv({
@@ -177,7 +179,10 @@ export function createQueryReader<T extends ParameterTable>(table: T, refusals?:
   }
 }
 
-/** What no schema says of a parameter: that it is there, and that its text can be seen. */
+/**
+ * Checks what no schema says: that a required parameter is there, and that a `visible` one has a
+ * visible character.
+ */
 function checkGiven(table: ParameterTable, given: Record<string, unknown>, problems: Problems): void {
   for (const [name, { visible, required }] of Object.entries(table)) {
     if (visible && name in given && foldName(String(given[name])) === '')
@@ -228,7 +233,8 @@ function parameterNamed(table: ParameterTable, name: string): string | null {
 }
 
 /**
- * Texts as the value that the schema speaks of; a text that does not fit is left for ajv to refuse.
+ * Makes of the texts the value that the schema describes. A text that does not fit stays as it is,
+ * so that ajv refuses it.
  */
 function shape(parameter: Parameter, texts: string[]): unknown {
   const text = texts[0] ?? ''
@@ -295,7 +301,7 @@ function complaint(parameter: Parameter, keyword: string): string {
   }
 }
 
-/** Too many would make a long answer to a short question. */
+/** Most parameters that an error names. More would make a long answer to a short question. */
 const MAX_PARAMETERS = 50
 
 export type Problems = ReturnType<typeof createProblems>

@@ -18,8 +18,8 @@ import {
 import { createValuesReader, type ParameterValues, type Problems } from './query-string.ts'
 
 /*
- * A request is first valid by itself, then held against its plan. Requests that mean the same get
- * the same spelling, on which cursors, feeds and citations rely.
+ * A request is first checked by itself, then against its plan. Requests that mean the same get the
+ * same spelling. Cursors, feeds and citations rely on that.
  */
 
 /** The two operations; the feed is a single page. */
@@ -59,8 +59,8 @@ export interface ArticlesRequest {
 export const readRequest = createReader(createValuesReader(PARAMETERS))
 
 /**
- * Reads every search beside the contract: of an address, or one that is kept. Whatever the contract
- * takes means the same here.
+ * Reads every search beside the contract: one in an address, or one that is kept. Whatever the
+ * contract takes means the same here.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export const readSearch = createReader(createValuesReader(EXPLORE_PARAMETERS))
@@ -78,8 +78,8 @@ function createReader(readValues: (rawQuery: string) => { values: ParameterValue
 }
 
 /**
- * The request that some values make.
- * @param problems that were found before
+ * Makes a request of values.
+ * @param problems what was found wrong before; this function adds to it
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export function requestOf(values: ParameterValues, problems: Problems): ArticlesRequest {
@@ -107,11 +107,11 @@ function checkBounds({ published_after: after, published_before: before }: Param
 }
 
 /**
- * The rules that `search`, `q`, `search_in` and `sort` have with one another; null when one is
+ * Reads `search`, `q`, `search_in` and `sort`, which have rules with one another; null when one is
  * broken.
  */
 function readQuestion(values: ParameterValues, problems: Problems): Question | null {
-  // An unreadable mode says nothing about the others: they are held to no rule of it.
+  // When the mode cannot be read, the rules that depend on it are not checked.
   if (problems.has('search')) return null
   const search: SearchMode = values.search ?? PARAMETERS.search.default
   if (search !== 'expression' && values.q !== undefined && [...values.q].length > LIMITS.q) {
@@ -160,10 +160,10 @@ export function historyStart(history: HistoryStart, now: Date): Date {
 }
 
 /**
- * Holds a valid request against its plan: rejected whole, never partly served; country before
- * history (decision 6). Returns the countries to search.
+ * Checks a valid request against its plan, first its countries, then its history (decision 6). A
+ * request is refused as a whole, never served in part. Returns the countries to search.
  *
- * @param start the plan's history start, or the bound its sequence began with
+ * @param start the plan's history start, or the one with which the sequence of pages began
  * @throws ApiError `country_not_included`, `history_not_included`
  */
 export function checkPlan(request: ArticlesRequest, plan: Plan, start: Date): Country[] {
@@ -192,7 +192,7 @@ export interface Spelling {
   written: string | null
 }
 
-/** Every parameter but the cursor itself: the compiler asks for those that are added. */
+/** Every parameter but the cursor itself. The compiler complains when a new parameter has none. */
 export type Spellings = Record<Exclude<keyof typeof EXPLORE_PARAMETERS, 'cursor'>, Spelling>
 
 /** In the contract's order. */
@@ -237,7 +237,7 @@ function lastMs(instant: Instant): number {
   return instant.day ? nextMidnight(instant) - 1 : instant.ms
 }
 
-/** A day as a day, a time in UTC, with its fraction as far as it has one. */
+/** Writes a day as a day, and a time in UTC, with its fraction when it has one. */
 function writtenInstant({ ms, beyond, day }: Instant): string {
   const iso = new Date(ms).toISOString()
   if (day) return iso.slice(0, 10)
@@ -248,9 +248,9 @@ function writtenInstant({ ms, beyond, day }: Instant): string {
 type Filters = [name: string, value: string][]
 
 /**
- * The filters of a request as name and value, in the contract's order and canonical spelling; what
+ * The filters of a request as name and value, in the contract's order and canonical spelling. What
  * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
- * that mean the same give the same.
+ * that mean the same have the same filters.
  */
 export function appliedFilters(request: ArticlesRequest): Filters {
   return Object.entries(spellingsOf(request)).flatMap(
@@ -259,8 +259,8 @@ export function appliedFilters(request: ArticlesRequest): Filters {
 }
 
 /**
- * The query string of a feed's request in its one spelling: the applied filters, and how many items
- * it has where that is said.
+ * The query string of a feed's request in its one spelling: the applied filters, and the number of
+ * items unless it is the default.
  */
 export function searchOf(request: ArticlesRequest, filters = appliedFilters(request)): string {
   const search = new URLSearchParams(filters)

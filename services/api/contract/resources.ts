@@ -139,7 +139,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS
 
-/** Sent with everything that a known plan is answered. */
+/** The headers of every answer to a request whose plan is known. */
 export const PLAN_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -8,8 +8,9 @@ import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /**
- * An id in a path: 1 to 128 printable ASCII characters, some percent-encoded. An expression, not a
- * path with a parameter: Express would decode it, and fail at a broken percent-encoding.
+ * An id in a path: 1 to 128 printable ASCII characters, some percent-encoded. It is a regular
+ * expression, because Express would decode a parameter of a path, and fail at a broken
+ * percent-encoding.
  */
 const ID = '(?:[!$&-.0-~]|%[2-7][\\dA-Fa-f]){1,128}'
 
@@ -40,8 +41,9 @@ export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: 
   return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
 }
 
-// $1 id, $2 countries, $3 history start. Indexes: article_ids, so that an id that nobody has is not
-// looked for; copy_sketches_id; for those alone that the pass has not seen yet, the primary key.
+// $1 id, $2 countries, $3 history start. Indexes: article_ids, so that nothing more is read for an
+// id that nobody has; copy_sketches_id; the primary key, but only for articles that the pass over
+// copies has not seen yet.
 const ONE = `
   select a.seq, a.id from articles a
    where a.seq in (select seq from copy_sketches where id = $1
@@ -93,7 +95,7 @@ const read = createQueryReader(RELATED_PARAMETERS)
 
 /**
  * `GET /explore/related`: the articles that tell of the same event as another, in other words and
- * languages. Its stored vector is the question, so the model is not asked.
+ * languages. The stored vector of that article is the question, so the model is not asked.
  *
  * @throws ApiError
  */

@@ -65,10 +65,10 @@ export const COPIES_SCHEMA = dataOf({
 })
 
 /**
- * `GET /explore/copies`: of the articles of a page of `/explore/articles`, or of one article, which
- * others have the same text.
+ * `GET /explore/copies`: which other articles have the same text. It answers for each article of a
+ * page of `/explore/articles`, or for one article.
  *
- * @param asking as for the page, its cursor too; or with `id`
+ * @param asking has the parameters of the page with its cursor, or `id` alone
  * @throws ApiError
  */
 export async function answerCopies(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
@@ -92,7 +92,7 @@ const readOne = createQueryReader(
 const readId = (rawQuery: string): string | null =>
   readQueryString(rawQuery).some(({ name }) => name === 'id') ? readOne(rawQuery).id : null
 
-// $1 seqs, $2 countries, $3 history start, $4 members.
+// $1 seqs, $2 countries, $3 history start, $4 most members of a group.
 // Indexes: the primary keys, copy_sketches_group.
 const GROUPS = `
   select seq, id, first_seq as first, agencies from (

@@ -33,9 +33,9 @@ import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /*
- * A count is a search that keeps numbers in place of articles. One breakdown is one search; `then`
- * counts each bucket again. Of a search by meaning, the answer also says how many articles have a
- * vector.
+ * A count is a search that keeps numbers in place of articles. One breakdown is one search. With
+ * `then`, each bucket is counted again. For a search by meaning, the answer also says how many
+ * articles have a vector.
  */
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
@@ -221,12 +221,12 @@ type Bucket = Counts['data'][number] & { parts?: { data: Counts['data']; other: 
 
 type Counted = Omit<Counts, 'data'> & { data: Bucket[] }
 
-/** Buckets with articles that are counted again by outlet, each by a search of its own. */
+/** Most buckets with articles that are counted again by outlet. Each takes a search of its own. */
 const MOST_BY_OUTLET = 62
 
 /**
- * Counts the buckets of a time again. No article is in two of these searches, so that a bucket is
- * the sum of its parts though articles come between them.
+ * Counts the buckets of a time again. Articles may come in between the searches. No article is in
+ * two of them, so each bucket gets the sum of its parts as its count.
  */
 async function countParts(
   then: Then,
@@ -336,17 +336,17 @@ interface Meaning {
   of: number
   /** The earliest time of an article that waits for its vector, ISO 8601; null: none waits. */
   waiting_from: string | null
-  /** The threshold of the model (`shared/embeddings/models.ts`). */
+  /** The relevance from which an article is likely about the question; null: not measured. */
   near: number | null
 }
 
-/** ms that a figure is good for, and plans whose figures are kept. */
+/** For how many ms the figures of a plan are kept, and of how many plans at most. */
 const FRESH = 15_000
 const PLANS = 500
 
 /**
- * Tells how much of a plan's reach has vectors. It is read at most once in `FRESH` ms, whoever
- * asks.
+ * Tells how much of a plan's reach has vectors. The figures of a plan are read at most once in
+ * `FRESH` ms, whoever asks.
  */
 export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>, near: number | null) {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
@@ -363,9 +363,9 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
 }
 
 // Articles without a vector: they wait for it, were refused again and again, or are found by words
-// alone. Of a long line the first ones are looked at: the others are taken to be alike. $1 SAMPLE,
-// $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed,
-// article_rights_silent.
+// alone. Only the first $1 of each kind are looked at. When there are more, these are taken to be
+// like the others. $1 SAMPLE, $2 countries, $3 history start. Indexes: embeddings_due,
+// embeddings_failed, article_rights_silent.
 const SAMPLE = 50_000
 const LACKING = `
   with lacking as (

@@ -43,15 +43,18 @@ export const MATCHES_SCHEMA = dataOf({
 /** Most characters in which places are counted: of one text, and of all texts of a page. */
 const COUNTED = 200_000
 const COUNTED_OF_PAGE = 1_000_000
-/** Of title and snippet. An index may hold longer titles from before they were bounded. */
+/**
+ * Most characters of title and snippet that are read. An index may hold longer titles from before
+ * they were bounded.
+ */
 const SHOWN = 5_000
 
 /**
- * `GET /explore/matches`: of the articles of a page of `/explore/articles`, which words of title
- * and snippet the search has found, and how many places in the text. Nothing of the text is shown
- * beyond the snippet.
+ * `GET /explore/matches`: for each article of a page of `/explore/articles`, which words of title
+ * and snippet the search has found, and in how many places of the text. Nothing of the text is
+ * shown beyond the snippet.
  *
- * @param asking as for the page, its cursor too
+ * @param asking has the parameters of the page, with its cursor
  * @throws ApiError
  */
 export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
@@ -63,7 +66,8 @@ export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: Cu
   const data = await asking.searches.withPermit(async leaves => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
     const matches = []
-    // The texts of a page take half a second.
+    // To read the texts of a page takes half a second. So we pause, and other requests are
+    // answered.
     const pace = createPace(SHORT_TURN)
     for (const { seq, pieces } of found.rows) {
       const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
@@ -120,13 +124,13 @@ export async function placesIn(
     }
     if (!isPlace(words[at]!, at)) continue
     places++
-    // No finer: it says where to look, and no more of the text (decision 42).
+    // In tenths, no finer: it says where to look, and no more of the text (decision 42).
     first ??= Math.floor((10 * at) / words.length) / 10
   }
   return { places, first }
 }
 
-/** Whether the search has found what stands at a place among words. */
+/** Makes a function that tells whether the search has found the word at a place among words. */
 function placeOf(words: string[], match: Match, language: Language): (word: string, at: number) => boolean {
   switch (match.kind) {
     case 'all':
@@ -143,7 +147,7 @@ function placeOf(words: string[], match: Match, language: Language): (word: stri
   }
 }
 
-/** Words of which forms are looked for. */
+/** The words whose forms the search looks for. */
 function formsIn(match: Match): string[][] {
   if (match.kind === 'keyword') return [match.words]
   return match.kind === 'expression'

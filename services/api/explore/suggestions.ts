@@ -61,5 +61,5 @@ function suggestionObject(suggestion: Suggestion, q: string) {
   return { value: asFilter(value ?? name ?? ''), outlet: { name, domain } }
 }
 
-/** A part of a longer name finds it as well. */
+/** The name, cut to what the filter takes: a part of a longer name finds it as well. */
 const asFilter = (name: string) => [...name].slice(0, LIMITS.outlet).join('').trim()

@@ -65,7 +65,8 @@ export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, fou
 const WRITERS = { atom: writeAtom, json: writeJson }
 
 /**
- * In text, `feed` takes `&amp;` for what is escaped already, and titles and summaries are HTML.
+ * Writes Atom. The package `feed` leaves an `&amp;` in a text as it is, so each `&` is escaped
+ * before. It writes titles and summaries as HTML.
  */
 function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
   const feed = emptyFeed(identity, found, escapeAmpersand, true)
@@ -74,7 +75,7 @@ function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
       ...itemOf(article),
       id: `urn:perscope:${encodeURIComponent(article.id)}`,
       title: escapeHtml(article.title),
-      // Else a reader would take the author of the feed.
+      // Without an author, a reader would show the author of the feed.
       ...authorsOf((article.authors.length > 0 ? article.authors : [outletOf(article)]).map(escapedName)),
       category: categoriesOf(identity.namespace, article),
     })
@@ -99,12 +100,15 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
   return feed.json1()
 }
 
-/** No article: `updated` must be there, and the feed stays the same as long as nothing comes. */
+/**
+ * The time of a feed without articles. Atom requires `updated`, and the feed has to stay the same
+ * as long as nothing comes.
+ */
 const NEVER = 0
 
 /**
- * @param signed the feed has an author, whom Atom requires, and whom readers of JSON Feed take for
- * its items'
+ * @param signed the feed has an author. Atom requires one. In JSON Feed there is none, because
+ * readers would take it for the author of the items.
  */
 function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string, signed: boolean): Feed {
   const page = pageOf(identity.publicUrl, found.search)
@@ -119,7 +123,9 @@ function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: strin
   })
 }
 
-/** The articles, whose fields are read from their JSON, with what XML and JSON both carry. */
+/**
+ * The articles, with their fields read from their JSON, without characters that XML cannot carry.
+ */
 const articlesOf = ({ articles }: FoundFeed): ArticleObject[] =>
   articles.map(({ pieces, relevance }) => {
     const article: ArticleObject = JSON.parse(pieces.json.bytes.toString(), (_name, value) =>
@@ -142,7 +148,7 @@ const authorsOf = (names: string[]): Pick<Item, 'author'> =>
 
 /**
  * Outlet and country, which Atom has no elements for. `feed` does not escape `<` in attributes, so
- * it is written in its wide form.
+ * we write the wide form `＜` instead.
  */
 function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
   const wide = (text: string) => text.replaceAll('<', '＜')
@@ -153,7 +159,10 @@ function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
   ]
 }
 
-/** An outlet of which nothing is known has no name: Atom then takes the author of the feed. */
+/**
+ * An outlet of which nothing is known has no name. A reader of Atom then shows the author of the
+ * feed.
+ */
 const outletOf = ({ outlet }: ArticleObject) => ({ name: outlet.name ?? outlet.domain ?? '' })
 const escapedName = ({ name }: { name: string }) => escapeAmpersand(name)
 

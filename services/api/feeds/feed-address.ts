@@ -11,7 +11,9 @@ export type FeedFormat = keyof typeof FEED_FORMATS
 
 const isFormat = (name: string): name is FeedFormat => Object.hasOwn(FEED_FORMATS, name)
 
-/** Not a path with a parameter: Express would decode it, and its errors would show it. */
+/**
+ * A regular expression, because Express would decode a parameter of a path, and show it in errors.
+ */
 export const FEED_PATH = /^\/feeds\/[^/]+\.(?:rss|atom|json)$/
 
 /** The token and the format in a path of that form. */
@@ -25,7 +27,7 @@ export function partsOf(path: string): { token: string; format: FeedFormat } {
 export const tokenInAddress = (text: string): string | null =>
   /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.(?:rss|atom|json))?$/.exec(text)?.[1] ?? null
 
-/** The secret addresses of a feed, one a format. */
+/** The secret addresses of a feed, one for each format. */
 export function feedAddresses(publicUrl: string, token: string): Record<FeedFormat, string> {
   const address = (format: FeedFormat) => `${publicUrl}/feeds/${token}.${format}`
   return { rss: address('rss'), atom: address('atom'), json: address('json') }

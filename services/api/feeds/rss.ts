@@ -38,12 +38,12 @@ export async function answerFeed(
 interface FoundForFeed {
   request: ArticlesRequest
   rows: readonly Listed[]
-  /** What the search took. */
+  /** ms that the search took. */
   ms: number
 }
 
 /**
- * @param items that a feed has whose search does not say how many
+ * @param items how many items the feed has when its search does not say
  * @throws ApiError
  */
 export async function findForFeed(
@@ -71,8 +71,8 @@ export function rssOf(
   own: OwnFeed | string,
 ): Content {
   makeItems(index, rows)
-  // Without our own address: several processes may know different ones, and must agree on what has
-  // changed (decision 30).
+  // The ETag does not cover our own address. Several processes may be set to different ones, and
+  // must agree on what has changed (decision 30).
   const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
@@ -101,8 +101,8 @@ interface OwnFeed {
 }
 
 /**
- * Minutes a reader may wait before it asks again: articles come all the time, readers need not
- * hurry.
+ * Minutes that a reader may wait before it asks again. Articles come all the time, and readers need
+ * not hurry.
  */
 const TTL = 15
 
@@ -113,8 +113,10 @@ const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 const END = '  </channel>\n</rss>\n'
 
 /**
- * Writes RSS 2.0 (decisions 30–32) up to its items, of a feed of its own or of an operation's path.
- * Holds no time of its own: as long as the articles stay, so does every byte.
+ * Writes RSS 2.0 (decisions 30–32) up to its items. It holds no time of its own: while the articles
+ * stay the same, so does every byte.
+ *
+ * @param own the feed with a secret address, or the path of the operation
  */
 export function writeHead(
   identity: FeedIdentity,
@@ -185,7 +187,7 @@ function languageOf({ languages, countries }: ArticlesRequest): string | null {
   return only ? COUNTRY_LANGUAGE[only] : null
 }
 
-/** Items stand in the channel, which stands in the document. */
+/** The indentation of items, which stand in the channel, which stands in the document. */
 const INDENT = '    '
 const AFTER_ITEM = Buffer.from(`${INDENT}</item>\n`)
 
@@ -199,7 +201,7 @@ function makeItems(index: Pick<Searches['index'], 'recount'>, articles: readonly
   if (without.length > 0) index.recount(without.map(({ seq }) => seq))
 }
 
-/** The item of an article, whose fields are read from its JSON: rows are not kept. */
+/** Makes the item of an article from its JSON, because rows are not kept. */
 export function makeItem(json: Piece): Piece {
   const article: ArticleObject = JSON.parse(json.bytes.toString())
   return pieceOf(writeElement(itemOf(article), INDENT))
@@ -226,7 +228,10 @@ function addItem(parts: Buffer[], article: Listed, withSource: boolean): void {
   }
 }
 
-/** The outlet as readers keep it: the channel that an item came from, whose address is required. */
+/**
+ * The outlet as the `source` of an item. RSS requires its address, so an outlet without a domain
+ * has no `source`.
+ */
 function sourceOf({ pieces }: Listed): XmlElement[] {
   const { outlet }: ArticleObject = JSON.parse(pieces.json.bytes.toString())
   const { name, domain } = outlet
@@ -246,7 +251,7 @@ function itemOf(article: ArticleObject): XmlElement {
       text('title', article.title),
       text('link', article.url),
       { name: 'guid', attributes: { isPermaLink: 'false' }, content: article.id },
-      // RFC 822 with the four digits of RSS 2.0.
+      // A date of RFC 822, but with four digits for the year, as RSS 2.0 allows.
       ...optional('pubDate', article.published_at && new Date(article.published_at).toUTCString()),
       ...optional('author', article.authors.map(author => author.name).join(', ') || null),
       ...(name === null && domain === null ? [] : [outlet]),
@@ -304,7 +309,8 @@ const REFERENCES: Record<string, string> = {
 }
 
 /**
- * Most texts hold nothing that is written in another way, and a look is faster than a replacement.
+ * Texts without a character that has to be replaced. Most texts are such, and this test is faster
+ * than a replacement.
  */
 const PLAIN = /^[\t\n\x20-%'-;=?-\ud7ff\ue000-\ufffd]*$/
 

@@ -14,10 +14,10 @@ import type { AskedFeed } from './atom-json.ts'
 import { partsOf } from './feed-address.ts'
 
 /**
- * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
- * token counts against its address as a wrong key does; that of a feed that has ended does not,
- * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header
- * is not looked at.
+ * Lets in a request for the address of a feed, with the key to which the feed is bound. A wrong
+ * token counts against the address that sent it, as a wrong key does. The token of a feed that has
+ * ended does not count, because its reader guesses nothing. What `isGuess` leaves out does not
+ * count, either. An `Authorization` header is not looked at.
  */
 export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits: Permits): RequestHandler {
   return async (request, response, next) => {
@@ -49,8 +49,9 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
 }
 
 /**
- * Whether this request counts as a guess. A text without the form of a token cannot be right. A
- * page of another site can have any browser ask, as for an image. Neither may lock out an office.
+ * Whether this request counts as a guess. A text without the form of a token does not count,
+ * because it cannot be right. A request from a page of another site does not count, because a page
+ * can have any browser ask, as for an image. Otherwise both could lock out an office.
  */
 const isGuess = ({ headers }: Request, token: string): boolean =>
   looksLikeToken(token) && headers['sec-fetch-site'] !== 'cross-site'

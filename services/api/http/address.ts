@@ -25,7 +25,7 @@ export async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT'
 
 /**
  * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. There is no
- * "everybody": then any client could name itself.
+ * "everybody": then any client could choose the address that we see.
  * @throws ConfigError
  */
 export function trustProxy(setting: string): false | number | string[] {

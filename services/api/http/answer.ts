@@ -93,13 +93,14 @@ interface Body {
   isLengthKnown: boolean
 }
 
-/** Smaller bodies are not compressed. */
+/** Bytes. Smaller bodies are not compressed. */
 const SMALL = 1_024
 
 async function bodyFor(request: Request, answer: Content, etag: string, compressor: Compressor): Promise<Body> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding === null) return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
-  // The length of another answer would be wrong (RFC 9110 §8.6), and this one need not be made.
+  // HEAD needs no body, so none is made. The length of another body would be wrong (RFC 9110 §8.6),
+  // so none is sent.
   if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
   const untagged = answer.untagged()
   const key = `${encoding} ${etag} ${untagged}`
@@ -164,7 +165,7 @@ export function notesOf(log: Logger): (thrown: unknown, response: Response) => A
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed
-    // While Postgres is away, each request without a key fails.
+    // While Postgres is away, each request without a key fails. So only some of them are logged.
     if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
@@ -206,7 +207,10 @@ function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError
 
 type Compressor = ReturnType<typeof createCompressor>
 
-/** The threads that Node compresses in are as many; more at once would only hold more memory. */
+/**
+ * Most bodies that are compressed at once: Node has as many threads for it. More would only hold
+ * more memory.
+ */
 const AT_ONCE = 4
 /** Bytes of an entry beside its key and body. */
 const ENTRY_BYTES = 400
@@ -239,7 +243,10 @@ export function createCompressor(limit: number) {
 // (docs/experiments/README.md).
 const BROTLI_QUALITY = 2
 const LEVEL = 3
-/** Larger than almost every page, and a thirtieth of the memory of brotli's default. */
+/**
+ * The window of brotli, as the exponent of its bytes. It is larger than almost every page, and
+ * takes a thirtieth of the memory of brotli's default.
+ */
 const BROTLI_WINDOW = 17
 
 const compressBrotli = promisify(brotliCompress)
@@ -268,8 +275,8 @@ const COMPRESS = compressors(BROTLI_QUALITY, LEVEL, BROTLI_WINDOW)
 type Encoding = 'br' | 'gzip'
 
 /**
- * The coding that a client wants most by its `Accept-Encoding` (RFC 9110 §12.5.3); null: none.
- * Among equals br comes first, then gzip: browsers name all alike.
+ * The coding that a client wants most by its `Accept-Encoding` (RFC 9110 §12.5.3); null: none. When
+ * several are wanted equally, br comes first, then gzip: browsers give all the same weight.
  */
 export function encodingFor(header: string | undefined): Encoding | null {
   if (header === undefined) return null
@@ -283,7 +290,7 @@ export function encodingFor(header: string | undefined): Encoding | null {
   return br === best ? 'br' : 'gzip'
 }
 
-/** Codings that the header names, at most this many. */
+/** Most codings of the header that are read. */
 const MOST = 32
 
 function readWeights(header: string): Map<string, number> {

@@ -3,13 +3,16 @@ import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 
-/** ms; shorter than the server's own limit for a request, which sends no word. */
+/**
+ * ms in which a body has to arrive. The server's own limit for a request is longer, and sends no
+ * answer.
+ */
 const BODY_TIMEOUT = 10_000
 
 /**
- * Middleware that reads the body of a POST, up to its limit, uncompressed. It stands behind the key
- * and the minute: nobody else's body is read. `express.raw` would read a body beyond the limit to
- * its end before it says so, and wait for that end.
+ * Middleware that reads the body of a POST, up to its limit, uncompressed. It runs after the key is
+ * checked and the request is counted in its minute, so nobody else's body is read. `express.raw`
+ * would read a body beyond the limit to its end before it says so, and wait for that end.
  */
 export const readBody =
   (most: number): RequestHandler =>
@@ -52,13 +55,13 @@ export interface OtherMember<T> {
   name: string
   /** @returns null: it cannot be read */
   read(value: unknown): T | null
-  /** What to write. */
+  /** The sentence that tells a client what to write. */
   sentence: string
 }
 
 /**
- * The members of the body, each a text but for an `other` one. Unlike `JSON.parse`, it takes no
- * name twice: which of two values was meant nobody knows.
+ * The members of the body, each a text but for an `other` one. Unlike `JSON.parse`, it refuses a
+ * name that stands twice: nobody knows which of the two values was meant.
  * @throws ApiError `invalid_request`
  */
 export function readMembers<Name extends string, Other = never>(
@@ -87,7 +90,7 @@ export function readMembers<Name extends string, Other = never>(
   return members
 }
 
-/** Names of an object, and of those in it. */
+/** How many names an object has, with those of the objects in it. */
 const countNames = (value: unknown): number =>
   isRecord(value) ? Object.values(value).reduce((sum: number, one) => sum + 1 + countNames(one), 0) : 0
 
@@ -110,7 +113,7 @@ function parse(text: string): object {
   throw unreadable()
 }
 
-/** How many names stand in an object, and in those in it. */
+/** How many names a text in JSON has, with those of the objects in it. */
 const namesIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
 

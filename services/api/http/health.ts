@@ -17,8 +17,8 @@ export interface Readiness {
 }
 
 /**
- * ms that a look at the dependencies is good for: the page is open to all, and must cost next to
- * nothing.
+ * ms for which the result of a look at the dependencies is kept. The page is open to all, so it
+ * must cost next to nothing.
  */
 const FRESH = 1_000
 

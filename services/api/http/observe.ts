@@ -26,7 +26,7 @@ const OPERATIONS: Record<string, string> = {
 
 const operationOf = (path: string) => OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
 
-/** ms. A request that takes as long tells what it waited for. */
+/** ms after which a request counts as slow. Its line then tells what it waited for. */
 const SLOW = 250
 
 /**
@@ -63,19 +63,23 @@ export function observe(log: Logger): RequestHandler {
   }
 }
 
-/** The status for logs and figures: who hung up before the answer began saw none (nginx: 499). */
+/**
+ * The status for logs and figures. A client that hung up before the answer began saw no status. Its
+ * request gets 499, as nginx writes it.
+ */
 const statusOf = (response: Response): number => (response.headersSent ? response.statusCode : 499)
 
 /** Whether anybody could have sent the request: without a valid key, or faster than one allows. */
 export const isAnybodys = ({ locals }: Response) =>
   locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 
-/** Lines a second about requests that anybody can send. */
+/** Most lines a second about requests that anybody can send. */
 const MOST_LINES = 100
 
 /**
- * Whether a request that anybody can send has a line of its own. They come by the thousand a
- * second, answered, refused or given up, so the rest of a second is one line with their number.
+ * Whether a request that anybody can send gets a line of its own. Such requests come by the
+ * thousand a second. The first ones of a second get a line each, and one line tells the number of
+ * the others.
  */
 export function boundLines(log: Logger): () => boolean {
   let lines = 0
@@ -116,7 +120,7 @@ const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms])
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-// Long enough for every tracing system's ids, nothing that could break a log line or a header.
+// Long enough for the ids of every tracing system. No character can break a log line or a header.
 const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
 
 /**
@@ -149,6 +153,6 @@ function watchHolds(): () => number {
     held += latest(now)
     last = now
   }, BEAT).unref()
-  // The work that is asked about may go on before the late beat does.
+  // The event loop may be held right now, and the late beat comes only after this call.
   return () => held + latest(performance.now())
 }

@@ -20,7 +20,7 @@ const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['X-XSS-Protection', '0'],
 ]
 
-/** Only where clients come by https; the port that we listen on speaks http. */
+/** Sent only where clients come by https, through a proxy. Our own port speaks http. */
 const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const
 
 /** @param publicUrl address of the API as its clients write it */
@@ -51,7 +51,7 @@ export function pageSecurity({ inlineStyles = false } = {}): RequestHandler {
 
 /**
  * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS
- * is a method that is not served, after the key as everything.
+ * is a method that is not served. As for every request, the key is checked first.
  */
 export function crossOrigin(origins: string[]): RequestHandler[] {
   const reading = {

@@ -20,8 +20,8 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
     connectionsCheckingInterval: limits.checkInterval,
     requireHostHeader: false, // `problemOf` looks at it
   })
-  // Node drops headers above it without a word; one more than the limit shows that there were too
-  // many.
+  // Node drops headers above this number without a word. One more than the limit shows that there
+  // were too many.
   server.maxHeadersCount = limits.headers + 1
   server.setTimeout(limits.silenceTimeout)
   const connections = createConnections(limits.answerTimeout)
@@ -29,12 +29,13 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
 
   const answer = answerWithin(limits, connections, listener)
   server.on('request', answer)
-  // The API reads no body, so it asks for none; Node then ends the connection.
+  // A path that reads a body asks for it (`body.ts`). When none was asked for, Node ends the
+  // connection after the answer.
   server.on('checkContinue', answer)
   // A server need not meet an expectation that it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', answer)
   server.on('connect', answerConnect(limits, connections, answer))
-  // A connection that finds no free file is an error of the server, too.
+  // When a connection finds no free file descriptor, that is an error of the server, too.
   server.on('error', () => {})
   server.on('clientError', refuseBroken(server, connections))
   return server
@@ -51,7 +52,7 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
       return
     }
     connections.begin(state, request, response)
-    // Node's own limit would say so to the client, but leave the connection open.
+    // Node's own limit would tell the client that the connection ends, but leave it open.
     if (state.requests >= limits.requestsPerConnection) response.shouldKeepAlive = false
     forgetLong(request, limits)
     const problem = problemOf(request, limits)
@@ -115,9 +116,9 @@ function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage
 }
 
 /**
- * A target in one of the other forms (RFC 9112 §3.2: with scheme and host, host alone, `*`) as path
- * and query. A fragment is no part of any form; Express finds no path in `//a@#b`, and answers in
- * our place.
+ * Makes path and query of a target in one of the other forms (RFC 9112 §3.2: with scheme and host,
+ * host alone, `*`). A fragment is no part of any form, so it is removed. With one, as in `//a@#b`,
+ * Express finds no path, and answers in our place.
  */
 function originForm(target: string): string {
   const path = target.replace(/#.*$/s, '').replace(/^https?:\/\/[^/?]*/i, '')
@@ -145,7 +146,7 @@ type Connections = ReturnType<typeof createConnections>
 /**
  * Requests and answers of all connections of a server.
  *
- * @param answerTimeout ms to the end of an answer, from the one before it or the request
+ * @param answerTimeout ms in which an answer has to end, from its request or the answer before it
  */
 function createConnections(answerTimeout: number) {
   const states = new WeakMap<Socket, ConnectionState>()
@@ -207,14 +208,14 @@ interface Crowd {
   silent: Set<Socket>
 }
 
-/** Connections above the total, in which newcomers find out who goes. */
+/** Connections that Node lets in above the limit of all, so that we can choose which one ends. */
 const SPARE = 64
 
 /**
- * Bounds the connections. At a limit, the oldest connection goes that has sent no whole request:
- * otherwise whoever opens connections and is silent would shut all others out. When all have sent
- * one, the newcomer goes, and at the total the server closes idle ones. One address never has them
- * all.
+ * Limits the connections of all clients and of each address. At a limit, the oldest connection that
+ * has sent no whole request is ended. Otherwise whoever opens connections and is silent would shut
+ * all others out. When all others have sent one, the new connection is ended. At the limit of all,
+ * the server then also closes idle connections. One address never has all connections.
  */
 function limitConnections(server: Server, connections: Connections, limits: HttpLimits): void {
   server.maxConnections = limits.connections + SPARE
@@ -242,7 +243,10 @@ function limitConnections(server: Server, connections: Connections, limits: Http
   })
 }
 
-/** Ends the oldest connection without a whole request; the newest one never has one. */
+/**
+ * Ends the oldest connection without a whole request. That may be the newest one, which has sent
+ * nothing yet.
+ */
 function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
   for (const socket of silent) {
     silent.delete(socket)
@@ -288,8 +292,8 @@ function refuse(socket: Socket, code = ''): void {
 /** Ends a connection, with some last words or none; what the peer still sends is dropped. */
 function end(socket: Socket, words = ''): void {
   socket.end(words)
-  // Read on for a moment: to close over unread bytes would reset the connection, and lose the
-  // words.
+  // We read on for a moment. To close a connection with unread bytes would reset it, and the words
+  // would be lost.
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER).unref()
 }
@@ -317,17 +321,20 @@ interface ParseError extends Error {
   rawPacket?: Buffer
 }
 
-/** Connections that were handed over. Errors of their first parser mean nothing. */
+/**
+ * Connections whose bytes `readAgain` gave to a second parser. Errors of the first one mean
+ * nothing.
+ */
 const handedOver = new WeakSet<Socket>()
-/** Connections that show a request for the second time: there is no third. */
+/** Connections on which a request is read for the second time. It is not read a third time. */
 const readAgainBefore = new WeakSet<Duplex>()
 
 /**
- * Has a request read once more whose address holds bytes that should have been percent-encoded, as
- * `curl "…?q=café"` sends it: Node's parser refuses them, and there is no 400 (decision 11). Each
- * such byte is percent-encoded, nothing else is touched, so that the request goes the way of all
- * others. It is the connection's last one, and it is read again once at most: what the parser
- * refuses then is refused for good.
+ * Reads a request once more when its address holds bytes that should have been percent-encoded, as
+ * `curl "…?q=café"` sends it. Node's parser refuses such bytes, but the contract has no 400 for
+ * them (decision 11). Each such byte is percent-encoded and nothing else is changed, so the request
+ * is answered as all others are. It is the last one of its connection. What the parser refuses the
+ * second time is refused for good.
  *
  * @returns false when this is not what was wrong
  */
@@ -336,7 +343,7 @@ function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
   const request = encoded(error)
   if (request === null) return false
   handedOver.add(socket)
-  // The parser's listeners; those that tidy up after the connection stay.
+  // These are the parser's listeners. Listeners that tidy up after the connection stay.
   socket.removeAllListeners('data').removeAllListeners('end')
   const connection = new Duplex({
     read: () => void socket.resume(),
@@ -347,7 +354,8 @@ function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
       done(cause)
     },
   })
-  // Node and Express use these of a socket, too; `destroySoon` follows the last answer.
+  // Node and Express use these members of a socket, too. `destroySoon` is called after the last
+  // answer.
   const { remoteAddress } = socket
   readAgainBefore.add(connection)
   Object.assign(connection, { remoteAddress, destroySoon: () => connection.end(() => connection.destroy()) })
@@ -362,13 +370,13 @@ function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
 }
 
 /**
- * The packet with its request line made good; null when there is nothing to make good, or another
- * line was refused.
+ * The packet, with the address in its request line percent-encoded. Null when there is nothing to
+ * encode, or another line was refused.
  */
 function encoded({ rawPacket, bytesParsed = 0 }: ParseError): Buffer | null {
   const end = rawPacket?.indexOf('\r\n') ?? -1
   if (!rawPacket || end < bytesParsed) return null
-  // One character a byte. With more than two spaces, the end of the address is unknown.
+  // Each byte becomes one character. With more than two spaces, the end of the address is unknown.
   const line = rawPacket.toString('latin1', 0, end)
   if (!/^[A-Z]+ [^ ]+ HTTP\/1\.[01]$/.test(line)) return null
   const address = line.replace(/[^\x20-\x7e]/g, byte => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`)

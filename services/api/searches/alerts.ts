@@ -50,7 +50,7 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   if (timeZoneNamed(zone) === null) problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
   checkSearch(kept, problems, key.plan)
   problems.refuse()
-  // What is empty here was refused.
+  // A value that is empty here was refused above.
   const terms = { to: '', ...address, when: when ?? '', zone }
   const alert = await putAlert(pool, key.id, id, terms, await readPlace(pool))
   if (alert === null) throw noSearch()
@@ -82,7 +82,7 @@ const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
 /**
  * The pages behind the links of mails, for owners of addresses who have no key. Following the link
  * to confirm confirms. To unsubscribe takes a POST, which mail programs send with one click (RFC
- * 8058): those that look at links ahead unsubscribe nobody.
+ * 8058). So a program that opens links in advance unsubscribes nobody.
  */
 export function linkPages(pool: Pool, strangers: Permits): Router {
   const router = Router({ strict: true, caseSensitive: true })

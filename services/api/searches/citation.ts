@@ -26,7 +26,10 @@ export const headOf = (request: ArticlesRequest, { countries, since }: Reach): s
   request.publishedAfter === null ? since.toISOString() : '',
 ]
 
-/** The hash of what is said of an article, without what may be withdrawn. */
+/**
+ * The hash of title, outlet, language, country and authors. A snippet is not in it, because it may
+ * be withdrawn.
+ */
 export function articleHash({ title, outlet, language, country, authors }: ArticleObject): string {
   const said = [title, outlet.name, outlet.domain, language, country, authors.map(({ name }) => name)]
   return hash('sha256', JSON.stringify(said), 'hex')
@@ -56,7 +59,7 @@ export interface CitedLine extends CitedNumber {
  * All articles of a search, page by page, in the order of their numbers.
  *
  * @param page finds the page at a place; null: the first one
- * @returns one more than `MOST_CITED` at least: there are too many
+ * @returns more than `MOST_CITED` articles, but not all, when there are too many
  */
 export async function collectCited<At>(
   page: (at: At | null) => Promise<{ rows: Listed[]; next: At | null }>,

@@ -51,8 +51,7 @@ import { readPlace } from './new.ts'
 
 /*
  * A citation is a search, its watermark and a digest of what it found. The articles are not copied:
- * page and files show them from the index, and the digest proves that none is missing or another
- * one.
+ * page and files show them from the index. The digest proves that none is missing or changed.
  */
 
 /** The page of a citation, and the files of its articles. */
@@ -71,7 +70,7 @@ export interface Told {
 interface CitingParts {
   pool: Pool
   history: History
-  /** For pages, which anybody opens. */
+  /** Permits for pages, which anybody may open. */
   strangers: Permits
   publicUrl: string
   serviceName: string
@@ -79,11 +78,11 @@ interface CitingParts {
   searchesOf(response: Response): Searches
   /** The explorer's page, with what is told there; null: nothing. */
   page(told: Told | null): Promise<string>
-  /** Takes one of the month. */
+  /** Counts the request in the month of its key. */
   charge(response: Response): Promise<void>
 }
 
-/** Citations that a process keeps: they never change. */
+/** Most citations that a process keeps in memory. They never change. */
 const KEPT = 1_000
 
 /** The handlers of citations: to make one, its page, and its articles. */
@@ -165,7 +164,7 @@ function citationObject(citation: Citation, publicUrl: string) {
 }
 
 /**
- * Finds all that a search has now, over one snapshot.
+ * Finds all articles that a search has now, in one snapshot.
  *
  * @throws ApiError
  */
@@ -274,8 +273,8 @@ const HASHED = ['id', 'ingested_at', 'published_at'] as const
 const SHOWN = ['title', 'url', 'snippet', 'authors', 'language', 'country', 'outlet_name', 'outlet_domain'] as const
 
 /**
- * The digest covers more than the articles: that stands in the last column's name. No part of it
- * has a blank.
+ * The digest covers more than the articles. The name of the last column holds the rest, separated
+ * by blanks. No part of it has a blank itself.
  */
 function csvHeadOf(citation: Citation, outside: number): string {
   const request = readSearch(citation.search, 'feed')
@@ -284,7 +283,10 @@ function csvHeadOf(citation: Citation, outside: number): string {
   return `${csvHead(HASHED).trimEnd()},h,${csvHead(SHOWN).trimEnd()},"${last}"\r\n`
 }
 
-/** An id gets an apostrophe where CSV gives one, and before one: so taking it away gives the id. */
+/**
+ * At its beginning and after each `;`, an id gets an apostrophe where the CSV writer would add one,
+ * and where it has one already. So whoever removes one at each of these places gets the id.
+ */
 function csvRecord(article: ArticleObject): string {
   const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
   const cells = (columns: typeof HASHED | typeof SHOWN) => csvLine({ ...article, id }, columns).trimEnd()

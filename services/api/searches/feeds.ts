@@ -26,7 +26,7 @@ type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
 /** What the handlers work with. */
 export interface OwnerParts extends FeedIdentity {
   pool: Pool
-  /** So that one key's requests never hold many connections. */
+  /** Permits by key, so that the requests of one key never hold many connections. */
   counts: Permits
   cursorSecret: CursorSecret
   config: AlertSettings
@@ -40,7 +40,7 @@ export type Handler = (
   response: Response,
 ) => Promise<void>
 
-/** Operations on what a key owns, by path and method. One in brackets reads a body. */
+/** Operations on what a key owns, by path and method. A handler in brackets reads a body. */
 export type OwnerRoutes = [path: string | RegExp, operations: Partial<Record<Method, Handler | [Handler]>>][]
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -119,7 +119,7 @@ export function needed(search: string | undefined): string {
   throw invalid('search', 'Write the search as a query string, or "" for all.')
 }
 
-/** What describes a search, and is in order. */
+/** A search and its name, both checked. */
 interface Described {
   /** A query string in its one spelling. */
   search: string
@@ -127,12 +127,12 @@ interface Described {
 }
 
 /**
- * Reads a search and its name, by the rules of `/explore/articles.rss`: what is refused there is
- * refused here, and what the plan does not cover.
+ * Reads a search and its name, by the rules of `/explore/articles.rss`. What is refused there is
+ * refused here, and so is what the plan does not cover.
  *
  * @param search a query string without `?`; letters beyond ASCII may be written as they are
  * @param written its name; null: the title that a feed of the search has
- * @param member of the body that has the name
+ * @param member the member of the body that holds the name
  * @throws ApiError
  */
 export function readDescribed(

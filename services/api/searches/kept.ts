@@ -29,9 +29,9 @@ import {
 import { answerWhatIsNew } from './new.ts'
 
 /**
- * What a key owns: its feeds, and the searches that it keeps with what hangs on them. Behind the
- * key and its minute; they cost nothing of the month. A key's requests are answered with a permit
- * of its own.
+ * What a key owns: its feeds, and the searches that it keeps, with their feeds and alerts. Requests
+ * need the key and are counted in its minute, but cost nothing of the month. Each waits for a
+ * permit of its key.
  */
 export function ownerPages(parts: OwnerParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
@@ -64,7 +64,7 @@ const keptNowhere: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** A list that ignored a filter in silence would be a wrong answer. */
+/** Refuses parameters: a list that ignored a filter in silence would be a wrong answer. */
 const takesNone: RequestHandler = (request, _response, next) => {
   refuseParameters(request, 'This operation takes no parameters.')
   next()
@@ -126,7 +126,7 @@ const answerEndFeed: Handler = async ({ pool, key, id }, _request, response) => 
   response.status(204).end()
 }
 
-/** The searches that a key keeps: list, keep, change, remove, and what hangs on one. */
+/** The searches that a key keeps: list, keep, change, remove, and the feed and alert of one. */
 const SEARCH_ROUTES: OwnerRoutes = [
   ['/explore/searches', { get: answerList, post: [answerNew] }],
   ['/explore/searches/new', { post: [answerWhatIsNew] }],

@@ -28,12 +28,14 @@ export const NEW_SCHEMA = dataOf({
 
 /** Most new articles that are counted. */
 const MOST = 999
-/** Searches of a request that are counted at a time: most wait for nothing. */
+/**
+ * How many searches of a request are counted at a time. Most of them need not wait for anything.
+ */
 const AT_ONCE = 8
 
 /**
- * A place in the order of ingestion. Articles with a higher number and no earlier time are new to
- * it.
+ * A place in the order of ingestion. Articles are new to it when their number is higher and their
+ * time is not earlier.
  */
 export interface IngestionPlace {
   seq: bigint
@@ -49,8 +51,8 @@ export async function readPlace(db: Queryable): Promise<IngestionPlace & { state
 const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.tables}`
 
 /**
- * What finds the articles of a kept search that are new to a place.
- * @throws ApiError when the plan does not cover the search, or it goes by meaning
+ * The query that finds the articles of a kept search that are new to a place.
+ * @throws ApiError when the plan does not cover the search, or it is a search by meaning
  */
 export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
   const request = readSearch(search, 'feed')
@@ -58,7 +60,7 @@ export function newOf(search: string, place: IngestionPlace, plan: Plan): Matche
   const filter = filterOf(plannedOf(request, plan))
   const { ingestedAfter: asked } = filter
   const { match, searchIn, sort } = request.question
-  // What is imported with times of its own is not new.
+  // An article that is imported with an earlier time of ingestion is not new.
   return { ...filter, match, searchIn, sort, ingestedAfter: asked !== null && asked > place.at ? asked : place.at }
 }
 
@@ -72,8 +74,8 @@ const MARKS: OtherMember<Record<string, unknown>> = {
 
 /**
  * `POST /explore/searches/new`: how many articles are new to each search since its mark. Nothing is
- * stored: whoever asks keeps the marks, so that colleagues with one key do not eat each other's
- * news.
+ * stored: each client keeps its own marks. So colleagues with the same key all hear of each new
+ * article.
  */
 export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf, key }, request, response) => {
   checkQuota(response)
@@ -148,7 +150,7 @@ function readAsked(
   throw invalid('marks', ...problems.slice(0, MOST_PROBLEMS))
 }
 
-/** @returns a sentence: it cannot be asked about */
+/** @returns a sentence when the search cannot be asked about */
 function readOne(
   id: string,
   mark: unknown,
@@ -173,8 +175,8 @@ const LONG_AGO: IngestionPlace = { seq: 0n, at: new Date(0) }
 const MOST_PROBLEMS = 50
 
 /*
- * A mark is `signed` of the number of ingestion (8 bytes) and its time (6 bytes, ms since 1970).
- * The secret is that of cursors, so both end when the database has gone back to an earlier moment.
+ * A mark is `signed` of a place: its number (8 bytes) and its time (6 bytes, ms since 1970). Its
+ * secret is that of cursors. So both end when the database has gone back to an earlier moment.
  */
 const bindingOf = (keyId: string) => `mark ${keyId}`
 

@@ -37,7 +37,7 @@ interface Owned {
   errors?: AnyErrorCode[]
   /** Formats that may stand in its path. */
   formats?: string[]
-  /** Whoever has its address may ask. */
+  /** Whoever has the address may ask, without a key. */
   isOpen?: true
 }
 

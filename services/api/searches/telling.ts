@@ -10,27 +10,32 @@ import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
 
 /**
- * ms between two looks. While nothing is busy, a message goes out at most this long after the
- * indexing.
+ * ms between two looks for what is new. While nothing is busy, a message goes out at most this long
+ * after the indexing.
  */
 const TICK = 3_000
-/** Articles of a message. */
+/** Most articles of a message. */
 const MOST = 100
-/** Articles that are looked at for a message, and counted; one beyond says: there are more. */
+/**
+ * Most articles that are looked at and counted for a message. One more is found when there are
+ * more.
+ */
 const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
 /** ms between two messages of an alert that tells at once. */
 const PAUSE = 15_000
-/** ms after which another process looks for an alert whose process fell silent. */
+/**
+ * ms after which another process may take an alert, in case the process that took it fell silent.
+ */
 const CLAIM = 60_000
 
-/** An alert that is due, with what it takes to look what is new to it. */
+/** An alert that is due, with all that is needed to find what is new to it. */
 interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   alertId: string
   search: string
   revoked: boolean
 }
 
-// One process gets each. $1 CLAIM. Index: search_alerts_due
+// Only one process gets each alert. $1 CLAIM. Index: search_alerts_due
 const DUE = `
   with due as (
     select a.alert_id from search_alerts a, ingest_clock
@@ -48,7 +53,8 @@ const DUE = `
 
 /**
  * Looks again and again what is new to the alerts of all keys, and writes the messages that the
- * notifier sends. Each process of the API does: it has the index in memory. One gets each alert.
+ * notifier sends. Each process of the API does this, because it has the index in memory. Each alert
+ * goes to one process.
  */
 export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
   const outage = createOutageLog(
@@ -82,7 +88,8 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
     await write(pool, due, now, seqs.slice(0, most), seqs.length > most)
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
-    // The plan has become smaller, or the search goes by meaning now, or its words are everywhere.
+    // The plan has become smaller, or the search goes by meaning now, or its words are too
+    // frequent. So the alert rests.
     await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
   }
   return true
@@ -102,9 +109,9 @@ async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promis
   return readColumn<bigint>(pool, ONCE, [seqs, alertId])
 }
 
-// Only where place and search are still those that were read: what came after a change of the
-// search is looked for by the new one. $1 alert, $2 its place, $3 due, $4 new place, $5 its time,
-// $6 seqs, $7 more, $8 id, $9 search.
+// Writes only where place and search are still those that were read. If the search was changed
+// meanwhile, the changed search is looked for next. $1 alert, $2 its place, $3 due, $4 new place,
+// $5 its time, $6 seqs, $7 more, $8 id, $9 search.
 const WRITE = `
   with own as (
     update search_alerts set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else seq end,
@@ -115,8 +122,8 @@ const WRITE = `
   select $8, alert_id, 'articles', $6, $7, $4, $5 from own where $6::bigint[] <> '{}' on conflict do nothing`
 
 /**
- * Writes the message, or moves the place where nothing is new. At once, what one message does not
- * hold comes with the next; a digest only counts it.
+ * Writes the message, or moves the place where nothing is new. When one message does not hold all,
+ * an alert that tells at once tells the rest in its next one. A digest only tells their number.
  */
 async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[], hasMore: boolean): Promise<void> {
   const once = await eachTextOnce(pool, due.alertId, looked)

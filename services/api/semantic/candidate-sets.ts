@@ -16,7 +16,7 @@ interface QuestionSet {
   /** The set to be kept, unless another process, or an equal question, kept one a moment before. */
   likely: FrozenSet
   /**
-   * Keeps it. Of equal questions that were asked at the same time, all get the set of the first.
+   * Keeps the set. Equal questions that were asked at the same time all get the set of the first.
    */
   keep(): Promise<FrozenSet>
 }
@@ -83,8 +83,8 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
 
   return {
     /**
-     * As `VectorSearch.nearest`. Who joins a question that is under way needs no permit. With one,
-     * equal questions would find out four at a time that the model hangs.
+     * Asks as `VectorSearch.nearest` does. To join an equal question under way takes no permit. If
+     * it did, equal questions would find out four at a time that the model hangs.
      *
      * While nothing is answered, a question fails `BUDGET` ms after it came, also when it has had
      * no permit yet (decision 29). While others are answered, it waits for its turn.
@@ -131,8 +131,8 @@ function reachOf({ planCountries, reach }: SemanticQuestion): Reach {
 }
 
 /**
- * The store's order among equals may change with its segments; equal candidates shall be an equal
- * set.
+ * Orders candidates of equal relevance by their number. The store's order of these may change with
+ * its segments, but equal candidates have to make an equal set.
  */
 function candidatesOf(nearest: NearArticle[]): Candidates {
   const ordered = nearest
@@ -190,8 +190,8 @@ export const readSet = (db: Queryable, setId: string) => readStored(db, 'semanti
 
 /**
  * Removes some old sets. Called beside every new set, so that the table cannot grow while sets are
- * made, whatever other services run. A statement of its own: deletions in the transaction of a new
- * set could wait for one another in a circle.
+ * made, whatever other services run. It is a statement of its own: deletions in the transaction of
+ * a new set could wait for one another in a circle.
  */
 async function removeOldSets(db: Queryable): Promise<void> {
   // The next set tries again.
@@ -213,7 +213,8 @@ async function readStored(db: Queryable, name: string, text: string, value: unkn
 }
 
 /**
- * More than one, so that the table shrinks after an outage; few, so that the statement is short.
+ * Most old sets that are removed beside a new one. They are several, so that the table shrinks
+ * after an outage, and few, so that the statement is short.
  */
 const REMOVED_AT_ONCE = 20
 
@@ -236,9 +237,9 @@ const FIND = `
   where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
   order by made_at desc limit 1`
 
-// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. An
-// array, because a join may run the inner statement once for each row, and then removes all of
-// them.
+// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. The ids
+// are an array: a join may run the inner statement once for each row, and would then remove all
+// sets.
 const REMOVE = `
   delete from semantic_sets where set_id = any (array(
     select set_id from semantic_sets where made_at < now() - interval '11 minutes'

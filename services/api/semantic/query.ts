@@ -8,8 +8,8 @@ export interface SemanticQuery extends ArticleFilter {
   /** `q`, NFC-normalised and trimmed, 2 to 191 code points. */
   text: string
   /**
-   * All of the plan's countries, also when the request names fewer (`countries`): together with
-   * `reach.historyStart` they bound the candidates (decision 26), the filters apply after that.
+   * All of the plan's countries, also when the request names fewer (`countries`). Together with
+   * `reach.historyStart` they bound the candidates (decision 26). The filters apply after that.
    */
   planCountries: Country[]
   sort: 'relevance' | 'published_at' | 'ingested_at'
@@ -91,8 +91,8 @@ export const NO_PERMITS: SearchPermits = { statements: work => work(), question:
 /** Semantic search as the API uses it; `openSemanticSearch` makes it. */
 export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
   /**
-   * One page. Without `position` the first; the set is made, or the one of the last five minutes is
-   * taken.
+   * Finds one page: the one after `position`, or the first one. For the first one, a set is made,
+   * or the one of the last five minutes is taken.
    *
    * @throws SemanticUnavailable within two seconds, waits for permits included
    * @throws SetExpired when the set of `position` is older than ten minutes

@@ -128,8 +128,8 @@ async function filterSet(index: Pick<SearchIndex, 'filter'>, set: Candidates, qu
 }
 
 /**
- * Equal relevances order by id in both orders (decision 27), equal times by id in the order's own
- * direction.
+ * Articles of equal relevance are ordered by id, the same way in both orders (decision 27).
+ * Articles of equal time are ordered by id in the direction of the order.
  */
 function comparison({ sort, order }: Pick<SemanticQuery, 'sort' | 'order'>) {
   const sign = order === 'asc' ? 1 : -1

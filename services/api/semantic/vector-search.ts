@@ -28,7 +28,9 @@ import type { Around, AroundQuery } from './query.ts'
 
 /** The set of a question holds this many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
-/** ms for model and vector store together: the answer is there, or 503, within two seconds. */
+/**
+ * ms for model and vector store together, so that the answer or a 503 is there within two seconds.
+ */
 export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
@@ -40,7 +42,8 @@ export function openVectorSearch(config: Config, pool: Pool) {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   const vectorOf = createQuestionVectors(QUESTION_MEMORY)
-  // Checks the settings at the start; also the model to ask before anything is embedded.
+  // This checks the settings at the start. It is also the model that is asked before anything is
+  // embedded.
   const configured = openEmbeddings(sourceOf(config), options)
   const findServing = openServing(config, pool, options)
 
@@ -214,7 +217,7 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
   }
 }
 
-/** Bytes for the vectors of questions: some 2,000 each. */
+/** Most bytes that the vectors of questions take. Each takes some 2,000. */
 const QUESTION_MEMORY = 16 * 2 ** 20
 const HOUR = 3_600_000
 /** Bytes of an entry beside the numbers: its digest, the array, the entries of the cache. */
@@ -233,7 +236,8 @@ export function createQuestionVectors(maxSize: number) {
     maxSize,
     ttl: HOUR,
     sizeCalculation: vector => vector.byteLength + ENTRY_BYTES,
-    // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
+    // Qdrant computes with 32 bits. So for Qdrant, a kept vector and a fresh one are the same to
+    // the bit.
     fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
     ignoreFetchAbort: true,
   })
@@ -242,7 +246,7 @@ export function createQuestionVectors(maxSize: number) {
   ]
 }
 
-/** A digest: no memory holds for an hour what somebody asked. */
+/** The key is a digest, so that no memory holds for an hour what somebody asked. */
 function keyOf(collection: string, text: string): string {
   return createHash('sha256')
     .update(JSON.stringify([collection, questionText(text)]))

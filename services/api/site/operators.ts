@@ -52,7 +52,7 @@ export async function openOperatorPages(parts: OperatorParts) {
     max: 3,
     statementTimeout: STATEMENT_TIMEOUT,
     queryTimeout: STATEMENT_TIMEOUT + 500,
-    // The page says that the database is a standby.
+    // A standby will do: the page then says that the database is one.
     mayBeStandby: true,
   })
   const queues = openQueues(config, log)
@@ -74,7 +74,7 @@ export async function openOperatorPages(parts: OperatorParts) {
     router,
     async close() {
       const closed = Promise.allSettled([queues.close(), pool.end()])
-      // A Redis that is away answers no farewell.
+      // While Redis is away, the queues may never close.
       await withTimeLimit(closed, CLOSE_TIMEOUT, () => {})
     },
   }
@@ -142,15 +142,15 @@ function readKey(request: Request): Sent {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
- * less often.
+ * ms for which figures are kept, so that many viewers cost one look. What changes slowly is kept
+ * for longer.
  */
 const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, around: 30_000, lag: 60_000 }
 const NEWEST = 50
 
 /**
- * The figures as they are shown, each part read at most once in its time whoever asks, and by
- * itself.
+ * Reads the figures for the page. Each part is read by itself, and at most once in its time of
+ * `FRESH`, whoever asks.
  */
 export function openFigures(parts: {
   pool: Pool
@@ -213,7 +213,8 @@ export function openFigures(parts: {
 const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
 
 /**
- * Outlets in trouble come first, the longest in it first of all; then the longest silent.
+ * Outlets in trouble come first. Those of equal health are ordered by their failures, most first,
+ * and then by the time without news, longest first.
  */
 function worstFirst(a: OutletHealth, b: OutletHealth): number {
   const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0

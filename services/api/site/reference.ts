@@ -39,8 +39,8 @@ export const REFERENCE_PATHS = Object.keys(ASSETS)
 
 /**
  * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, in which a visitor can
- * send a request with a key of theirs. Swagger UI, served from here; the page loads nothing from
- * anywhere else. Beside it `/clients/…`: the packages that it names.
+ * send a request with a key of theirs. It is Swagger UI, served from here: the page loads nothing
+ * from anywhere else. The packages that it names are at `/clients/…`.
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })

@@ -12,14 +12,17 @@ const ASSETS_PATH = '/explore/assets/'
 
 const YEAR = 31_536_000
 
-/** Not a path with a parameter: Express would decode it, and fail at a broken percent-encoding. */
+/**
+ * A regular expression, because Express would decode a parameter of a path, and fail at a broken
+ * percent-encoding.
+ */
 const ASSET_PATH = new RegExp(`^${ASSETS_PATH}[^/]+$`)
 
 let bundled: Promise<WebBundle> | undefined
 
 /**
- * The pages of `web/`, bundled once a process. A failed attempt is forgotten, so the next request
- * tries again.
+ * The pages of `web/`, bundled once in each process. A failed attempt is forgotten, so the next
+ * request tries again.
  */
 export function webBundle(): Promise<WebBundle> {
   bundled ??= bundlePages().catch(error => {
@@ -30,10 +33,10 @@ export function webBundle(): Promise<WebBundle> {
 }
 
 /**
- * `/`, the explorer, which shows one article at its page, and the files of all pages. Open to
- * everybody: they hold nothing but the program; articles come with a key. A path that names no file
- * is left to the others, and so are the pages when the client does not ask for HTML: programs get
- * the contract's error (decision 5).
+ * `/`, the explorer, which shows one article at its page, and the files of all pages. They are open
+ * to everybody, because they hold only the program: articles come with a key. A path that names no
+ * file is left to the other handlers. So are the pages when the client does not ask for HTML:
+ * programs get the contract's error (decision 5).
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })

@@ -15,7 +15,7 @@ import { withConnection } from './resting-pool.ts'
 export type History = ReturnType<typeof followHistory>
 
 export interface KnownHistory {
-  /** Of its secret. */
+  /** The name of its secret. */
   name: `history ${string}`
   secret: Buffer
 }
@@ -50,19 +50,21 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
       const found = await read(client)
       if (found === null) return
       const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
-      // A paused primary of before may answer late. All that it shows is also in the new history.
+      // An earlier primary that was paused may answer late. All that it shows is also in the new
+      // history.
       if (isOlder) return
       const name = nameOf(found)
       if (seen !== null) for (const tell of listeners) tell()
       seen = found
       known = null
       if (!hasStandbys) return
-      // Mostly it is there. To make it is a commit, and no connection waits for that.
+      // Mostly the secret exists already. To make it takes a commit, and no connection waits for
+      // that.
       const secret = await readValue<Buffer>(client, SECRET, [name]).catch(() => null)
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
-    /** @param told that the primary writes another history, before anything is read from it */
+    /** @param told runs when the primary writes another history, before anything is read from it */
     onChange(told: () => void): void {
       listeners.push(told)
     },
@@ -90,8 +92,8 @@ async function read(client: ClientBase): Promise<Seen | null> {
 }
 
 /**
- * Null: the connection leads to a server that writes another history, as a primary of before that
- * does not know yet that it is none. It must not make the secret.
+ * Null: the connection leads to a server that writes another history. It may be an earlier primary
+ * that does not know yet that it was replaced. It must not make the secret.
  */
 async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
   const found = await read(client)
@@ -102,7 +104,7 @@ const SECRET = 'select value from secrets where name = $1'
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const
 
-/** The name of a file of the log begins with eight digits of its timeline, on every version. */
+/** In every version, the name of a WAL file begins with eight digits of its timeline. */
 const HISTORY = `
   select system_identifier::text as system, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline
   from pg_control_system()`

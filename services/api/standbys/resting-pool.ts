@@ -6,7 +6,7 @@ import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 
 interface RestingOptions {
   open(): Pool
-  /** Asks the server anything. */
+  /** Asks the server something, to see whether it answers. */
   look(client: Client): Promise<unknown>
   /** ms that a look may take. */
   limit: number
@@ -39,8 +39,8 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
   return {
     rests: () => resting !== null,
     /**
-     * Runs work on a connection. `ending` interrupts it; the pool aborts it when the pool begins to
-     * rest.
+     * Runs work on a connection. `ending` interrupts the work. The pool aborts `ending` when it
+     * begins to rest.
      */
     async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {
       active.add(ending)

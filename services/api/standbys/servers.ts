@@ -9,7 +9,7 @@ import { openStandby, type Standby } from './standby.ts'
 
 /** The servers of an API process. */
 export interface Servers {
-  /** Of the primary. */
+  /** The pool of the primary. */
   pool: Pool
   history: History
   /** undefined: DATABASE_READ_URL names none. */
@@ -47,8 +47,8 @@ function openApiPool(config: Config, log: Logger, onConnect: (client: ClientBase
 }
 
 /**
- * Opens the standbys of DATABASE_READ_URL. Each statement goes to the one with the fewest under
- * way, then to the next one; a null result leaves it to the primary.
+ * Opens the standbys of DATABASE_READ_URL. A statement goes to the standby with the fewest under
+ * way. When that one refuses it, the next one is asked. The result null leaves it to the primary.
  */
 export function openStandbys(
   urls: string[],
@@ -92,7 +92,7 @@ export function openStandbys(
   }
 }
 
-/** Those that answer, the least busy first; equals take turns. */
+/** The standbys that answer, the least busy first. Those that are equally busy take turns. */
 function inTurn(standbys: Standby[], turn: number): Standby[] {
   return [...standbys.slice(turn), ...standbys.slice(0, turn)]
     .filter(standby => standby.answers())

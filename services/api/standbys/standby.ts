@@ -123,7 +123,8 @@ interface Look {
 }
 
 /**
- * ms after a look that was in vain: until then, statements that it could not serve go elsewhere.
+ * ms for which the standby is not looked at again after a look in vain. Until then, statements that
+ * no earlier look allows go elsewhere.
  */
 const QUIET = 20
 
@@ -151,7 +152,10 @@ function createLooks(history: History) {
     return refusalOf(seen.state, needed)
   }
   return {
-    /** Whether a connection holds a state; looks again where its last look does not show it. */
+    /**
+     * Why a connection cannot serve a state; null: it can. Looks again where its last look does not
+     * show the state.
+     */
     async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
       const first = compare(client, needed)
       if (first !== 'behind') return first
@@ -162,7 +166,7 @@ function createLooks(history: History) {
     },
     /** Looks at the server once. */
     look,
-    /** The server has moved on since its last look. */
+    /** Forgets the last look of a connection, because the server has moved on since. */
     forget: (client: ClientBase) => void looks.delete(client),
   }
 }
