@@ -1,6 +1,6 @@
 /*
  * Hashes of words, well mixed in all 32 bits: for dictionaries of segments, for pairs of words, and
- * for the shingles of copies. Stored segments hold them, so that they never change.
+ * for the shingles of copies. They must never change, because stored segments hold them.
  */
 
 export const HASH_SEED = 0x811c9dc5

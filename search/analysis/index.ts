@@ -13,22 +13,23 @@ export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
 /**
  * Version of the rules of words: how texts and queries become words, and which of them match. Raise
- * it when a search finds other articles than before: what was cited then cannot be recomputed.
+ * it with a change after which a search finds other articles. A search that was cited before can
+ * then not be recomputed.
  */
 export const WORD_RULES = 1
 
 /*
  * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list
  * from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`. After an
- * addition the index works without it, but a word that shares a stem with an added one still finds
- * that one in older articles. After a removal the index does not work without it.
+ * addition, searches work before the reindex. But a word that shares a stem with an added one still
+ * finds that one in older articles. After a removal, searches work only after the reindex.
  */
 
 /**
  * nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c) 2001, Dr
- * Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them, with the halves into
- * which our tokenizer takes contractions (`don't`). Snowball has no list for Luxembourgish; that
- * one is ours.
+ * Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them. We added missing parts
+ * into which our tokenizer cuts contractions (`don't`). Snowball has no list for Luxembourgish, so
+ * that one is ours.
  */
 const BASE: Record<Language, string> = {
   nl: `
@@ -84,11 +85,11 @@ const BASE: Record<Language, string> = {
 }
 
 /**
- * Function words beyond those, on which other well-kept lists agree: pronouns, determiners,
- * question words, prepositions, conjunctions, auxiliary verbs, and adverbs that Snowball lists in
- * another of the languages. Numerals stay out, and words with a meaning of their own, also once
- * folded: `weer`, `weg`, `net` and `eigen` (nl), `car` and `ça` (fr), `wäre` and `Jahr` (de), `us`
- * and `may` (en), `un` and `sëlwer` (lb).
+ * Function words that the lists above lack, and on which other well-kept lists agree: pronouns,
+ * determiners, question words, prepositions, conjunctions, auxiliary verbs, and adverbs that
+ * Snowball lists in another of the languages. Numerals stay out. So do words that have a meaning of
+ * their own, if only when they are folded: `weer`, `weg`, `net` and `eigen` (nl), `car` and `ça`
+ * (fr), `wäre` and `Jahr` (de), `us` and `may` (en), `un` and `sëlwer` (lb).
  */
 const ADDED: Record<Language, string> = {
   nl: `
@@ -185,14 +186,14 @@ export const wordsOf = (list: string): string[] => list.split('\n').filter(word 
 /** Code units of the longest text whose words `writeWords` writes. */
 const LONGEST_WRITTEN = 1 << 20
 
-/** Grows with the longest text. */
+/** Where `writeWords` writes. It grows with the longest text. */
 let written = Buffer.alloc(1 << 14)
 
 /**
- * The words of a text as `words` finds them, each after a line break. Makes no string for each
- * word: a text takes a fifth of the time.
+ * The words of a text as `words` finds them, each after a line break. It makes no string for each
+ * word, so a text takes a fifth of the time.
  *
- * @returns null: the text is very long, or a folded word lies beyond Latin-1
+ * @returns null: the text is very long, or a folded word has characters beyond Latin-1
  */
 function writeWords(text: string): string | null {
   const normal = text.normalize('NFC')
@@ -233,9 +234,11 @@ function writeWords(text: string): string | null {
 const lowered = (unit: number, kind: number) => (kind === CAPITAL ? unit | 0x20 : unit)
 
 /**
- * @param from where its line break stands
- * @param follows code units of the text that come after it
- * @returns where it ends; −1: it lies beyond Latin-1
+ * Writes the folded form of a word over what was written of the word.
+ *
+ * @param from where the line break before the word stands
+ * @param follows how many code units of the text come after the word
+ * @returns where the folded word ends; −1: it has characters beyond Latin-1
  */
 function writeFolded(word: string, from: number, follows: number): number {
   const folded = foldWord(word)

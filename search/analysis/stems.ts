@@ -2,8 +2,8 @@ import { dutch, english, french, german } from 'multilingual-stemmer'
 import type { Language } from '../vocabulary.ts'
 
 /**
- * Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to
- * the German rules.
+ * Luxembourgish has no Snowball stemmer. The German one treats its plurals and verb endings (-en,
+ * -er, -e, -t).
  */
 const ALGORITHMS: Record<Language, (word: string) => string> = {
   nl: dutch,
@@ -14,13 +14,14 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
 }
 
 /**
- * Longer words are names of files, chemicals and nonsense. They are their own stem, which bounds
- * the time.
+ * Most code units of a word that is stemmed. Longer words are names of files, chemicals and
+ * nonsense. They are their own stem, which bounds the time.
  */
 const LONGEST = 64
 
 /**
- * To compute a stem takes ten times as long as to look it up. The frequent words of the news fit.
+ * How many stems of an algorithm are kept. To compute a stem takes ten times as long as to look it
+ * up. The frequent words of the news fit.
  */
 const REMEMBERED = 50_000
 
@@ -28,7 +29,7 @@ const memories = new Map<(word: string) => string, Map<string, string>>()
 
 /**
  * Snowball's stem of a folded word in a language. Words are folded first, so accents never matter.
- * Not idempotent: stem words, never stems.
+ * Stem words, never stems: the stem of a stem may be another.
  */
 export function stem(language: Language, word: string): string {
   if (word.length > LONGEST) return word

@@ -16,9 +16,9 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
   if (body === null) return null
   const most = Math.min(allowed, SNIPPET_LENGTH)
   const first = collapsed(body.slice(0, SNIPPET_LENGTH * 2)).slice(0, most + 1)
-  // Below U+0300 each code unit is a grapheme, which nothing that follows it there lengthens.
+  // Below U+0300 each code unit is a grapheme of its own, so the text can be cut anywhere.
   if (first.length > most && !/[^\0-\u02ff]/.test(first)) return first.slice(0, most).trimEnd() || null
-  // Characters of a body that are enough for a snippet, with any spacing.
+  // A beginning of the body that is long enough for any snippet.
   const text = collapsed(body).slice(0, SNIPPET_LENGTH * 8)
   if (text === '') return null
   let snippet = ''
@@ -33,10 +33,13 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
 
 const collapsed = (text: string) => text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
 
-/** Most UTF-16 units of an article's texts, whichever way it comes. */
+/** Most UTF-16 units of an article's texts, whichever way the article comes in. */
 export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
 
-/** Cuts a text after the last word that fits into a limit; a longer word, never within a pair. */
+/**
+ * Cuts a text after the last word that fits into a limit. A word that is longer than the limit is
+ * cut itself, but never within a surrogate pair.
+ */
 export const cutText = (text: string, most: number) =>
   text.length <= most ? text : text.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '')
 
@@ -53,8 +56,8 @@ export function boundMarks(text: string): string {
 }
 
 /**
- * Whether more characters in a row than `MOST_MARKS` may be marks, which begin at U+0300. One place
- * in this many tells: hardly any text has such a run.
+ * Whether a text has more than `MOST_MARKS` characters in a row that may be marks, which begin at
+ * U+0300. Such a run holds one of the places that are looked at, so the others are passed over.
  */
 function hasLongRun(text: string): boolean {
   const isHigh = (at: number) => text.charCodeAt(at) >= 0x300

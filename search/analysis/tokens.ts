@@ -1,8 +1,8 @@
 /**
  * The words of a text in their order, folded: the one tokenizer for articles and queries (decision
- * 16). Letters, digits and combining marks make words, everything else separates, and every
- * apostrophe (decision 44); format characters are not there at all; superscript and subscript
- * digits are digits. Linear in the text, whatever it holds.
+ * 16). Letters, digits and combining marks make words. Everything else separates them, and so does
+ * every apostrophe (decision 44). Format characters count as not there. Superscript and subscript
+ * digits are digits. The time is linear in the length of the text, whatever it holds.
  */
 export function words(text: string): string[] {
   const normal = text.normalize('NFC')
@@ -38,12 +38,14 @@ export const SEPARATOR = 0
 export const PLAIN = 1
 /** A–Z */
 export const CAPITAL = 2
-/** Any other part of a word, and format characters: they join what they stand between. */
+/**
+ * Any other part of a word. Format characters are such parts: they join what stands beside them.
+ */
 const FOLDED = 4
 /** A part of a word outside the basic plane, two code units long. */
 export const PAIR = 8
 
-/** U+02BC, an apostrophe, is a letter to Unicode. */
+/** A part of a word. U+02BC is left out: it is an apostrophe, although a letter to Unicode. */
 const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 
 /** One kind for each code unit of the basic plane; 255: not looked at yet. */
@@ -92,7 +94,10 @@ export function wordRuns(text: string): WordRun[] {
   return runs
 }
 
-/** Letters that NFKD leaves whole (decision 16); of `ŉ` it makes an apostrophe and a letter. */
+/**
+ * Letters that NFKD leaves whole, and what they become (decision 16). U+02BC is here because NFKD
+ * makes it and an `n` of `ŉ`.
+ */
 const LETTERS: Record<string, string> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ʼ: '' },
 }
@@ -119,7 +124,7 @@ export function foldWord(word: string): string {
   return folded
 }
 
-/** The rule itself. */
+/** The rule by which `foldWord` folds, without what it keeps. */
 export const foldAny = (word: string): string =>
   word
     .replace(/\p{Cf}+/gu, '')

@@ -29,7 +29,7 @@ export function readAnswer(answer: unknown, isScored: boolean) {
     /** Counted to the limit that was asked for; null: it was not asked for. */
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
-    /** Numbers of documents by aggregation, in the order of its buckets. */
+    /** How many documents each bucket of an aggregation has, in the order of the buckets. */
     counts(name: string) {
       const { buckets, doc_count: single } = aggregation(name)
       if (single !== undefined) return [numberOf(single)]
@@ -58,7 +58,7 @@ function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): Hi
   }
 }
 
-/** Later of the two times that `NEWEST` asks for (`archive.ts`). */
+/** The later of the two times that `NEWEST` asks for (`archive.ts`). */
 function newestOf({ dated, undated }: Record<string, unknown>): number {
   if (dated === undefined) return Number.NaN
   const times = [recordOf(dated).value, recordOf(recordOf(undated).ingested).value]

@@ -26,7 +26,7 @@ import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts
  * and the archive answers the same questions by aggregations of OpenSearch.
  */
 
-/** Indices in one request: their names must fit its first line, which has at most 4 kB. */
+/** Most indices in one request. Their names must fit its first line, which has at most 4 kB. */
 const INDICES = 32
 
 /** ms after which another node is asked. */
@@ -36,8 +36,8 @@ const EACH = 5_000
  * The archive in OpenSearch as searches use it.
  *
  * @param db where its state is
- * @param settings null: there is no way to it
- * @param failed told of each search that it failed to answer in time
+ * @param settings null: its address is not set
+ * @param failed called when the archive fails to answer a search
  */
 export function openArchive(db: Queryable, settings: ArchiveSettings | null, failed = () => {}): Elsewhere {
   if (settings === null) return nowhere(missing => new ArchiveMissing(missing))
@@ -58,7 +58,7 @@ export function openArchive(db: Queryable, settings: ArchiveSettings | null, fai
 
 /**
  * @param told.isCurrent whether segments and archive are still those that the search began with
- * @param told.verify for NEAR, which the documents cannot tell for forms of words
+ * @param told.verify verifies NEAR, which OpenSearch cannot tell for forms of words
  */
 function archivePart(
   client: ArchiveClient,
@@ -82,7 +82,11 @@ function archivePart(
       readAnswer(await client.send(searchRequest(asked, { ...body, query })), isScored)
     await ask(question, search)
   }
-  /** Reads the numbers of all documents that NEAR leaves open, and leaves those that match. */
+  /**
+   * Reads the numbers of all documents that NEAR leaves open.
+   *
+   * @returns a clause for those that match
+   */
   const verified = async (note: (articles: number) => void): Promise<Clause> => {
     const seqs: bigint[] = []
     for (let from = 0; from < ahead.length; from += INDICES) {
@@ -121,7 +125,10 @@ function archivePart(
   }
 }
 
-/** Takes answers in only when all are there, so that no collector has a part of them. */
+/**
+ * Hands answers to collectors as they come. When a later request fails, the search fails, and
+ * nobody uses what its collectors have.
+ */
 async function ask(
   { body, pages, take }: ArchiveQuestion,
   search: (body: Record<string, unknown>) => Promise<SearchAnswer>,
@@ -153,10 +160,10 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
   each: EACH,
 })
 
-/** Buckets in one page of an aggregation that has pages. */
+/** Most buckets in one page of an aggregation, and most documents in one page of them. */
 const PAGE = 10_000
 
-/** A page of documents, by their numbers alone. */
+/** Asks for a page of documents, of which it reads the `seq` alone. */
 const OPEN_PAGE = {
   ...{ size: PAGE, track_total_hits: false, sort: [{ seq: 'asc' }] },
   ...{ stored_fields: '_none_', docvalue_fields: ['seq'] },
@@ -264,8 +271,8 @@ const namesOf = (field: NameField, source: string, { take }: Extract<Question, {
 })
 
 /**
- * Of the articles of a bucket: the latest publication, and the latest ingestion of those without
- * one.
+ * Asks for two times of the articles of a bucket. One is the latest publication. The other is the
+ * latest ingestion of articles without a date of publication.
  */
 const NEWEST: Clause = {
   dated: { max: { field: 'published' } },
@@ -377,9 +384,9 @@ function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonl
 }
 
 /**
- * A query whose score is that of `execute/order.ts`. Weights are whole numbers below 2^24
- * together, so a float holds the sum. The functions of `function_score` do not count towards the
- * most clauses of a query, of which a long question has more.
+ * A query whose score is that of `execute/order.ts`. Weights are whole numbers below 2^24 together,
+ * so a float holds the sum. A long question has more clauses than a query may have. The functions
+ * of `function_score` do not count towards this limit.
  */
 function scored(query: Clause, scoring: readonly ScoringTerm[]): Clause {
   const functions = scoring.map(({ language, term, weight }) => ({

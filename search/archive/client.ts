@@ -8,13 +8,13 @@ export interface ArchiveSettings {
   nodes: readonly string[]
   user: string
   password: string
-  /** Beginning of the names of its indices. */
+  /** The names of the archive's indices begin with this. */
   prefix: string
   /** Certificates of authorities; absent: those that Node knows. */
   trust?: { ca?: string }
   /** Why a certificate was refused, as a sentence; null for all other errors. */
   refusalOf?: (error: unknown) => string | null
-  /** ms for a search, with all tries. */
+  /** Most ms that a search takes, with all its tries. */
   timeout: number
 }
 
@@ -30,7 +30,7 @@ export class ArchiveFailure extends Error {
   }
 }
 
-/** Articles are in the archive alone, and there is no way to it. */
+/** Some articles are in the archive alone, and the address of OpenSearch is not set. */
 export class ArchiveMissing extends Error {
   override name = 'ArchiveMissing'
 
@@ -42,7 +42,7 @@ export class ArchiveMissing extends Error {
   }
 }
 
-/** A request to OpenSearch. All of them may be sent again. */
+/** A request to OpenSearch. Each may be sent again: a second time changes nothing. */
 export interface ArchiveRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
   path: string
@@ -59,21 +59,22 @@ export type ArchiveClient = ReturnType<typeof openArchiveClient>
 const CONNECT_MS = 2_000
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 1_000
-/** ms for which a node that did not answer is asked last. */
+/** ms for which we avoid a node that did not answer: all others are asked before it. */
 const AVOIDED_MS = 5_000
-/** Connections to each node. */
+/** Most connections to each node. */
 const CONNECTIONS = 16
-/** Longest part of an answer in an error. */
+/** Most characters that an error quotes of an answer, and of a path. */
 const EXCERPT = 300
 
 /**
- * Statuses of nodes that are busy or miss a shard for now. A shard's copy takes over meanwhile.
+ * HTTP statuses of nodes that are busy or miss a shard for now. Such a request is sent again: a
+ * copy of the shard takes over meanwhile.
  */
 const PASSING = new Set([408, 429, 500, 502, 503, 504])
 
 interface Node {
   pool: Pool
-  /** Where its address has a path, all requests go below it. */
+  /** The path of the node's address. All requests go below it. */
   base: string
   avoidedUntil: number
 }
@@ -94,7 +95,7 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
     const inTurn = [...all.slice(from), ...all.slice(0, from)]
     return inTurn.find(node => node.avoidedUntil <= now) ?? inTurn[0]!
   }
-  /** @returns the failure of a try that may be repeated */
+  /** @returns the answer, or the failure of a try that may be repeated */
   const attempt = async (request: ArchiveRequest, left: number): Promise<{ answer: unknown } | ArchiveFailure> => {
     const node = nextNode()
     try {
@@ -119,7 +120,8 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
       for (let tried = 1; ; tried++) {
         const result = await attempt(request, Math.max(1, end - performance.now()))
         if ('answer' in result) return result.answer
-        // Every node once at once; then slower, because all of them are in trouble.
+        // Every node is tried once without a pause. Then tries get slower, because all nodes are in
+        // trouble.
         const rest = tried < all.length ? 0 : wait
         if (performance.now() + rest >= end) throw result
         if (rest > 0) {

@@ -13,7 +13,7 @@ import type { Language } from '../vocabulary.ts'
  */
 export const ANALYSIS = 2
 
-/** How indices are made; those that are there stay as they are. */
+/** How new indices are made. Existing ones stay as they are. */
 export interface IndexShape {
   shards: number
   /** Copies of each shard beside the first. */
@@ -23,7 +23,7 @@ export interface IndexShape {
 /** Words as we have cut them: blanks alone separate them, and no word contains one. */
 const WORDS = { type: 'text', analyzer: 'whitespace', norms: false }
 const KEYWORD = { type: 'keyword' }
-/** Sorted and counted by, never looked up. */
+/** For fields that articles are sorted and counted by. Their values are never looked up. */
 const COUNTED = { index: false }
 const LONG = { type: 'long' }
 
@@ -34,8 +34,9 @@ const LONG = { type: 'long' }
 export const LAST = 9_007_199_254_740_991
 
 /**
- * Settings and fields of an index. Its documents stand in the order of the most frequent list, so
- * that such a search stops early. They hold no article: a page's rows are read from Postgres.
+ * Settings and fields of an index. Its documents stand in the order of the most frequent list, the
+ * newest first, so that a search in this order stops early. They hold no article: a page's rows are
+ * read from Postgres.
  */
 export const indexBody = ({ shards, replicas }: IndexShape) => ({
   settings: {
@@ -44,7 +45,7 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
       number_of_replicas: replicas,
       'sort.field': ['newest', 'id'],
       'sort.order': ['desc', 'desc'],
-      // What is searchable is decided by the one who fills it.
+      // Only `makeSearchable` makes new documents searchable.
       refresh_interval: '-1',
     },
   },
@@ -57,7 +58,8 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
       published: LONG,
       ingested: LONG,
       /**
-       * `published`; where it is missing, a value that sorts last, in each of the two directions.
+       * `published`. Where it is missing: a value that sorts last, in descending order by `newest`,
+       * in ascending order by `oldest`.
        */
       newest: LONG,
       oldest: LONG,

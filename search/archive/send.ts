@@ -7,16 +7,19 @@ import { type ArchiveClient, ArchiveFailure } from './client.ts'
 import { documentOf, type IndexShape, indexBody } from './documents.ts'
 import type { Filled } from './state.ts'
 
-/** Articles that are read at a time. */
+/** How many articles are read at a time. */
 const PART = 512n
-/** Characters of one request, unless an article alone is longer. */
+/** Most characters of one request, unless an article alone is longer. */
 const REQUEST = 4_000_000
-/** Bytes of names that are kept. */
+/** Most bytes of names that are kept. */
 const NAMES = 16_000_000
-/** ms for one request, with all tries. */
+/** ms for one request, with all its tries, and below for one try. */
 const WITHIN = 300_000
 const EACH = 60_000
-/** Tries of a request of which OpenSearch refused a part, with growing pauses: some minutes. */
+/**
+ * Most tries of a request of which OpenSearch refused a part. The pauses between them grow, and
+ * take some minutes together.
+ */
 const TRIES = 8
 
 export type Sender = ReturnType<typeof createSender>
@@ -81,7 +84,7 @@ function createPipe(send: (body: string) => Promise<void>) {
     await sending
     if (lines.length === 0) return
     sending = send(lines.join(''))
-    sending.catch(() => {}) // reported by the next wait for it
+    sending.catch(() => {}) // the next `await sending` reports it
     lines = []
     length = 0
   }
@@ -132,7 +135,7 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
   return { status: 0, reason: 'no reason was given' }
 }
 
-/** ms for requests that change an index: others may keep the nodes busy. */
+/** ms for requests that change an index. Other requests may keep the nodes busy. */
 const WITHIN_INDICES = 120_000
 
 /**

@@ -36,14 +36,14 @@ export interface ArchiveIndexState extends SegmentRange {
   analysis: number
 }
 
-/** The times of the articles that an index has got. */
+/** The times of articles that were put into an index. */
 export interface Filled {
   published: { first: number; last: number } | null
   ingested: { first: number; last: number } | null
   undated: number
 }
 
-/** An advisory lock. The number is arbitrary and never changes. */
+/** The number of an advisory lock. It is arbitrary and never changes. */
 const LOCK = 7_211_004_226n
 
 /** The indices that serve now. */
@@ -68,19 +68,27 @@ export function openArchiveStore(pool: Pool) {
       return (await pool.query<ArchiveIndexState>(INDICES)).rows
     },
 
-    /** Adds an index before it is made in OpenSearch: an interrupted run leaves no orphan. */
+    /**
+     * Adds an index before it is made in OpenSearch. So an interrupted run leaves no index there
+     * that is not known here.
+     */
     async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState) {
       await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
-    /** Articles up to `filledTo` are searchable; `filled` are the times of those that are new. */
+    /**
+     * Notes that articles up to `filledTo` are searchable, with the times of those that are new.
+     */
     async advance(name: string, filledTo: bigint, { published, ingested, undated }: Filled) {
       const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
       const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
       await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
     },
 
-    /** The building index of a range serves from now on; the one that it replaces is retired. */
+    /**
+     * The index that was built for a range serves from now on. The index that it replaces is
+     * retired.
+     */
     async replace(name: string) {
       await changing(pool, async client => {
         await client.query(RETIRE_OLD, [name])
@@ -88,17 +96,17 @@ export function openArchiveStore(pool: Pool) {
       })
     },
 
-    /** These serving indices are to be built anew. */
+    /** Marks serving indices, so that the next run builds them anew. */
     async markStale(names: readonly string[]) {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [names])
     },
 
-    /** These indices are used no more; none of them serves. */
+    /** Retires indices of which none serves. */
     async retire(names: readonly string[]) {
       await pool.query("update archive_indices set state = 'retired' where name = any ($1::text[])", [names])
     },
 
-    /** No index serves any more. */
+    /** Retires all indices, so that none serves any more. */
     async retireAll() {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
@@ -109,16 +117,19 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /**
-     * Drops the oldest segments whose articles the archive has; the newest segment stays.
+     * Drops the oldest segment if the archive has its articles. The newest segment stays.
      *
-     * @returns articles whose segments were dropped; 0: there are no more
+     * @returns how many articles the dropped segment had; 0: there is none to drop
      */
     releaseNext: () => changing(pool, releaseNext),
 
     /** The `seq` up to which the segments were released. */
     readReleasedTo: async () => (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
-    /** For the transaction that stores a segment of released articles again. */
+    /**
+     * Notes up to which `seq` segments are still released. It is part of the transaction that
+     * stores a segment of released articles again.
+     */
     async restored(client: Client, releasedTo: bigint) {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
@@ -202,8 +213,8 @@ const RETIRE_OLD = `
   from archive_indices new
   where new.name = $1 and old.first_seq = new.first_seq and old.state = 'serving'`
 
-// At most one segment of the last size, with those before it: a transaction must not take long. The
-// newest segment stays, because it tells up to where articles have segments.
+// The oldest segment alone: a transaction must not take long. The newest segment stays, because it
+// tells up to where articles have segments.
 const RELEASE = `
   with served as (
     select max(filled_to) as filled_to from archive_indices where state = 'serving'
@@ -226,8 +237,8 @@ const LACKING = `
     from archive_indices where state = 'serving' and filled_to >= first_seq), false)`
 
 /**
- * Compares the articles of the archive with those that were released to it; `verifyIndex` is the
- * other half.
+ * Tells whether the archive lacks articles that were released to it. A quick look, as
+ * `glanceAtIndex` is for the rest of the index.
  */
 export async function glanceAtArchive(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ released_to: bigint }>(LACKING)

@@ -17,17 +17,17 @@ import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './s
  * dropped. A run can be killed anywhere. The next one looks at what is there and goes on.
  */
 
-/** Articles after which searches find the new ones in the archive. */
+/** How many articles are put in before searches find them. */
 const STEP = 65_536n
 
 export interface ArchiveWriterOptions extends IndexShape {
-  /** Articles in one index. */
+  /** How many articles one index has. */
   size: bigint
-  /** The newest articles that stay out of the archive. */
+  /** How many of the newest articles stay out of the archive. */
   recent: bigint
-  /** Tests make it small. */
+  /** In place of `STEP`. Tests make it small. */
   step?: bigint
-  /** Size of segments that are made anew. */
+  /** How many articles a segment has that is made anew. */
   segment?: bigint
 }
 
@@ -49,7 +49,7 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
     return newest < covered ? newest : covered
   }
   return {
-    /** Articles that `fill` would put in. */
+    /** How many articles `fill` would put in. */
     countDue: async () => countDue({ client, store, until: await until() }),
     /** @returns whether it is complete */
     async fill(worked: Worked, signal: AbortSignal) {
@@ -78,7 +78,7 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       await deleteRetired({ client, store })
       return true
     },
-    /** Articles whose segments a task would drop or make. */
+    /** Of how many articles a task would drop or make the segments. */
     async countReleased(task: 'release' | 'empty') {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
@@ -91,12 +91,12 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
   }
 }
 
-/** The parts of a run. */
+/** What a run of `fillArchive` works with. */
 interface Filling extends Omit<ArchiveWriterOptions, 'recent' | 'segment'> {
   client: ArchiveClient
   store: ArchiveStore
   source: ArticleSource
-  /** Articles up to this `seq` are to be in it. */
+  /** Articles up to this `seq` are to be in the archive. */
   until: bigint
   prefix: string
   worked: Worked
@@ -122,7 +122,7 @@ async function fillArchive(run: Filling): Promise<boolean> {
   return extend(run, sender)
 }
 
-/** Articles that a run puts in: those of stale indices, and those that are new. */
+/** How many articles a run puts in: those of stale indices, and those that are new. */
 async function countDue({ client, store, until }: Pick<Filling, 'client' | 'store' | 'until'>): Promise<number> {
   await findDamage({ client, store })
   const all = await store.readIndices()
@@ -142,7 +142,7 @@ async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'
   return retired.length
 }
 
-/** Indices that are gone, or miss articles that they had, are to be built anew. */
+/** Marks indices that are gone, or miss articles that they had, so that they are built anew. */
 async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
   const damaged: string[] = []
   for (const { name, state, first, filledTo } of await store.readIndices()) {
@@ -198,7 +198,7 @@ async function addIndex(
 /** Fills an index up to a `seq`, and lets searches find the articles step by step. */
 async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
   const { client, store, shards, replicas, step = STEP, signal } = run
-  // An interrupted run may have added it and not made it.
+  // An interrupted run may have noted the index in Postgres, and not made it in OpenSearch.
   if (index.filledTo < index.first) await createIndex(client, index.name, { shards, replicas })
   for (const part of partsOf({ first: index.filledTo + 1n, last: to }, step)) {
     const filled = await sender.send(index.name, part, signal)
@@ -237,7 +237,10 @@ async function restoreSegments(pool: Pool, store: ArchiveStore, size: bigint, wo
 /** The nodes of OpenSearch, and the copies of the shards of the archive's indices. */
 export type ArchiveHealth = Awaited<ReturnType<typeof readArchiveHealth>>
 
-/** ms. Another node is asked when one does not answer soon. */
+/**
+ * ms for the request with all its tries, and for one try. Another node is asked when one does not
+ * answer soon.
+ */
 const WITHIN = 3_000
 const EACH = 1_000
 
@@ -256,8 +259,8 @@ export async function readArchiveHealth(settings: ArchiveSettings) {
       /** Copies that answer, the first of each shard included. */
       active: numberOf(answer.active_shards),
       /**
-       * Copies that no node has. A node that was lost leaves them, until another one has taken
-       * them.
+       * Copies that no node has. The copies of a lost node are among them until other nodes have
+       * taken them.
        */
       unassigned: numberOf(answer.unassigned_shards),
     }

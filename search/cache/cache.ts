@@ -11,7 +11,7 @@ export interface CacheStats {
   used: number
 }
 
-/** Several caches as one. */
+/** The sums of several caches. */
 export const together = (stats: CacheStats[]): CacheStats => ({
   limit: stats.reduce((sum, one) => sum + one.limit, 0),
   used: stats.reduce((sum, one) => sum + one.used, 0),
@@ -40,8 +40,8 @@ export type CacheSizes = ReturnType<typeof defaultCacheSizes>
 const MB = 1 << 20
 
 /**
- * Sizes that fit a machine: a tenth of its memory together, and never more than pays. On 16 GB and
- * more they are 1.1 GB.
+ * Sizes that fit a machine. Together they take a tenth of its memory, and none is larger than is
+ * useful. On 16 GB and more they are 1.1 GB.
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */
@@ -64,8 +64,8 @@ export function defaultCacheSizes(memory = availableMemory()) {
 }
 
 /**
- * A container's limit where there is one (`process.constrainedMemory` tells 0, or more than there
- * is, otherwise).
+ * Bytes of the container's limit, or else of the machine. Where there is no limit,
+ * `process.constrainedMemory` tells 0, or more than the machine has.
  */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
@@ -141,9 +141,9 @@ export function createCacheBySegment<V>(limit: number) {
 
 /** The number of matches of a query in a stored segment, as far as a search has counted them. */
 export interface KnownCount {
-  /** How many of its documents match, whatever their times; null: not known. */
+  /** How many documents of the segment match, whatever their times; null: not known. */
   all: number | null
-  /** How many of those with a date of publication match; null: not known. */
+  /** How many documents with a date of publication match; null: not known. */
   dated: number | null
   /** Whether all documents of the segment have a time of ingestion. */
   allIngested: boolean
@@ -167,7 +167,7 @@ export function createCountCache(limit: number) {
     /** The counts of a query. Callers that add to them call `keep` afterwards. */
     of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),
 
-    /** @param current numbers of segments that there are, to forget the others */
+    /** @param current numbers of the present segments; the counts of others are forgotten */
     keep(query: string, counts: KnownCounts, current: Iterable<number>): void {
       const kept: KnownCounts = new Map()
       for (const no of current) {

@@ -68,7 +68,10 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       return prefetchedList(segment, term)
     },
 
-    /** The same for one term in many segments, in less time; for use until the next wait. */
+    /**
+     * The same as `list` for one term in many segments, in less time. The result holds until the
+     * next wait.
+     */
     listsOf(term: string) {
       const ofTerm = lists.ofKey(term)
       const hash = isFiltered(term) ? hashOf(term) : null
@@ -81,12 +84,12 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     },
 
     /**
-     * Reads segments that are stored and not used yet: columns, and the dictionary of a small one
-     * or the lists of a large one that searches used lately. The first searches then find them
-     * here.
+     * Reads segments that are stored and not used yet, so that the first searches find them here.
+     * Of each it reads the columns. It also reads the dictionary of a small segment, and of a large
+     * one the lists that searches used lately.
      *
      * @param ahead all such segments; those that were read before are not read again
-     * @param small articles of a segment whose dictionary is read whole
+     * @param small a segment of at most this many articles has its dictionary read whole
      */
     async readAhead(ahead: SegmentMeta[], small: number): Promise<void> {
       prefetch.announce(ahead)
@@ -150,17 +153,19 @@ async function readLists(store: SegmentStore, wanted: ListKey[], version: bigint
   return lists
 }
 
-/** Lists of a large segment that are read ahead. A list of 65,536 articles takes at most 8 kB. */
+/**
+ * How many lists of a large segment are read ahead. A list of 65,536 articles takes at most 8 kB.
+ */
 const LISTS_AHEAD = 4_096
 
 /**
- * Reads a segment that is stored and not used yet: columns, and the dictionary of a small one or
- * the lists of a large one that searches are likely to ask for.
+ * Reads a segment that is stored and not used yet. It reads the columns, and the dictionary of a
+ * small segment or the lists of a large one that searches are likely to ask for.
  *
- * @param small articles of a segment whose dictionary is read whole
+ * @param small a segment of at most this many articles has its dictionary read whole
  * @param latestTerms the terms that were used most recently
- * @returns without columns where these are not final. null: it was used, or it is gone, before all
- * was read
+ * @returns what was read; without columns, when the columns of the segment are not final. null:
+ *   before all was read, the segment was used, or is gone
  */
 export async function readSegmentAhead(
   store: SegmentStore,
@@ -174,8 +179,8 @@ export async function readSegmentAhead(
     sizeOf(segment) <= small
       ? { dictionary: await store.readDictionary(segment, null), lists: null }
       : { dictionary: null, lists: await listsOf(store, segment, latestTerms(LISTS_AHEAD)) }
-  // A segment that is gone by now may have been gone before it was read, and a search would take
-  // an empty list for the truth.
+  // A segment that is gone by now may have been gone before it was read. Its lists were then read
+  // as empty, and a search would take them for the truth.
   return (await store.isStored(segment.no)) ? { ...columns, ...read } : null
 }
 
@@ -186,7 +191,8 @@ async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[
 }
 
 /**
- * Articles of the newest segments: some 80 MB. Most terms of older segments were asked for already.
+ * How many articles the newest segments have whose dictionaries are prefetched. These take some 80
+ * MB. Most terms of older segments were asked for already, so their lists are kept.
  */
 export const PREFETCHED_ARTICLES = 32_768
 
@@ -215,13 +221,15 @@ function createPrefetch(store: SegmentStore) {
       if (dictionary !== null) {
         if (goal?.segments.some(segment => segment.no === missing.no)) parts.add(missing, { dictionary, lists: null })
       } else if (goal === current) {
-        // Replaced, or the database is away. The next search sets a new goal; until then lists are
-        // read on demand.
+        // The segment was replaced, or the database is away. The next search sets a new goal. Until
+        // then lists are read on demand.
         goal = null
       }
     }
   }
-  /** Segments come and go; any other failure is reported once for each version. */
+  /**
+   * That a segment was replaced is no failure. Any other failure is reported once for each version.
+   */
   function warnOnce(error: unknown, version: bigint): void {
     if (error instanceof SegmentsChanged || warned >= version) return
     warned = version
@@ -259,7 +267,7 @@ function createPrefetch(store: SegmentStore) {
   }
 }
 
-/** Newest first. */
+/** The newest segments that have at most this many articles together, the newest first. */
 function newestSegments({ segments }: IndexMeta, articles: number): SegmentMeta[] {
   let sum = 0
   return segments.toReversed().filter(segment => {
@@ -303,7 +311,7 @@ function createPrefetchedParts() {
       else dictionaries.set(no, read.dictionary)
     },
 
-    /** All segments that are stored and not used yet. Their parts stay. */
+    /** Told of all segments that are stored and not used yet. Their parts stay. */
     announce(ahead: SegmentMeta[]) {
       announced = new Set(ahead.map(segment => segment.no))
     },
@@ -311,7 +319,7 @@ function createPrefetchedParts() {
     /**
      * Drops what no search will ask for.
      *
-     * @param newest those whose dictionaries stay
+     * @param newest the segments whose dictionaries stay
      */
     prune({ segments }: IndexMeta, newest: SegmentMeta[]) {
       const wanted = new Set([...announced, ...newest.map(segment => segment.no)])

@@ -7,9 +7,9 @@ export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typ
 
 /**
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
- * hardly changes (decision 24), and lists and polls ask for the newest articles again and again. An
- * operator may blank snippets (decision 41): that raises the version of the words, and none that
- * was read before is shown.
+ * hardly changes (decision 24), and lists and polls ask for the newest articles again and again.
+ * When an operator blanks snippets (decision 41), the version of the words is raised. No article
+ * that was read before is then shown.
  */
 export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
@@ -52,7 +52,7 @@ export function createStoredArticles<A extends KeptArticle>(
   }
   return {
     /**
-     * The articles in the given order. Numbers that are no article's are left out.
+     * The articles in the given order. Numbers that belong to no article are left out.
      *
      * @param wordsVersion snippets are of this version of the words, or of a newer one
      */
@@ -75,13 +75,14 @@ export function createStoredArticles<A extends KeptArticle>(
     /** Counts the bytes of kept articles again, after they grew. */
     recount(seqs: bigint[]): void {
       for (const key of seqs.map(Number)) {
-        // Not what the caller has: it may be a copy, or the article was dropped or read anew.
+        // Counts the article that is kept, and not the one that the caller has. The caller may have
+        // a copy, or the kept one was dropped or read anew.
         const kept = cache.get(key)
         if (kept !== undefined) cache.set(key, kept, form.bytesOf(kept))
       }
     },
     names: names.read,
-    /** The id of an article that is kept; null: it is to be read. */
+    /** The id of an article that is kept; null: the article is not kept. */
     knownId: (seq: bigint): string | null => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }

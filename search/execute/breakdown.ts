@@ -35,7 +35,9 @@ export interface Count {
 /** All matches are in `data`, `other` or `undated`, each once. */
 export interface Counts {
   total: number
-  /** Every bucket of the time asked for, in order; otherwise the highest count first. */
+  /**
+   * By time: every bucket of the time asked for, in order. Otherwise the highest count comes first.
+   */
   data: Count[]
   /** Matches of outlets that are not among the first ones. */
   other: number
@@ -43,11 +45,14 @@ export interface Counts {
   undated: number
 }
 
-/** Outlets that are listed by name; the others are added up. */
+/** How many outlets are listed by name. The counts of the others are added up. */
 export const MOST_OUTLETS = 20
 
 interface BreakdownCollector extends Collector {
-  /** @param readNames of outlets and of authors by number; called once, with all that it counted */
+  /**
+   * @param readNames reads the names of outlets and of authors by number. It is called at most
+   *   once, with all numbers that were counted.
+   */
   counts(readNames: NameCache['read']): Promise<Counts>
 }
 
@@ -107,7 +112,7 @@ function byOutlet(): BreakdownCollector {
     async counts(readNames) {
       const byNo = collector.counts()
       const names = await readNames([...byNo.keys()], [])
-      // An outlet that changed its name once and took it back has several numbers for it.
+      // An outlet that took back a former name has several numbers for that name.
       const outlets = new Map<string, Count>()
       for (const [no, count] of byNo) {
         const outlet = names.outlet(no)
@@ -132,11 +137,11 @@ function highestFirst(counts: Count[]): Count[] {
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-/** Articles whose text others have, too. */
+/** The articles that have the same text as others, in groups. */
 export interface TextGroups {
   /** Their `seq`, ascending. */
   seqs: Float64Array
-  /** The number of the group of each, below `count`. */
+  /** By article: the number of its group, below `count`. */
   groups: Uint32Array
   count: number
 }
@@ -148,8 +153,8 @@ export interface TextGroups {
 export interface CountedTexts {
   groups: TextGroups
   /**
-   * By group: the place of its lowest member that the first search found, from 1; 0: it found none.
-   * null: no search has ended yet.
+   * By group: the place in `seqs`, from 1, of the lowest member that the first search found; 0: it
+   * found none. null: no search has ended yet.
    */
   lowest: Uint32Array | null
 }
@@ -196,7 +201,7 @@ export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): 
   }
 }
 
-/** The matches that are members, and their places among `seqs`. */
+/** The matches that are members of a group, and their places in `seqs`. */
 function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs }: TextGroups) {
   if (offsets === null) {
     const placeOf = (doc: number) => firstAtLeast(seqs, seqs.length, Number(seqOf(doc)))
@@ -204,18 +209,21 @@ function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs 
     return { docs, places: Uint32Array.from(docs, placeOf) }
   }
   const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
-  // A copy: the next search writes over what an operation on sets has made.
+  // This is a copy, because the next search overwrites the results of operations on sets.
   const docs = docsOf(intersection(matches, members.set)).slice()
   return { docs, places: Uint32Array.from(docs, doc => members.places[doc]!) }
 }
 
 interface SegmentMembers {
   set: DocIdSet
-  /** By document. */
+  /** By document that is a member of a group: its place in `seqs`. */
   places: Uint32Array
 }
 
-/** By `seqs` and by a segment's column: the next question finds them, as long as both are there. */
+/**
+ * The members of segments, by `seqs` and by the segment's column of offsets. The next question
+ * finds them here, as long as both arrays are in use.
+ */
 const members = new WeakMap<Float64Array, WeakMap<Uint16Array, SegmentMembers>>()
 
 /** @param lowest `seq` of the document with the offset 0 */
@@ -234,7 +242,7 @@ function membersOf(offsets: Uint16Array, lowest: number, seqs: Float64Array): Se
   return found
 }
 
-/** Those of some articles that are counted; they come in order of `seq`. */
+/** Of some articles in order of `seq`: those that count when each text counts once. */
 export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): SegmentSource[] {
   const { seqs, groups, count } = texts.groups
   const lowest = texts.lowest ?? new Uint32Array(count)
@@ -249,7 +257,7 @@ export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): Se
   return kept
 }
 
-/** Articles that a collector takes in at a time. */
+/** How many articles a collector takes in at a time. */
 const MOST = 65_536
 
 /** A collector that looks at values alone, and not at where a document is. */
@@ -292,7 +300,7 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
   const counts = new Float64Array(starts.length - 1)
   let undated = 0
   return {
-    /** By bucket. */
+    /** How many matches each bucket has. */
     counts,
     /** Matches that have no such time. */
     undated: () => undated,
@@ -326,7 +334,7 @@ function countInOrder(
   counts: Float64Array,
 ): void {
   for (let from = firstAtLeast(published, dated, starts[0]!); from < dated; ) {
-    // Times are whole ms.
+    // The next bucket is the first one that starts at the next ms or later: times are whole ms.
     const bucket = firstAtLeast(starts, starts.length, published[from]! + 1) - 1
     if (bucket >= counts.length) return
     const to = firstAtLeast(published, dated, starts[bucket + 1]!)
@@ -365,7 +373,7 @@ function createOutletCollector() {
   return {
     question: { kind: 'outlets', take: add },
     isComplete: () => false,
-    /** Matches by the number of their outlet; only those with matches. */
+    /** Matches by the number of their outlet. Outlets without matches are left out. */
     counts(): Map<number, number> {
       const found = new Map<number, number>()
       counts.forEach((count, publisherNo) => {
@@ -380,12 +388,12 @@ function createOutletCollector() {
   } satisfies Collector & Record<string, unknown>
 }
 
-/** Counts the matches that have each of some terms, by the posting lists. */
+/** Counts how many matches have each of some terms, by the posting lists. */
 function createTermCollector(terms: readonly string[]) {
   const counts = new Float64Array(terms.length)
   return {
     terms,
-    /** By term. */
+    /** How many matches have each term. */
     counts,
     question: {
       kind: 'terms',

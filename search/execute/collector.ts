@@ -15,7 +15,7 @@ export interface DocReader {
    * documents stand in order of ingestion.
    */
   dated: number | null
-  /** The documents with a term; only of the terms that a collector names. */
+  /** The documents with a term, which must be one of the collector's `terms`. */
   list(term: string): DocIdSet
 }
 
@@ -29,7 +29,7 @@ export interface SegmentReader extends DocReader {
   seqOf(doc: number): bigint
   /** By document: `seq` − the lowest of the segment; null: documents stand in order of `seq`. */
   offsets: Uint16Array | null
-  /** null: not known without a read. */
+  /** The id of an article; null: it has to be read first. */
   idOf(doc: number): string | null
   addressOf(doc: number): DocAddress
 }
@@ -41,7 +41,7 @@ export interface SegmentReader extends DocReader {
 export interface Collector {
   /** Terms whose posting lists it reads in each segment; absent: none. */
   readonly terms?: readonly string[]
-  /** The same question, for a part of the index that counts by itself. */
+  /** What the collector asks of a part of the index that counts by itself. */
   readonly question: Question
   /** @param matches at least one */
   collect(matches: DocIdSet, segment: SegmentReader): void
@@ -59,15 +59,15 @@ export interface PageOrder {
   order: ArticleQuery['order']
   /** null: the first page. */
   position: Position | null
-  /** Matches wanted after the page before. */
+  /** How many matches are wanted after the page before. */
   wanted: number
   /** Whether scores decide among matches with equal sort values. */
   scored: boolean
 }
 
 /**
- * The question of a collector, for a part of the index that matches and counts by itself. `take` is
- * called as often as there are answers, each of other articles.
+ * What a collector asks of a part of the index that matches and counts by itself. The part may
+ * answer several times, each time about different articles. Each answer calls `take`.
  */
 export type Question =
   /** The first matches in order after the page before, with their ids and scores. */
@@ -76,9 +76,9 @@ export type Question =
   | { kind: 'count'; limit: number; take(count: number): void }
   /** Matches by bucket of time: bucket n lasts from `starts[n]` to before `starts[n + 1]`. */
   | { kind: 'times'; axis: Axis; starts: Float64Array; take(counts: readonly number[], undated: number): void }
-  /** Matches that have each of some terms of filters. */
+  /** How many matches have each of the terms. These are terms of filters. */
   | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
-  /** Matches, each text once (`breakdown.ts`). */
+  /** Matches, with each text counted once (`breakdown.ts`). Only segments can answer this. */
   | { kind: 'texts' }
   /** Matches by the number of their outlet. */
   | { kind: 'outlets'; take(publisherNo: number, count: number): void }
@@ -91,8 +91,9 @@ export interface NameUse {
   /** Bit n: the country `COUNTRIES[n]`. */
   countries: number
   /**
-   * By country: the time of the newest article in minutes since 1970, rounded down. It is the date
-   * of publication, of an article without one that of ingestion, as in the history of a plan.
+   * By country: the time of the newest article in minutes since 1970, rounded down. The time of an
+   * article is its date of publication. Without one it is the time of ingestion, as in the history
+   * of a plan.
    */
   newest: readonly number[]
 }

@@ -8,15 +8,15 @@ import type { Collector } from './collector.ts'
 import type { MatchOrder, SearchPlan } from './plan.ts'
 
 /**
- * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
- * small.
+ * Sizes of a search. Apart from `cap`, they change how a result is found, and never the result.
+ * Tests make them small.
  */
 export interface SearchSizes {
   cap: number
   memory: MemorySizes
-  /** Articles of the segments that a search matches first. */
+  /** How many articles a search matches first, in whole segments. */
   first: number
-  /** Articles of the newest segments whose term dictionaries are prefetched. */
+  /** How many articles the newest segments have whose term dictionaries are prefetched. */
   prefetch: number
 }
 
@@ -63,7 +63,11 @@ export interface HeldElsewhere {
   part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
-/** Nothing is held elsewhere. @param missing why a search fails when segments lack articles */
+/**
+ * For an index whose articles are all in segments.
+ *
+ * @param missing makes the error of a search that finds no segments for some articles
+ */
 export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
   async at(_version, articles) {
     if (articles > 0n) throw missing(articles)
@@ -73,7 +77,8 @@ export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
 })
 
 /**
- * Some matches are counted in the archive, which does not know which articles have the same text.
+ * A search cannot count each text once: some matches are in the archive, which does not know which
+ * articles have the same text.
  */
 export class TextsElsewhere extends Error {
   override name = 'TextsElsewhere'
@@ -88,7 +93,8 @@ export interface Elsewhere {
    * What it holds beside the segments of a version.
    *
    * @param missing articles up to this `seq` have no segment; 0: all have one
-   * @throws SegmentsChanged; another error when nothing has the missing articles
+   * @throws SegmentsChanged when the index has another version by now; another error when nothing
+   *   has the missing articles
    */
   at(version: bigint, missing: bigint): Promise<HeldElsewhere>
   close(): Promise<void>

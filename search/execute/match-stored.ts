@@ -67,12 +67,13 @@ async function matchAhead(
   known.keep()
 }
 
-/** Articles that are looked at together, so that their lists fit into memory. */
+/** How many articles `noteReading` looks at together, so that their lists fit into memory. */
 const LOOKED_AT = 1 << 20
 
 /**
- * Before anything is read, counts how many articles NEAR leaves open in all segments. A page may
- * need only the first ones, but is refused as a count would be.
+ * Before any words are read, counts how many articles NEAR leaves open in all segments. A page may
+ * need only the first of them. When there are too many, it is refused all the same, as a count
+ * would be.
  */
 async function noteReading(
   context: StoredContext,
@@ -119,13 +120,13 @@ async function collectFrom(
 }
 
 /**
- * As many articles as are likely to complete the collectors, but at most four times as many as
- * before: a wrong guess must not cost much.
+ * How many articles to match next: as many as are likely to complete the collectors. They are at
+ * most four times those seen so far, because a wrong guess must not cost much.
  *
  * @param count matches in the `seen` articles
  */
 function nextArticles(count: number, seen: number, limit: number): number {
-  // Each step costs a statement, so a search that finds nothing takes long ones.
+  // A search that finds nothing takes long steps, because each step costs a statement.
   const needed = limit > count ? ((limit - count) * seen) / count : seen
   return Math.min(needed, seen * 4)
 }
@@ -229,7 +230,8 @@ async function evaluate(
   const compiled = compile(node)
   const pace = createPace()
   for (;;) {
-    // Values of the cache by term: they hold until others run.
+    // The lists of the cache by term. They hold until this function waits, because the cache may
+    // drop lists meanwhile.
     let cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
     const ofTerm = (term: string) => {
       let known = cached.get(term)
@@ -286,7 +288,7 @@ function openKnownCounts(
   { node, verification, filter }: SearchPlan,
 ) {
   const key = JSON.stringify([node, verification])
-  // Each segment has matches of everything, and they are counted at once.
+  // Without a query all documents of a segment match, and their number is known.
   const counts = node === null ? null : cache.counts.of(key)
   let grown = false
 
@@ -301,7 +303,7 @@ function openKnownCounts(
     /** Whether a segment is known to have no match. */
     hasNone: (segment: SegmentMeta) => passed(segment) === 0,
 
-    /** Tells counters the matches of a segment; false: they are not known. */
+    /** Tells counters how many matches a segment has; false: that is not known. */
     count(segment: SegmentMeta, counters: readonly Counter[]): boolean {
       const known = passed(segment)
       if (known === null) return false
@@ -309,7 +311,7 @@ function openKnownCounts(
       return true
     },
 
-    /** @param matches of each segment, in the same order */
+    /** @param matches the matches of each segment of `found`, in the same order */
     add(found: readonly SegmentMatches[], matches: readonly DocIdSet[]): void {
       if (counts === null) return
       for (const [index, one] of found.entries()) {
@@ -322,7 +324,7 @@ function openKnownCounts(
       }
     },
 
-    /** For later searches. */
+    /** Keeps the counts for later searches. */
     keep(): void {
       if (counts === null || !grown) return
       cache.counts.keep(

@@ -18,9 +18,10 @@ import type { Hit } from './plan.ts'
  */
 
 /**
- * The first `wanted` hits after the page before, in the order of the set: by the sort value, those
- * without one last; among equals the higher score first, then by id (decision 17). Scores and ids
- * are read only of hits that equal another hit, or the last article of the page before.
+ * The first `wanted` hits after the page before. Hits stand in order of the sort value, those
+ * without one last. Among equals the higher score comes first, and then the id decides (decision
+ * 17). Scores and ids are read only of hits that equal another hit, or the last article of the page
+ * before.
  */
 export async function firstInOrder(
   hits: Hit[],
@@ -48,7 +49,7 @@ export async function firstInOrder(
   return ordered.slice(0, wanted)
 }
 
-/** Hits with equal sort values together, the groups in order. */
+/** Groups of hits with equal sort values, in order. */
 function groupsInOrder(hits: Hit[], ascending: boolean): Hit[][] {
   const sign = ascending ? 1 : -1
   const sorted = hits.toSorted((a, b) => {
@@ -67,8 +68,8 @@ function groupsInOrder(hits: Hit[], ascending: boolean): Hit[][] {
 }
 
 /**
- * The first groups that hold `wanted` hits. The group of the page before's last article does not
- * count, because some of its hits were shown.
+ * The first groups that hold `wanted` hits. The group of the last article of the page before does
+ * not count, because that page showed some of its hits.
  */
 function firstGroups(groups: Hit[][], wanted: number, after: number | null | undefined): Hit[][] {
   let count = 0
@@ -152,8 +153,8 @@ async function scoreStored(
 export function createTopCollector(page: PageOrder) {
   const { order, position, wanted } = page
   const hits: Hit[] = []
-  // Checked again only when there are twice as many hits: segments that overlap in time would cost
-  // their square.
+  // A check looks at all hits. It is repeated only when there are twice as many. Otherwise its cost
+  // would grow with the square of the segments that overlap in time.
   let checkAt = wanted
   let complete = false
 
@@ -205,7 +206,10 @@ function addFirst(hits: Hit[], matches: DocIdSet, segment: SegmentReader, page: 
   }
 }
 
-/** Documents stand in the order of the page, those without a value last in either direction. */
+/**
+ * The documents that can stand on the page, of a segment whose documents stand in order of
+ * publication. Those without a date come last in either direction.
+ */
 function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, page: PageOrder): number[] {
   const { order, position, wanted, scored } = page
   const { size } = matches
@@ -253,8 +257,9 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
 const work = new Float64Array(65_536)
 
 /**
- * Documents stand in another order. Of a stored segment, blocks are looked at in the order of their
- * first keys, until no block can hold a document of the page.
+ * The documents that can stand on the page, of a segment whose documents stand in another order.
+ * The blocks of a stored segment are looked at in the order of their first keys, until no block can
+ * hold a document of the page.
  */
 function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, isStored: boolean): number[] {
   const { order, position, wanted } = page
@@ -291,7 +296,7 @@ function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, i
 /** Ascending keys are the order of the page; what has no value comes last in either direction. */
 const keyOf = (value: number, sign: number) => (Number.isNaN(value) ? Infinity : sign * value)
 
-/** Documents of a block; this many bits are eight words. */
+/** How many documents a block has. Their bits are eight words of a bitmap. */
 const BLOCK = 256
 
 /** The documents of a block; they hold until the next call. */
@@ -308,14 +313,14 @@ const blockDocs = new Uint16Array(BLOCK)
 
 /** Which keys the blocks of a segment have (Lucene: DocValuesSkipper). */
 interface Zones {
-  /** By block. */
+  /** By block: the first of its keys, and the last one. */
   first: Float64Array
   last: Float64Array
   /** The blocks by their first keys. */
   blocks: number[]
 }
 
-/** By the column, which never changes, and the direction. */
+/** Zones by the column, which never changes, and by the direction. */
 const knownZones = new WeakMap<Float64Array, Map<number, Zones>>()
 
 function zonesOf(values: Float64Array, sign: number): Zones {

@@ -24,7 +24,10 @@ export interface SearchPlan {
   nameTerms: string[]
   filter: DocFilter
   verification: Expression | null
-  /** Takes note of articles whose words NEAR has to read; null: there is no NEAR. */
+  /**
+   * Counts articles whose words NEAR has to read, and throws when they are too many; null: there is
+   * no NEAR.
+   */
   reading: ((articles: number) => void) | null
   scoring: ScoringTerm[]
 }
@@ -35,7 +38,7 @@ export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 /**
  * @param publishers numbers of the outlets of `outlets`
  * @param watermark articles with a higher `seq` are not part of the result set
- * @param above nor are those up to this one; 0: none is left out
+ * @param above articles up to this `seq` are not part of it either; 0: none is left out
  * @returns null: no article can match
  */
 export function planSearch(
@@ -101,11 +104,11 @@ export interface MatchOrder {
   order: ArticleQuery['order']
   /** null: from the beginning. */
   position: Position | null
-  /** Matches that are likely to complete the collectors; Infinity: all are matched. */
+  /** How many matches are likely to complete the collectors; Infinity: all articles are matched. */
   limit: number
   /**
-   * Articles of the segments that are matched first. Counted in articles, because the segments of
-   * the newest articles are small.
+   * How many articles are matched first, in whole segments. A number of segments would not do,
+   * because the segments of the newest articles are small.
    */
   first: number
 }
@@ -152,7 +155,7 @@ export interface DocFilter {
 /** The articles of a stored segment, as far as times and `seq` tell. */
 export type Extent = Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'>
 
-/** Whether a segment can have a document that passes. */
+/** Whether a segment can have a document that passes the filter. */
 function canMatch(segment: Extent, { bounds, watermark, above }: DocFilter): boolean {
   if (segment.first > watermark || segment.last <= above) return false
   const { published, undatedSince, ingested } = bounds
@@ -165,8 +168,8 @@ function overlaps(span: SegmentMeta['published'], from: number, to: number): boo
 }
 
 /**
- * The documents of a segment that pass: all, or those with a date of publication. null: each has to
- * be looked at.
+ * Which documents of a segment pass the filter: all, or those with a date of publication. null:
+ * each document has to be looked at.
  */
 export function passingPart(
   segment: Extent,
@@ -188,7 +191,7 @@ export function passingPart(
 const isWithin = (span: { first: number; last: number }, { from, to }: { from: number; to: number }) =>
   span.first >= from && span.last < to
 
-/** The documents of a set that pass. */
+/** The documents of a set that pass the filter. */
 export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
   if (set.count === 0 || passingPart(segment, columns, filter) === 'all') return set
   const { dated, size } = columns

@@ -50,7 +50,7 @@ export async function searchPage<A extends KeptArticle>(
   // One more than a page holds tells whether another page follows.
   const wanted = perPage + 1
   const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
-  // Later pages tell the total of the first one.
+  // Later pages show the total of the first page, so they count nothing.
   const count = createCountCollector(position === null ? sizes.cap : 0)
   const meta = await index.metaOf(snapshot.version)
   await collectMatches(index, { snapshot, meta, plan }, { sort, order, position }, [top, count], count.limit, sizes)
@@ -72,16 +72,16 @@ export async function searchPage<A extends KeptArticle>(
     estimate,
     next: isLastPage
       ? null
-      : // A match without a score equals no other, so any score will do.
+      : // A score that was not read decides nothing: no other match has the same value.
         { watermark, total, estimate, last: { value: last.value, score: last.score ?? 0, id: end.id } },
   }
 }
 
 /** Bounds of what is collected. */
 interface CollectRange {
-  /** No article up to this `seq`; absent: none is left out. */
+  /** Articles up to this `seq` are left out; absent: none is. */
   above?: bigint | undefined
-  /** No article after this `seq`; absent: none after those of the state. */
+  /** Articles after this `seq` are left out; absent: those after the last `seq` of the state. */
   newest?: bigint | undefined
   /** The state of the index, when the caller has just read it; absent: it is read. */
   state?: IndexState | undefined
@@ -144,8 +144,8 @@ async function collectMatches(
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
   const { watermark } = plan.filter
-  // The cursor may be from before the database went back to an earlier moment. Memory must not
-  // count numbers as read that new articles will get.
+  // A cursor may know higher numbers than there are: the database may have gone back to an earlier
+  // moment. New articles will get these numbers, so memory must not count them as read.
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
@@ -158,7 +158,8 @@ async function collectMatches(
     ),
   ]
   const [inMemory] = await Promise.all([
-    // Several searches share this reading, so its statements may count for another search.
+    // Several searches share this reading. Its statements may be noted for another search, so the
+    // wait is noted under a name of its own.
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])
@@ -211,9 +212,9 @@ export function createCountCollector(limit: number) {
 }
 
 /**
- * Collects the numbers of all matches.
+ * Collects the `seq` of all matches.
  *
- * @param limit most numbers that are read from the archive
+ * @param limit most matches that are read from the archive
  */
 export function createNumberCollector(limit: number) {
   const seqs: bigint[] = []

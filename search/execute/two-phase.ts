@@ -19,9 +19,9 @@ import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
 
 /*
- * The first of two phases of matching (Lucene: TwoPhaseIterator). It evaluates a query on the
- * posting lists of a stored segment. The second phase (this file) looks at the words of the
- * documents that remain open.
+ * Matching has two phases (Lucene: TwoPhaseIterator). The first evaluates a query on the posting
+ * lists of a stored segment. The second looks at the words of the documents that remain open. Both
+ * are in this file.
  */
 
 /**
@@ -46,7 +46,10 @@ type PostingLists = (term: string) => DocIdSet | null
  */
 type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
 
-/** So few documents are passed on as `within`: a look at each is cheaper than a step over all. */
+/**
+ * Whether documents are so few that they are passed on as `within`: a look at each is then cheaper
+ * than a step over all.
+ */
 const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
 
 const limitTo = (set: DocIdSet, within: DocIdSet | null) => (within === null ? set : intersection(within, set))
@@ -172,7 +175,8 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
   return (lists, size, within) => {
     const watched = not.length > MANY ? watch(lists) : null
     let left = of(watched?.lists ?? lists, size, within)
-    // The query is evaluated again, and most segments may then have nothing to exclude from.
+    // The lists of the exclusions are not asked for yet. The query is evaluated again, and most
+    // segments may then have nothing to exclude from.
     if (watched?.isMissing() || (watched !== null && left.candidates.count === 0)) return left
     for (const clause of not) {
       const found = clause(lists, size, isFew(left.candidates) ? left.candidates : within)
@@ -208,7 +212,7 @@ function watch(lists: PostingLists): { lists: PostingLists; isMissing(): boolean
 /** The terms of two neighbouring words of a phrase. */
 interface PairTerms {
   own: string
-  /** Terms of every document with the pair, for a pair that has no list of its own. */
+  /** For a pair that has no list of its own: terms that every document with the pair has. */
   otherwise: [shared: string, first: string, second: string]
 }
 
@@ -219,7 +223,8 @@ interface TripleTerms {
 }
 
 /**
- * See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer.
+ * Evaluates a phrase by shingles (`segment/shingles.ts`). When a phrase of two or three words has a
+ * list of its own, this list is the exact answer.
  */
 function phrase(words: string[]): Evaluate {
   const pairTerms = wordPairs(words).map(
@@ -238,7 +243,8 @@ function phrase(words: string[]): Evaluate {
   return (lists, size, within) => {
     if (first !== null && !canHaveAll(first, lists, size)) return exactly(emptySet(size))
     const pairs = pairTerms.map(pair => lists(pair.own))
-    // Which other lists are needed depends on which pairs have one. That of three words mostly is.
+    // Which other lists are needed depends on which pairs have one. The list of a single triple is
+    // mostly needed, so it is asked for at once.
     if (tripleTerms.length === 1) lists(tripleTerms[0]!.own)
     if (!pairs.every(pair => pair !== null)) return exactly(emptySet(size))
     if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(limitTo(pairs[0]!, within))
@@ -267,8 +273,9 @@ function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, 
 }
 
 /**
- * Sets that hold every document with all triples, as far as triples are indexed. `exact`: the last
- * of them that holds no other documents. A triple may be a term where both of its pairs are.
+ * Sets that hold every document with all triples, as far as triples are indexed. `exact`: the list
+ * of the last triple that has one; it holds no other documents. A triple can have a list only where
+ * both of its pairs have one.
  */
 function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
   const bounds: DocIdSet[] = []
@@ -309,7 +316,7 @@ const wordPairs = (words: string[]): [string, string][] => words.slice(1).map((w
 export interface SegmentMatches {
   segment: SegmentMeta
   columns: Columns
-  /** Whether times and `seq` excluded none. */
+  /** Whether times and `seq` excluded no document. */
   isWhole: boolean
   matches: TwoPhaseMatches
 }

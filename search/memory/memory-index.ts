@@ -5,8 +5,8 @@ import { createMemorySegment, createTermIds, type MemorySegment } from './memory
 
 export interface MemorySizes {
   /**
-   * Articles of an in-memory segment. A divisor of a flushed segment's size: one flush then
-   * replaces whole ones.
+   * How many articles an in-memory segment has. It divides the size of a flushed segment, so that a
+   * flush replaces whole in-memory segments.
    */
   segment: bigint
   /** Words that the ids may hold before a new in-memory segment starts with fresh ones. */
@@ -34,7 +34,7 @@ export function createMemoryIndex(
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
     const to = own.last + ARTICLES_PER_READ < last ? own.last + ARTICLES_PER_READ : last
     const articles = await source.readNew(own.last, to, own.wordsVersion)
-    // When this fails, the articles are read when they are shown.
+    // When `keep` fails, the articles are read again when they are shown.
     const stored = articles.map(article => article.stored)
     const kept = keep(stored, own.wordsVersion).catch(() => {})
     try {
@@ -85,7 +85,9 @@ export function createMemoryIndex(
 }
 
 const emptyState = (covered: bigint, wordsVersion: bigint) => ({
-  /** Of the words that were read. They are read again when `reindex` has changed them. */
+  /**
+   * The version of the words that were read. They are read again when `reindex` has changed them.
+   */
   wordsVersion,
   from: covered,
   last: covered,
@@ -106,7 +108,7 @@ function dropStored(state: State, covered: bigint): void {
   }
 }
 
-/** Some articles are megabytes long. */
+/** How many articles one read asks for. They are few, because some articles are megabytes long. */
 const ARTICLES_PER_READ = 64n
 
 async function addAll(state: State, articles: UnflushedArticle[], sizes: MemorySizes): Promise<void> {
@@ -119,12 +121,15 @@ async function addAll(state: State, articles: UnflushedArticle[], sizes: MemoryS
   }
 }
 
-/** In-memory segments end where stored ones may. */
+/**
+ * The in-memory segment for an article. It ends at a `seq` where a stored segment may end, too, so
+ * that a flush replaces whole ones.
+ */
 function segmentFor(state: State, seq: bigint, sizes: MemorySizes): MemorySegment {
   const blockOf = (one: bigint) => (one - 1n) / sizes.segment
   const last = state.segments.at(-1)
   if (last !== undefined && blockOf(last.documents.at(-1)!.seq) === blockOf(seq)) return last
-  // Ids are never freed one by one, so new ones begin now and then.
+  // Ids are never freed one by one. When there are many, later segments get a fresh set of ids.
   if (state.termIds.words > sizes.words) state.termIds = createTermIds()
   const next = createMemorySegment(state.termIds)
   state.segments.push(next)

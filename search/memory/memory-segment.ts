@@ -96,7 +96,7 @@ export function createMemorySegment(termIds: TermIds) {
   }
 }
 
-/** `lengthAt`, on ids of words. */
+/** The same as `lengthAt` of `holds.ts`, on ids of words. */
 function lengthIn(ids: () => Int32Array, termIds: TermIds, leaf: Leaf, language: Language): LengthAt {
   if (leaf.kind === 'phrase') {
     const phrase = leaf.words.map(word => termIds.word(TERMS.word(word)))
@@ -182,8 +182,8 @@ const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
 /**
- * From this length on the last result is kept: to follow a chain is slow, but a short one costs
- * less than to keep it.
+ * The result of a list of this length or more is kept. To follow a long chain is slow. To follow a
+ * short one costs less than to keep its result.
  */
 const LONG = 32
 
@@ -249,7 +249,7 @@ function createTexts(termIds: TermIds) {
   }
   const end = (doc: number) => titleStarts[doc + 1] ?? used
   return {
-    /** All ids. Longer than there are words; a later call may return another array. */
+    /** All ids. The array is longer than there are words. A later call may return another array. */
     ids: () => ids,
     add(title: string, body: string): void {
       titleStarts.push(used)
@@ -282,8 +282,8 @@ function isIn(ids: Int32Array, phrase: number[], from: number, to: number): bool
 }
 
 /**
- * Ids of the words of new articles and of their stems. In-memory segments share one, because a new
- * article brings few new words. Some 50 bytes a word.
+ * Ids of the words of new articles and of their stems. In-memory segments share these ids, because
+ * a new article brings few new words. A word takes some 50 bytes.
  */
 export type TermIds = ReturnType<typeof createTermIds>
 
@@ -293,7 +293,7 @@ const STOP = -1
 
 export function createTermIds() {
   const wordIds = createWordIds()
-  /** Words so long that their terms are digests. */
+  /** The ids of words that are so long that their terms are digests, by these terms. */
   const long = new Map<string, number>()
   /** Words before this one were looked at for their length. */
   let measured = 0

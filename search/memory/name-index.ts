@@ -8,9 +8,12 @@ import type { NameBatch, NamesWanted } from '../store/article-source.ts'
  * whole buffer finds them quickly, without an index of their parts.
  */
 
-/** Names of one read. The event loop takes in this many in a millisecond or two. */
+/** How many names one read asks for. The event loop takes in this many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
-/** Names that are searched between two looks at the clock: a fraction of a millisecond. */
+/**
+ * How many names are searched between two looks at the clock. They take a fraction of a
+ * millisecond.
+ */
 const NAMES_PER_STEP = 8_192
 /** Bytes of a kept part besides its text and its numbers. */
 const PART_BYTES = 300
@@ -36,7 +39,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let all: Promise<void> | null = null
-  /** Numbers up to here were read through. A reading that failed goes on from there. */
+  /** The names of all numbers up to here were read. After a failure, reading goes on from here. */
   let readTo = 0
 
   async function readThrough(): Promise<void> {
@@ -51,7 +54,10 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
   return {
     /** Whether the name of a number is here. */
     has: texts.has,
-    /** Reads all names once. Later calls return at once, unless it failed. */
+    /**
+     * Reads all names once. Later calls wait for the same read. After a failure the next call reads
+     * again.
+     */
     readAll(): Promise<void> {
       all ??= readThrough().catch((error: unknown) => {
         all = null
@@ -65,7 +71,8 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
       if (missing.length === 0) return
       // Another search may read the same names meanwhile. A name that is here twice does no harm.
       texts.add(await readNames(missing))
-      // A number without a name would be asked for again and again.
+      // Numbers without a name are noted as known. Otherwise they would be asked for again and
+      // again.
       missing.forEach(texts.note)
     },
     containing: parts.containing,
@@ -102,7 +109,8 @@ function createPartSearch(texts: NameTexts, limit: number) {
       kept.set(part, { bits, searched }, PART_BYTES + part.length * 2 + bits.byteLength)
       return bits
     } finally {
-      // Before the promise is resolved: who asks afterwards may know of more names.
+      // This comes before the promise is resolved. Whoever asks afterwards may know of more names,
+      // and needs a search that has them.
       searching.delete(part)
     }
   }
@@ -168,7 +176,7 @@ function createNameTexts() {
     },
     highest: () => highest,
     has: (no: number) => no < firsts.length && firsts[no] !== 0,
-    /** Takes a number for known, also when it has no name. */
+    /** Notes a number as known, also when it has no name. */
     note,
     add({ nos: added, names }: NameBatch): void {
       const end = used + names.length
@@ -180,8 +188,8 @@ function createNameTexts() {
       }
     },
     /**
-     * Sets the bits of the numbers whose names contain a text, for the names from one to before
-     * another.
+     * Sets the bits of the numbers whose names contain a text, among the names `from` to before
+     * `to`.
      */
     search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
       markContaining(wanted, { bytes, nos, starts }, from, to, bits),
@@ -196,7 +204,7 @@ function createNameTexts() {
   }
 }
 
-/** The bytes of a text in UTF-8 stand nowhere but where the text stands. */
+/** In UTF-8 the bytes of a text occur only where the text does, so bytes are compared. */
 function markContaining(
   wanted: Uint8Array,
   { bytes, nos, starts }: { bytes: Uint8Array; nos: Int32Array; starts: Uint32Array },

@@ -84,7 +84,10 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
     ? ({ publisherNo }: MemoryDocument) => [publisherNo]
     : ({ authorNos }: MemoryDocument) => authorNos
   const index = createNameIndex(wanted => source.readNames(field, wanted), limit)
-  /** Columns whose names are all in the index, and how many documents of an in-memory segment. */
+  /**
+   * Columns whose names are all in the index. For an in-memory segment: how many of its documents,
+   * from the first on, have their names there.
+   */
   const knownColumns = new WeakSet<Columns>()
   const knownDocuments = new WeakMap<MemorySegment, number>()
 
@@ -130,7 +133,8 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
       await index.readAll()
       await knowMemory(segments)
       const bits = await index.containing(part)
-      // A document that comes later is not part of the search, and its number may have no bit.
+      // A later document may name an outlet or author that has no bit yet. That does no harm: the
+      // search does not include this document.
       return (document: MemoryDocument): boolean => numbersOf(document).some(no => hasBit(bits, no))
     },
   }
@@ -146,7 +150,10 @@ function listByOutlet({ publishers, size }: Columns, bits: Uint32Array): DocIdSe
   return listOf(found, size)
 }
 
-/** The documents of which an author has his bit. Most parts are rare. */
+/**
+ * The documents of which an author has his bit. Few authors have one, so only their documents are
+ * looked up.
+ */
 function listByAuthor(
   { authors, authorStarts, size }: Pick<Columns, 'authors' | 'authorStarts' | 'size'>,
   bits: Uint32Array,

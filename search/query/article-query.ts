@@ -14,7 +14,7 @@ export interface ArticleQuery extends ArticleFilter {
 
 /** Where a sequence stands after a page: everything that the next page needs besides the query. */
 export interface Position {
-  /** Articles numbered above it are not part of the set (decision 22). */
+  /** Articles with a higher `seq` are not part of the set (decision 22). */
   watermark: bigint
   total: number
   estimate: boolean
@@ -43,7 +43,8 @@ export interface ArticleRow {
 export interface SearchPage<A = ArticleRow> {
   rows: A[]
   /**
-   * Counted to 10,000; `estimate` then says so (decision 25). The same on every page of a sequence.
+   * Counted up to 10,000. `estimate` is true when the count stopped there (decision 25). The same
+   * on every page of a sequence.
    */
   total: number
   estimate: boolean

@@ -1,8 +1,9 @@
 import type { TimeSpan } from './filters.ts'
 
 /*
- * A day is not always 24 hours: clocks change. The spans in which a zone keeps one offset are found
- * first; buckets are then cut in local time, and each has bounds that can be asked for.
+ * A day is not always 24 hours, because clocks change. The spans in which a zone keeps one offset
+ * are found first. Buckets are then cut in local time. Each has bounds in UTC, by which its
+ * articles can be searched.
  */
 
 /** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
@@ -23,11 +24,14 @@ export interface TimeZone {
 
 const UTC: TimeZone = { name: 'UTC', spans: (from, to) => [{ from, to, offset: 0 }] }
 
-/** The database has some 600 names, most of them aliases. */
+/** Most characters of the name of a zone that is looked up. */
 const MOST_LETTERS = 64
 const IANA_NAME = /^[A-Za-z]+([/_+-][A-Za-z0-9]+)*$/
 
-/** Zones that were asked for, by their canonical name: the database bounds their number. */
+/**
+ * Zones that were asked for, by their canonical name. The IANA database bounds their number: it has
+ * some 600 names, most of them aliases.
+ */
 const zones = new Map<string, TimeZone>()
 
 /** @returns null: there is no zone of this name */
@@ -46,7 +50,7 @@ const DAY = 86_400_000
 /** Clocks are never changed twice within this many ms. */
 const STEP = 4 * DAY
 
-/** Changes of the offset are looked for a year at a time, and kept. */
+/** Changes of the offset are looked for one year at a time. The spans of a year are then kept. */
 function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
   const years = new Map<number, OffsetSpan[]>()
   const offsetOf = (time: number) => offsetAt(time, format)
@@ -112,7 +116,7 @@ interface TimeBuckets {
 }
 
 const HOUR = 3_600_000
-/** The shortest length of each unit; a change of clocks may still shorten it. */
+/** The shortest length of each unit, in ms. A change of clocks may still shorten it. */
 const LENGTHS: Record<TimeUnit, number> = { hour: HOUR, day: DAY, week: 7 * DAY, month: 28 * DAY }
 
 /** Most buckets of one count: seven years of days, a hundred days of hours. */
@@ -160,7 +164,7 @@ function createList() {
   }
 }
 
-/** Where clocks change within an hour, a bucket ends: its key has one offset. */
+/** A key has one offset, so a bucket ends where clocks change within an hour. */
 function hours(span: TimeSpan, spans: OffsetSpan[]): TimeBuckets {
   const list = createList()
   let end = span.from

@@ -10,30 +10,30 @@ import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBL
  *   not     = { NOT | - } operand
  *   operand = word | ~word | "phrase" | ( or ) | title: operand
  *
- * So `a OR b c` is `a OR (b AND c)`. Operators are written exactly so, and stand alone between
- * blanks, quotation marks and parentheses; `-`, `~` and `title:` stand before what they bind, at
- * the start of a word. Any other writing is words, read as `parseBoolean` reads them: what a blank
- * does not separate, as `zuid-holland`, is words that may stand anywhere, but after NOT or beside
- * NEAR a phrase. A quotation mark of type is closed by any other of type, a plain one by a plain
- * one.
+ * So `a OR b c` is `a OR (b AND c)`. Operators are written exactly as above. They stand alone
+ * between blanks, quotation marks and parentheses. `-`, `~` and `title:` stand before what they
+ * bind, at the start of a word. Everything else is words, read as `parseBoolean` reads them. Words
+ * that no blank separates, as `zuid-holland`, may stand anywhere in an article. After NOT or beside
+ * NEAR they are a phrase. A typographic quotation mark is closed by any quotation mark, and `"` by
+ * `"` alone.
  *
- * What only excludes (`NOT a`) has no meaning of its own. It is carried upwards as "excludes" until
- * a conjunction takes it in as what it must not hold, or another NOT turns it round. As an operand
- * of OR, or as the whole, it is refused.
+ * A part that only excludes (`NOT a`) finds nothing by itself. It is carried upwards as "excludes".
+ * A conjunction then takes it as what it must not hold, or another NOT turns it round. As an
+ * operand of OR, or as the whole query, it is refused.
  *
  * The engine takes the tree in two forms (`match.ts`). The first is a `QueryNode`: a word is a
- * term, a phrase is a phrase, `~word` is its stems in the languages, NEAR is a conjunction whose
+ * term, a phrase is a phrase, `~word` is its stems in the languages. NEAR is a conjunction whose
  * documents all stay open. The second is the tree itself, by which the words of open documents are
- * verified: in Postgres where it holds words and phrases alone, else in this process (`holds.ts`).
- * In-memory segments know the places of words, and the archive's open documents are verified as
- * those of segments are.
+ * verified. Postgres does this when the tree holds words and phrases alone, else this process
+ * (`holds.ts`). In-memory segments know the places of words, so they leave nothing open. Open
+ * documents of the archive are verified like those of segments.
  *
- * Places in problems are those of characters of `q`, which is NFC without blanks around it, from 1.
+ * A problem tells a place: a character of `q`, counted from 1. `q` is NFC without blanks around it.
  */
 
 const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
-/** What is wrong with an expression, by name: pages say it in the reader's language. */
+/** What is wrong with an expression, by name. N stands for a place in it. */
 const EXPRESSION_PROBLEMS = {
   open: 'What opens at character N is not closed; write another quotation mark, or ).',
   close: 'The parenthesis at character N closes nothing.',
@@ -49,7 +49,7 @@ export type ExpressionProblem = keyof typeof EXPRESSION_PROBLEMS
 
 class Misread extends Error {
   readonly problem: ExpressionProblem
-  /** Where in the text that is read. */
+  /** The place in the text that is read, in code units. */
   readonly index: number
 
   constructor(problem: ExpressionProblem, index: number) {
@@ -60,7 +60,7 @@ class Misread extends Error {
 }
 
 type ParsedExpression = Parsed<{ kind: 'expression'; tree: Expression }> & {
-  /** Where it cannot be read. */
+  /** What cannot be read, and where: `at` is a character of `q`, counted from 1. */
   misread?: { problem: ExpressionProblem; at: number }
 }
 
@@ -72,7 +72,7 @@ export function parseExpression(q: string): ParsedExpression {
     ({ sign }) => !/\p{Cf}/u.test(sign),
   )
   try {
-    // U+02BC is no letter here (decision 44).
+    // U+02BC counts as an apostrophe, and not as a letter (decision 44).
     const text = signs.map(({ sign }) => (sign === 'ʼ' ? "'" : sign)).join('')
     const tokens = tokensOf(text)
     return tokens.length === 0 ? nothing : { ok: true, match: { kind: 'expression', tree: treeOf(tokens) } }
@@ -113,7 +113,7 @@ export function inFull(node: Expression): string {
   }
 }
 
-/** The leaves that an article may match by, in their order: none that excludes. */
+/** The leaves by which an article may match, in their order. Leaves that exclude are left out. */
 export function leavesOf(node: Expression): Leaf[] {
   switch (node.kind) {
     case 'near':
@@ -142,7 +142,7 @@ const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`
 const TIED = `(?=[${LETTER}"${TYPED}(])`
-/** No word may stand right before it, and no `-` inside a word. */
+/** The start of a word: no word stands right before it, not even with a `-` between. */
 const START = `(?<!${PART}-?)`
 const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
 const BOUND = `${MINUS}|${START}~${TIED}|${START}title:`
@@ -152,7 +152,7 @@ const TOKEN = new RegExp(
     `"(?<plain>[^"]*)"|[${TYPED}](?<typed>[^"${TYPED}]*)["${TYPED}]`,
     `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
     BOUND,
-    // An excluded word reaches to the next blank.
+    // An excluded word reaches to the next blank, parenthesis or quotation mark.
     `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
   ].join('|'),
   'uys',
@@ -176,7 +176,7 @@ function tokensOf(text: string): Token[] {
   for (let index = 0; index < text.length; ) {
     TOKEN.lastIndex = index
     const found = TOKEN.exec(text)
-    // Only what opens matches nothing.
+    // Only a quotation mark that nothing closes is no token.
     if (found === null) throw new Misread('open', index)
     const token = tokenOf(found, index)
     if (token?.kind === 'words') count += token.words.length
@@ -200,13 +200,13 @@ function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Tok
   return list.length === 0 ? null : { kind: 'words', words: list, loose, index }
 }
 
-/** In quotation marks a question may end in its own mark. */
+/** A question in quotation marks may end in `?`, which is then no wildcard. */
 const WILDCARD = {
   loose: new RegExp(`[*?](?=${PART})|(?<=${PART})[*?]`, 'u'),
   quoted: new RegExp(`\\*(?=${PART})|(?<=${PART})(?:\\*|\\?(?=${PART}))`, 'u'),
 }
 
-/** A part of the tree, which may only exclude. */
+/** A part of the tree, and whether it only excludes. */
 interface Part {
   node: Expression
   excludes: boolean
@@ -243,7 +243,9 @@ const isOf = <K extends Token['kind']>(token: Token | undefined, kind: K): token
 
 type Reader = ReturnType<typeof createReader>
 
-/** @param owner the operator, or the parenthesis, that waits for it; null: the whole */
+/**
+ * @param owner the operator or the parenthesis that needs this operand; null: it is the whole query
+ */
 function readOr(reader: Reader, owner: Token | null): Part {
   const first = readAnd(reader, owner)
   const parts = [first]
@@ -333,7 +335,7 @@ function readOperand(reader: Reader, owner: Token | null): Part {
   throw missing(reader.peek(), owner)
 }
 
-/** Why there is no operand where an operator, or a parenthesis, waits for one. */
+/** Why there is no operand where an operator, or a parenthesis, needs one. */
 function missing(found: Token | undefined, owner: Token | null): Misread {
   if (owner?.kind === 'open' && found?.kind !== 'close') {
     return found === undefined ? new Misread('open', owner.index) : new Misread('lacking', found.index)

@@ -4,10 +4,10 @@ import { COUNTRIES, type Country, type Language } from '../vocabulary.ts'
 import { or, type QueryNode, term } from './parse.ts'
 
 /*
- * The one home of every filter. A filter has two forms that mean the same. One is how the index
- * finds the articles, in in-memory and stored segments. The other tests one article: candidates of
- * semantic search have no posting lists. `FILTERS` has an entry for every field of `ArticleFilter`;
- * the compiler names a missing one.
+ * Every filter is defined here, in two forms that mean the same. By one the index finds articles in
+ * in-memory and stored segments. The other tests one article, because candidates of semantic search
+ * have no posting lists. `FILTERS` has an entry for every field of `ArticleFilter`; the compiler
+ * names a missing one.
  */
 
 /** Filters that do not look at the words. */
@@ -16,7 +16,7 @@ export interface ArticleFilter {
   countries: Country[]
   /** null: all. */
   languages: Language[] | null
-  /** null: with and without. */
+  /** null: articles with an author and without. */
   hasAuthor: boolean | null
   /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
   outlet: string | null
@@ -28,7 +28,7 @@ export interface ArticleFilter {
   ingestedAfter: Date | null
 }
 
-/** All articles of a reach. */
+/** With these filters, all articles of a reach match. */
 export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   countries: [...COUNTRIES],
   languages: null,
@@ -129,9 +129,9 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
 const DEFINITIONS = Object.values(FILTERS)
 
 /**
- * How the index applies the filters of a request: all of these clauses.
+ * The clauses by which the index applies the filters of a request. A match fulfils all of them.
  *
- * @param publishers numbers of the outlets of `outlets`, at least one where it is given
+ * @param publishers numbers of the outlets of `outlets`, at least one where `outlets` is given
  */
 export const indexFilters = (filter: ArticleFilter, publishers: readonly number[]): QueryNode[] =>
   DEFINITIONS.flatMap(definition => definition.inIndex(filter, publishers) ?? [])
@@ -186,7 +186,7 @@ export interface TimeBounds {
    * matches.
    */
   undatedSince: number | null
-  /** null: any time, and also none. */
+  /** null: articles match with any time of ingestion, and also without one. */
   ingested: TimeSpan | null
 }
 
@@ -227,7 +227,8 @@ const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
   days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
 
 /**
- * Whether an article's times lie within; NaN: it has no such time. Comparisons with NaN are false.
+ * Whether an article's times lie within the bounds. `at` is its time of publication and `entered`
+ * that of ingestion; NaN: it has none. Comparisons with NaN are false.
  */
 export function isWithin({ published, undatedSince, ingested }: TimeBounds, at: number, entered: number): boolean {
   if (Number.isNaN(at)) {

@@ -37,9 +37,9 @@ export function lengthAt(leaf: Leaf, words: readonly string[], language: Languag
 
 /**
  * Whether the words of two sides stand in a text, in either order, with at most `most` words
- * between them. What is found for both at once does not count.
+ * between them. The found words must not overlap.
  *
- * @param sides of each, any
+ * @param sides two sides, each with its alternatives: a match of any of them counts
  */
 export function isNear(sides: LengthAt[][], most: number, from: number, to: number): boolean {
   const [left, right] = sides.map(lengths => placesOf(lengths, from, to))

@@ -20,7 +20,7 @@ interface MatchPlan {
   scoring: ScoringTerm[]
 }
 
-/** Adds its weight to the score of an article in the language that has the term. */
+/** Adds `weight` to the score of an article that is in the language and has the term. */
 export interface ScoringTerm {
   language: Language
   term: string
@@ -42,7 +42,7 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
       const analysed = (languages ?? LANGUAGES).map(language => analyse(language, match.words))
       return {
         node: or(analysed.flatMap(one => clausesOf(one, scope))),
-        // The list of a single word is exact.
+        // Lists of single words are exact, so they leave no document open.
         verification: null,
         scoring: analysed.flatMap(one => scoringTerms(one, match.words, scope)),
       }

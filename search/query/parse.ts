@@ -20,11 +20,11 @@ export interface PhraseLeaf {
   kind: 'phrase'
   words: string[]
   inTitle: boolean
-  /** While it is read: written without blanks and quotation marks. */
+  /** Only while a query is read: the words were written without blanks and quotation marks. */
   loose?: boolean
 }
 
-/** A word in any of its forms, in each language as keyword search finds it. */
+/** A word in any of its forms: the words that keyword search finds by it in each language. */
 export interface FormsLeaf {
   kind: 'forms'
   word: string
@@ -45,15 +45,15 @@ export interface Near {
 export type Expression =
   | Leaf
   | Near
-  /** All of these, at least one, and none of those. */
+  /** All of `of`, which is never empty, and none of `not`. */
   | { kind: 'and'; of: Expression[]; not: Expression[] }
   | { kind: 'or'; of: Expression[] }
 
-/** `q` read, or why it cannot be: sentences for `errors.q`. */
+/** The meaning of `q`, or why it cannot be read: sentences for `errors.q`. */
 export type Parsed<M> = { ok: true; match: M } | { ok: false; errors: string[] }
 export type ParsedQuery = Parsed<Match>
 
-/** Why a `q` cannot be read, by name: pages say it in the reader's language. */
+/** Why a `q` cannot be read, by name. Pages choose a text in the reader's language by this name. */
 export const QUERY_PROBLEMS = {
   nothing: 'Write at least one letter or digit.',
   openQuote: 'A quotation mark is not closed; write another " after the phrase.',
@@ -73,7 +73,7 @@ export function parseKeyword(q: string): ParsedQuery {
  */
 export function parseBoolean(q: string): ParsedQuery {
   if (!hasLetterOrDigit(q)) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
-  // U+02BC is no letter here (decision 44).
+  // U+02BC counts as an apostrophe, and not as a letter (decision 44).
   const text = q
     .normalize('NFC')
     .replace(/\p{Cf}+/gu, '')
@@ -97,7 +97,7 @@ export function parseBoolean(q: string): ParsedQuery {
   return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
 }
 
-/** Signs that begin or end a word. */
+/** Characters that can begin or end a word, for a class of a regular expression. */
 export const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
 
 /** A minus before a word or a quotation mark, with no word and no other minus before it. */
@@ -117,9 +117,9 @@ export type QueryNode =
   | { kind: 'term'; term: string }
   /** Two words or more, in order and side by side, within the title or within the body. */
   | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
-  /** `of`: a clause for each side of `near`, which all its documents match. */
+  /** `of` has a clause for each side of `near`. Every document with the NEAR matches `of`. */
   | { kind: 'near'; of: QueryNode; near: Near }
-  /** At least one clause each. */
+  /** `of` has at least one clause, and so has `not`. */
   | { kind: 'and'; of: QueryNode[] }
   | { kind: 'or'; of: QueryNode[] }
   | { kind: 'andNot'; of: QueryNode; not: QueryNode[] }
