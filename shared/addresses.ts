@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { ConfigError } from './config/config.ts'
 
 /**
- * Looks a name up as `node:net` asks, and hands only permitted addresses over. Each connection
- * looks anew, so a name that resolves differently the second time does not pass.
+ * Makes a `lookup` for `node:net` that hands over permitted addresses only. Every connection looks
+ * its name up anew. So a name that resolves to another address the second time does not pass.
  *
  * @param forbidden the error when no address is permitted
  */
@@ -72,9 +72,7 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
   }
 }
 
-/**
- * Unicast by number, but answered by the platform below a virtual machine: Azure's own services.
- */
+/** This address looks public, but Azure's platform answers it, for each of its virtual machines. */
 const OF_A_CLOUD = new Set(['168.63.129.16'])
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 

@@ -5,14 +5,14 @@
 
 /** The open work between the services. */
 export interface Flow<Time = Date> {
-  /** Lines that `export` would write. */
+  /** Articles that `export` would write, one a line. */
   articles: number
   embedded: number
   embeddings: {
     /** Delayed: the time of their embedding has not come yet. */
     promised: number
     due: number
-    /** In quarantine: `npm run queues -- list`. */
+    /** In quarantine: `npm run queues -- list` shows them. */
     failed: number
     /** Tried once a day: they have ended a process three times. */
     resting: number
@@ -40,7 +40,7 @@ export interface Flow<Time = Date> {
 }
 
 type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
-/** The notifier is left out where nobody is told anything. */
+/** A fleet without alerts needs no notifier. */
 type OfServices = Record<Services, number> & { notifier?: number }
 
 /** The fleet at this moment, as Postgres sees it. */
@@ -205,7 +205,7 @@ export interface OutletHealth<Time = Date> {
   domain: string
   name: string
   country: string
-  /** The operator's with it, which outweighs its reservations. */
+  /** The licence that the operator has from the outlet. It outweighs the outlet's reservations. */
   licence: string | null
   /**
    * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`:
@@ -233,7 +233,7 @@ export interface OutletHealth<Time = Date> {
   today: { hosts: number; pages: number; bytes: number }
   /** Pages that wait for another day's budget of new hosts. */
   putOff: number
-  /** Pages that did not answer in time, answers halving their number. */
+  /** Pages that did not answer in time. Each answer in time halves the number. */
   late: number
   /**
    * No page is fetched before this time because of slow answers; null: the outlet does not rest.
@@ -252,24 +252,24 @@ export interface OutletHealth<Time = Date> {
 }
 
 /**
- * How much of what was named we have, of addresses by the day (UTC) when they were found: of one
- * outlet, or of several together.
+ * How many of the addresses that feeds and sitemaps named we have, by the day (UTC) when they were
+ * found. Of one outlet, or of several together.
  */
 export interface OutletCompleteness {
   /** Addresses that feeds named. */
   feeds: number
   /**
-   * Addresses that sitemaps named: the second count. Null: an outlet had none, so nobody knows the
-   * whole.
+   * Addresses that sitemaps named: a second count beside that of the feeds. Null: an outlet had no
+   * sitemap, so nobody knows the whole.
    */
   second: number | null
   /** Addresses that feeds or sitemaps named, in our languages. */
   named: number
   /** Named addresses that became articles. */
   indexed: number
-  /** Indexed ones with the text of the feed alone, or none. */
+  /** Of the indexed ones, those with the text of the feed alone, or without a text. */
   alone: number
-  /** By reason. Those in other languages (`language`) are not among `named`. */
+  /** Refused pages, by reason. Those in other languages (`language`) are not among `named`. */
   refused: Record<string, number>
   lost: number
   /** Addresses that only a sitemap outside of the catalogue named. */
@@ -277,7 +277,10 @@ export interface OutletCompleteness {
   waiting: number
   /** `indexed` of `named`, rounded down to thousandths; null without a second count. */
   share: number | null
-  /** Outlets that no poll reached, by day; today is not over. */
+  /**
+   * Days of outlets on which no poll reached the outlet. Today is not among them, because it is not
+   * over.
+   */
   unread: number
   /** Feeds that rolled on between two polls: articles may have come and gone unseen. */
   rolled: number
@@ -289,14 +292,14 @@ export interface OutletCompleteness {
 
 /** How an outlet was asked. */
 export interface Manners {
-  /** Of its feeds and sitemaps, that were answered. */
+  /** Polls of its feeds and sitemaps that were answered. */
   polls: number
   requests: number
-  /** Without an answer, or with a status from 400 but 404 and 410. */
+  /** Requests without an answer, or with a status from 400 on, except 404 and 410. */
   errors: number
   /** Answered with 304. */
   unchanged: number
-  /** Of bodies, as they were sent. */
+  /** Bytes of bodies, as they were sent (compressed). */
   bytes: number
 }
 
@@ -332,7 +335,7 @@ const TO_DO: Record<string, string> = {
 
 /** Where the fields of an outlet's articles came from. Shares from 0 to 1. */
 export interface OutletOrigins {
-  /** Of the last eight days, the most frequent source of each field first. */
+  /** The last eight days. The most frequent source of each field comes first. */
   shares: { field: string; source: string; share: number }[]
   /** Fields whose sources are worse on the latest day than in the week before. */
   falls: { field: string; source: string; before: number; now: number }[]

@@ -6,7 +6,7 @@ export const registry = new Registry()
 /**
  * Turns on the metrics of the process itself (memory, event loop, garbage collection).
  *
- * @param number of a process that shares a service with others: every figure names it
+ * @param number the number of a process that shares a service with others; every figure has it
  */
 export function observeProcess(service: string, number: string | null = null): void {
   registry.setDefaultLabels(number === null ? { service } : { service, process: number })
@@ -66,8 +66,8 @@ export function figure<T>(name: string, help: string, read: () => Promise<T>, pi
 const FRESH = 10_000
 
 /**
- * Shares one reading between all calls within `fresh` ms, by default ten seconds. What takes longer
- * is not read again while it is under way.
+ * Shares one reading between all calls within `fresh` ms, by default ten seconds. While a reading
+ * is under way, no second one begins, however long it takes.
  */
 export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
   let last: { until: number; reading: Promise<T>; open: boolean } | undefined

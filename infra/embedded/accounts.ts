@@ -15,20 +15,23 @@ export interface Owner {
 }
 
 /**
- * The account of a part that needs no entry in a table of users. Null when we are not root: the
- * part then runs under our account.
+ * The account for a server that needs no entry in the table of users. Null when we are not root:
+ * the server then runs under our account.
  */
 export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   const id = ACCOUNTS[part]
   return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
 }
 
-/** Gives a folder and all below it to `owner`, unless it is his. */
+/** Gives a folder and all below it to `owner`, unless the folder belongs to `owner` already. */
 export async function giveTo(owner: Owner | null, folder: string): Promise<void> {
   if (owner !== null && (await lstat(folder)).uid !== owner.uid) await giveAll(owner, folder)
 }
 
-/** Changes a folder's content before the folder itself, so that an interrupted run is repeated. */
+/**
+ * Changes the folder itself last. `giveTo` looks at the folder alone, so it repeats an interrupted
+ * run.
+ */
 async function giveAll(owner: Owner, path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) {
     for (const name of await readdir(path)) await giveAll(owner, join(path, name))
@@ -106,7 +109,8 @@ export async function checkPassage(owner: Owner | null, folder: string, what: st
 
 /**
  * A folder with a package's programs that `owner` can run. It is the package's own folder, or a
- * copy under `DATA_DIR` when `owner` cannot read that: only root can enter a checkout below /root.
+ * copy under `DATA_DIR` when `owner` cannot read the package. Only root, for instance, can enter a
+ * checkout below /root.
  *
  * @param parts a file of each folder of the package, to test whether `owner` can read it; the first
  * is a program

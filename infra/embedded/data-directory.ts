@@ -178,7 +178,7 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
   throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
 }
 
-/** The code of the error with which no server could listen on `port` of `host` now; else empty. */
+/** The code of the error that keeps a server from listening on `port` of `host` now; else empty. */
 export const refusalOf = (port: number, host: string): Promise<string> =>
   new Promise(resolve => {
     const server = createServer()

@@ -11,7 +11,10 @@ import type { Family } from './supervision/family.ts'
 import { runTool } from './supervision/tool.ts'
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-/** The file that is written last. It holds the sum of the requirements of the environment. */
+/**
+ * The file that is written last, so that a folder with it is complete. It holds the SHA-256 of
+ * `requirements`.
+ */
 const STAMP = 'perscope.sha256'
 const ALL_WITHIN_MS = 270_000
 
@@ -20,12 +23,12 @@ export interface PythonEnvironment {
   /** In the checkout, not in `DATA_DIR`: it belongs to the code, as `node_modules` does. */
   folder: string
   requirements: string
-  /** For sentences: what it is for, and how much it downloads. */
+  /** For messages: what the packages are for, and how much is downloaded. */
   name: string
   size: string
   /** Processors that there are packages for. */
   processors: readonly string[]
-  /** What to do without it. */
+  /** For messages: what to do without the packages. */
   instead: string
 }
 

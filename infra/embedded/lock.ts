@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { errorCode, Problem } from './files.ts'
 
-/** `held`: until `release`, or until every process that has `fd` open is gone. */
+/** `held`: the lock holds until `release`, or until every process that has `fd` open is gone. */
 type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
 
 const ATTEMPTS = 5
@@ -52,7 +52,7 @@ async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 
   }
 }
 
-/** Closes the file once. Later its number may belong to another file. */
+/** Closes the file, but only once. After that, its number may belong to another file. */
 function closeOnce(fd: number): () => void {
   let open = true
   return () => {
@@ -87,7 +87,7 @@ async function isThere(fd: number, path: string): Promise<boolean> {
 async function flock(fd: number, path: string): Promise<boolean> {
   const tool = spawn('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', fd],
-    // In a session of its own, so that Ctrl-C in a terminal does not end it.
+    // The tool runs in a session of its own, so that Ctrl-C in a terminal does not end it.
     detached: true,
     env: { PATH: [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(':') },
   })
@@ -122,7 +122,7 @@ function readNote(path: string): { holder: string; host: string } {
   }
 }
 
-/** A watchdog ends the servers of a killed start within 8 s. */
+/** ms that we wait for the lock. A watchdog ends the servers of a killed start within 8 s. */
 const PATIENCE_MS = 15_000
 const RETRY_MS = 200
 

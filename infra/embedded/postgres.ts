@@ -19,7 +19,10 @@ import { runTool } from './supervision/tool.ts'
  * account.
  */
 
-/** One file of each folder of the package: they tell whether its account can read them. */
+/**
+ * One file of each folder of the package. If the database's account can read these files, it can
+ * read the package.
+ */
 export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 
 /** Starts Postgres on `port`, with a cluster under `DATA_DIR`. */
@@ -59,7 +62,10 @@ const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 const INITDB_MS = 120_000
 export const MAJOR = '18'
 const SUPERUSER = 'perscope'
-/** Owns the database, and nothing else of the server: what a backup holds runs with its rights. */
+/**
+ * Owns the database, and nothing else of the server. Restoring a backup runs what the backup holds,
+ * with the rights of this account alone.
+ */
 const ACCOUNT = 'perscope_owner'
 const SUPERUSER_PASSWORD = 'postgres.password'
 const ACCOUNT_PASSWORD = 'postgres.owner.password'
@@ -78,7 +84,7 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
   await removeUnfinished(dataDir)
   const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
   if (version === undefined) {
-    // We never leave half a cluster here: it is another program's, or the disk is damaged.
+    // We never leave half a cluster here. So this is another program's, or the disk is damaged.
     if ((await readdir(folder).catch(() => [])).length > 0)
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
     await makeCluster(starting, folder, superuser, programs, owner, lock)

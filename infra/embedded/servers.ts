@@ -18,7 +18,7 @@ import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
 /*
  * `npm start` and the tests start the servers that are not configured: Postgres, Qdrant and the
- * model. Postgres is needed; without one of the others only search by meaning is missing, and a
+ * model. Postgres is needed. Without one of the others only search by meaning is missing, and a
  * sentence says why.
  */
 
@@ -46,7 +46,8 @@ interface ServerOptions {
 }
 
 /**
- * A server that died is back, or given up, within 45 s. The rest of that is for ending the others.
+ * ms after which a server that died and did not come back is given up. Another 5 s are left for
+ * ending the other servers.
  */
 const GIVE_UP_MS = 40_000
 
@@ -65,9 +66,9 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     return {
       ...{ addresses, settings, lost: running.lost },
       ...{ supervise: running.starting.run, family: running.starting.family },
-      /** Ends all, below 11 s. */
+      /** Ends all servers, in less than 11 s. */
       stop: () => stop(running),
-      /** Ends all at once. */
+      /** Kills all servers. */
       kill() {
         running.interrupted.abort()
         for (const supervised of running.supervised) supervised.kill()
@@ -172,7 +173,7 @@ export const MODEL_ENVIRONMENT: PythonEnvironment = {
 
 const SCRIPT = fileURLToPath(new URL('./model/serve.py', import.meta.url))
 
-/** The address that takes texts, as OpenAI's does. */
+/** The address of the model server. It takes texts in the way of OpenAI's API. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
 /** Starts the model server on `port`: `serve.py` with multilingual-e5-small, 384 dimensions. */
@@ -194,7 +195,8 @@ async function startModel(starting: Starting, port: number): Promise<Addresses &
       ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
       ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
     },
-    // The server changes to its account itself, because only root may be able to read Python.
+    // Without an owner: when root starts the server, it loads Python and then changes to its
+    // account itself. That account may have no right to read Python's files.
     owner: null,
     log: starting.logOf('model'),
     isReady: isOk(`http://127.0.0.1:${port}/health`),
@@ -218,8 +220,8 @@ async function startQdrant(starting: Starting, port: number): Promise<Addresses 
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await giveTo(owner, folder)
-  // JSON is also YAML. Qdrant reads a file named .json as empty, and would then listen on all
-  // addresses.
+  // JSON is also YAML, and the file is named so. Qdrant reads a file named .json as empty, and
+  // would then listen on all addresses.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
   await starting.run({

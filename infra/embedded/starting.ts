@@ -4,8 +4,8 @@ import type { Program, Supervised } from './supervision/supervise.ts'
 export type ServerName = 'postgres' | 'qdrant' | 'model'
 
 /**
- * The addresses of the servers, under the names of the settings. It lacks the servers that this
- * machine cannot run.
+ * The addresses of the servers, under the names of the settings. A server that this machine cannot
+ * run is left out.
  */
 export type Addresses = Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>>
 
@@ -16,7 +16,7 @@ export type Keys = Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', strin
 export interface Starting {
   /** The path of `DATA_DIR`. */
   dataDir: string
-  /** The servers are a test's: see `ServerOptions`. */
+  /** The servers are for a test: see `ServerOptions`. */
   throwaway: boolean
   family: Family
   /** Ends an unfinished start. */

@@ -29,13 +29,14 @@ const IDLE = '10min'
  * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
  * migrations. Safe to call from several processes at once and again at any time.
  *
- * @param mayBeUnfinished a database whose restore did not end will do as well
+ * @param mayBeUnfinished a database whose restore did not end is accepted, too
  * @returns the files that this call applied, in order, and the number of the schema now
  * @throws when the database is older than `FIRST_SCHEMA` or newer than this checkout, when a
  * restore of it did not end, or when it is out of reach
  */
 export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}) {
-  // `restore` looks for this name. A migration that was stopped loses its lock.
+  // `restore` looks for sessions of this name. The time limits end the session of a migration that
+  // stands still, and free its lock.
   const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
   const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }
   const client = new HeardClient({ connectionString: databaseUrl, ...settings })
@@ -89,8 +90,8 @@ const statementsOf = (sql: string) =>
 
 /**
  * Runs files and notes that they were applied, in one transaction. While a statement waits for a
- * lock that a long query holds, all others on the table wait behind it; so it gives up soon, and is
- * tried again.
+ * lock that a long query holds, all other statements on the table wait behind it. So it gives up
+ * soon, and all is tried again.
  */
 async function applyTogether(client: pg.Client, files: readonly string[]): Promise<void> {
   for (let left = LOCK_TRIES - 1; ; left--) {
@@ -121,9 +122,12 @@ async function applyTogether(client: pg.Client, files: readonly string[]): Promi
   }
 }
 
-/** No lock in time, and a deadlock with what runs beside. */
+/** Codes of the errors for a lock that was not granted in time, and for a deadlock. */
 const LOCKED: unknown[] = ['55P03', '40P01']
-/** ms that a statement waits for a lock, tries, and ms between them: two minutes in all. */
+/**
+ * ms that a statement waits for a lock, the number of tries, and ms between tries. Together they
+ * take two minutes.
+ */
 const LOCK_TIMEOUT = 2_000
 const LOCK_TRIES = 24
 const LOCK_PAUSE = 3_000
@@ -141,9 +145,10 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
     })
     await boss.createQueue(DEAD_ALERTS, { policy: 'exclusive', retentionSeconds: 30 * 86_400 })
     await boss.createQueue(ALERTS, {
-      // A message has one job. A killed process loses its message after half a minute.
+      // A message has one job. When its process is killed, the message is free again after half a
+      // minute.
       ...{ policy: 'exclusive', expireInSeconds: 30, deleteAfterSeconds: 600, deadLetter: DEAD_ALERTS },
-      // A day and more: the notifier gives up by the clock.
+      // The retries last longer than a day. The notifier gives up earlier, by the clock.
       ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 600 },
     })
   } finally {

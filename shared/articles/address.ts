@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'
 
-/** In characters. Longer addresses are refused everywhere: they are no article's. */
+/** Characters. Longer addresses are refused everywhere, because no article has one. */
 export const ADDRESS_LIMIT = 2048
 
 /**
- * Longer keys are cut and hashed: a btree row holds at most a third of a page, and long addresses
- * share long starts.
+ * Most characters of a key, because a row of a btree index holds at most a third of a page. A
+ * longer key is replaced by its hash: long addresses share long beginnings, so a cut would not tell
+ * them apart.
  */
 const KEY_LIMIT = 512
 
 /**
  * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when it is
- * not http(s), or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:` are no
+ * longer than ADDRESS_LIMIT, or not http(s): `javascript:`, `mailto:` and `data:` lead to no
  * articles.
  */
 export function readAddress(text: string, base?: string): URL | null {
@@ -82,7 +83,8 @@ function keyHost(url: URL): string {
   let host = url.hostname.replace(/\.+$/, '')
   for (;;) {
     const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
-    // `www.` of a bare suffix or of a name without a domain is the name itself.
+    // In `www.nl` or `www.localhost` no domain is left without `www.`, so `www.` belongs to the
+    // name.
     if (bare === host || getDomain(bare) === null) return url.port === '' ? host : `${host}:${url.port}`
     host = bare
   }
@@ -140,7 +142,10 @@ const canonicalEscapes = (text: string): string =>
     return /[A-Za-z0-9._~-]/.test(character) ? character : written.toUpperCase()
   })
 
-/** Only to compare with names of parameters. An escape that is no UTF-8 stays as it is. */
+/**
+ * Decodes names and values of parameters for comparisons alone. A text with an escape that is no
+ * UTF-8 stays as it is.
+ */
 function decode(text: string): string {
   try {
     return decodeURIComponent(canonicalEscapes(text.replaceAll('+', ' ')))
@@ -157,7 +162,7 @@ function decode(text: string): string {
 const PREFIXES = `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
   __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_`.split(/\s+/)
 
-/** AT Internet: the full names, for the prefix `xt` is too short to trust. */
+/** Parameters of AT Internet, by their full names: other parameters begin with `xt`, too. */
 const XT = new Set(['xtor', 'xtref', 'xtmc', 'xtcr', 'xtatc', 'xtnp', 'xts', 'xtsite', 'xtloc', 'xtdt'])
 
 const NAMES = new Set([

@@ -31,7 +31,10 @@ const NAMES: Record<string, string> = {
 const BY_NAME = new Map(
   Object.entries(NAMES).flatMap(([agency, all]) => all.split(', ').map(name => [name, agency] as const)),
 )
-/** Words of their own: only capitals are an agency's. */
+/**
+ * Names that are also words or other abbreviations. They name an agency only in capitals, or as
+ * `Novum`.
+ */
 const CAPITALS = new Set(['ap', 'apa', 'ats', 'efe', 'pa', 'sda', 'sid', 'ansa', 'novum'])
 
 /** Where it is said that an agency sent a text. */
@@ -40,7 +43,7 @@ export type AgencySignal = 'by-line' | 'structured data' | 'dateline' | 'either 
 export interface AgencyEvidence {
   agency: string
   signal: AgencySignal
-  /** What is written there. */
+  /** The words that say so. */
   words: string
 }
 
@@ -48,14 +51,14 @@ const LABEL =
   /^(?:(?:door|von|by|par|vun|from|via|bron|sources?|quellen?|quell|tekst|texte?|with|met|mit|mat|avec|the|la|le|l|agentur|agentschap|persbureau|redactie|redaktion|rédaction|naar|nach)(?:\s*:\s*|[\s']+|$))+/iu
 const BETWEEN = /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
 
-/** The agency that a part of a byline is, as a whole. */
+/** The agency that a part of a byline names, when it names nothing else. */
 function agencyIn(part: string): string | null {
   const name = part
     .trim()
     .replace(LABEL, '')
     .replace(/[\s.:]+$|\s+[\d.: ]+=?$/, '')
   const folded = words(name).join(' ')
-  const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // of a picture
+  const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // © is for pictures
   return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim()) ? null : agency
 }
 
@@ -80,7 +83,7 @@ function agenciesAlone(text: string): string[] {
 }
 const LONGEST = 120
 
-/** Paragraphs at either end in which an agency may stand. */
+/** How many paragraphs at the beginning, and at the end, are searched for an agency. */
 const FIRST = 2
 const LAST = 3
 

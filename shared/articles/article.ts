@@ -2,7 +2,7 @@ import type { ArticleRow, Country } from '../../search/types.ts'
 
 export { type ArticleOutlet, COUNTRIES, type Country, LANGUAGES, type Language } from '../../search/vocabulary.ts'
 
-/** Where a date without an offset is read, unless the catalogue says otherwise. */
+/** Time zones in which dates without an offset are read, unless the catalogue says otherwise. */
 export const TIME_ZONES: Record<Country, string> = {
   NL: 'Europe/Amsterdam',
   BE: 'Europe/Brussels',

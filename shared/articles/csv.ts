@@ -25,14 +25,17 @@ export type CsvArticle = Partial<Record<Exclude<CsvColumn, 'outlet_name' | 'outl
 
 export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.join(',')}\r\n`
 
-/** A record of CSV (RFC 4180). What is null is empty. Several authors are joined by `; `. */
+/** A record of CSV (RFC 4180). A null becomes an empty cell. Several authors are joined by `; `. */
 export const csvLine = (article: CsvArticle, columns: readonly CsvColumn[]): string =>
   csvRecord(columns.map(column => memberFor(article, column)))
 
 /** A record of texts and numbers. */
 export const csvRecord = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
-/** What a column holds, as JSON has it; authors are joined. */
+/**
+ * The value of a column, as in the JSON of the article. Names of authors and of agencies are joined
+ * to one text.
+ */
 export function memberFor(article: CsvArticle, column: CsvColumn): unknown {
   switch (column) {
     case 'authors':
@@ -55,10 +58,10 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : null
 
 /**
- * A cell. A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula; titles
- * are written by others, so such a text gets an apostrophe. So does what follows a semicolon: Excel
- * begins a cell there where decimals have a comma, as in Dutch, French and German. Control
- * characters are escaped as for a terminal, where the file may be shown.
+ * A cell. A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula. Others
+ * write the titles, so such a text gets an apostrophe in front. A text after a semicolon gets one,
+ * too. Where decimals have a comma, as in Dutch, French and German, Excel begins a cell there.
+ * Control characters are escaped as for a terminal, where the file may be shown.
  */
 function cell(value: unknown): string {
   if (typeof value !== 'string') return typeof value === 'number' ? String(value) : ''

@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { type CsvArticle, type CsvColumn, memberFor, namesOf } from './csv.ts'
 
-/** Articles of a group of rows. */
+/** Articles in a group of rows. */
 const GROUP = 20_000
 
 /**
@@ -19,7 +19,7 @@ export function createParquet(columns: readonly CsvColumn[]) {
     group = []
   }
 
-  /** What was written since the last time. */
+  /** The bytes that were written since the last call. */
   function drain(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(writer.getBytes())
     writer.index = 0

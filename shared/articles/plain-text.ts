@@ -54,7 +54,7 @@ function ofMarkup(html: string): string {
   return tidy(pieces.join(''))
 }
 
-/** The lines of a plain text are kept. */
+/** Reads a text without markup. Its lines are kept. */
 function ofPlain(text: string): string {
   if (!text.includes('&')) return tidy(text)
   const pieces: string[] = []
@@ -95,8 +95,8 @@ function tidy(text: string): string {
 }
 
 /**
- * A text without control characters. Those above ASCII are signs of Windows-1252 under their own
- * numbers, as browsers read them in references (`&#146;`).
+ * A text without control characters. Control characters above ASCII are replaced by the signs that
+ * have their numbers in Windows-1252, as browsers read references such as `&#146;`.
  */
 export const withoutControls = (text: string) => text.replace(CONTROLS, signOf)
 
@@ -110,7 +110,7 @@ function signOf(control: string): string {
 }
 
 /**
- * Most UTF-16 units of a page's texts, which anybody may write: a body as long as a novel. Twice as
- * much would hold up the thread that reads it.
+ * Most UTF-16 units of the title and of the body of a page. A body may be as long as a novel.
+ * Anybody may write one, and twice as much would hold up the thread that reads it.
  */
 export const PAGE_LIMITS = { title: 500, body: 500_000 }

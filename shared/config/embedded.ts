@@ -73,7 +73,7 @@ const KEPT = [
   ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL', 'METRICS_HOST'],
 ]
 
-/** The lines of the file. */
+/** The lines of the file `RUNNING`. */
 export const runningLines = (env: NodeJS.ProcessEnv): string =>
   envLines(Object.fromEntries(KEPT.map(name => [name, env[name]?.trim()])))
 

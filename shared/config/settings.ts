@@ -212,7 +212,7 @@ export interface Setting {
   type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
   /** Left out: the default is empty. */
   default?: string
-  /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
+  /** The least number; of a secret its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number
   /** The schemes that addresses may begin with. */

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** More than all public authorities together take. */
+/** Most bytes of a file with certificates. All public authorities together take less. */
 const MOST_BYTES = 1_048_576
 
 /** The part of TLS options that says whom to trust; empty: the authorities that Node knows. */
@@ -24,7 +24,7 @@ export function readAuthority(path: string): { certificates: string } | { proble
 /** The text of a file that a setting names, or half a sentence that says why there is none. */
 export function readSmallFile(path: string, mostBytes: number): { text: string } | { problem: string } {
   try {
-    // A pipe must not make it wait.
+    // Reading from a pipe could wait for ever.
     const stat = statSync(path)
     if (!stat.isFile()) return { problem: 'it is no file' }
     if (stat.size > mostBytes) return { problem: `it is longer than ${mostBytes} bytes` }
@@ -54,12 +54,16 @@ export function trustOf({ TLS_CA_FILE }: { TLS_CA_FILE: string }): Trust {
   return { ca: read.certificates }
 }
 
-/** Modes of libpq that ask for TLS and look at the server's certificate, or may. */
+/**
+ * Values of libpq's `sslmode` with which it asks for TLS and checks the server's certificate, or
+ * may check it.
+ */
 const CHECKED = ['require', 'verify-ca', 'verify-full']
 
 /**
  * Adds the authorities' file to the address of a Postgres that asks for TLS and names no file
- * itself. In the address it reaches every user: pools, pg-boss, BullMQ, threads, `pg_dump`, `psql`.
+ * itself. Everything that connects by this address then uses the file: pools, pg-boss, BullMQ,
+ * threads, `pg_dump`, `psql`.
  */
 export function withAuthority(address: string, file: string): string {
   if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address

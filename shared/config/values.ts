@@ -26,7 +26,7 @@ export function parseBytes(text: string): number | null {
   return Math.round(Number(match[1]) * SIZES[match[2] as keyof typeof SIZES])
 }
 
-/** More than any address, key or password takes. */
+/** Most bytes of a file. Every address, key or password takes less. */
 const MOST_BYTES = 65_536
 
 /**

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../postgres/pool.ts'
 import { leastCommon } from './shingles.ts'
 
-/** The sketch of an article that may be told to have copies. */
+/** The sketch of an article: what is compared to find articles that may be its copies. */
 export interface Sketch {
   seq: number
   /** Days since 1970 (UTC) of its time. */
@@ -11,23 +11,24 @@ export interface Sketch {
   sample: Uint32Array
 }
 
-/** Copies lie at most seven days apart, so their days do. */
+/** Most days between an article and its copy, because their times are at most a week apart. */
 const DAYS = 7
 
 /** Most articles of a run; a power of two. */
 const RUN = 32_768
 
 /**
- * The samples of some articles of a day, inverted. A key is a hash with the place of its article.
- * Keys are sorted, and hashes evenly spread, so a hash is found by its leading bits: those that
- * have bits n in common stand from `starts[n]` to before `starts[n + 1]`.
+ * An inverted index of the samples of some articles of a day. A key is made of a hash from a sample
+ * and the place of its article: `hash * RUN + place`. The keys are sorted and the hashes evenly
+ * spread, so a hash is found by its leading bits. The keys whose leading bits are `n` stand from
+ * `starts[n]` to before `starts[n + 1]`.
  */
 interface Run {
   seqs: number[]
   shingles: number[]
   keys: Float64Array
   starts: Uint32Array
-  /** Hashes with the same leading bits. */
+  /** How many hashes have the same leading bits. */
   width: number
 }
 
@@ -76,12 +77,12 @@ function addFrom({ seqs, shingles, keys, starts, width }: Run, sketch: Sketch, f
   }
 }
 
-/** Bytes of all samples in memory. */
+/** Most bytes of samples that are kept in memory. */
 const KEPT = 64 * 2 ** 20
-/** A larger day is read again for each batch, a run at a time. */
+/** Most bytes of a day that is kept. A larger day is read again for each batch, a run at a time. */
 const LARGEST_DAY = KEPT / 4
 const EMPTY_DAY = 100
-/** Most samples that are read to look for those of one article. */
+/** A search reads much when it reads more samples than this for each of its articles. */
 const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
@@ -98,7 +99,7 @@ const OF_DAY = `
  */
 export function createNeighbours(db: Queryable) {
   const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
-  /** Samples that the last search has read, for each of its articles. */
+  /** How many samples the last search has read from the database, for each of its articles. */
   let readForEach = 0
 
   async function* runsOf(day: number): AsyncGenerator<Run> {
@@ -119,7 +120,10 @@ export function createNeighbours(db: Queryable) {
   }
 
   return {
-    /** By the place of each sketch: numbers of articles that are stored, or among the sketches. */
+    /**
+     * For each sketch, the numbers of articles that may be copies: stored ones, and others of the
+     * sketches.
+     */
     async find(sketches: Sketch[]): Promise<Set<number>[]> {
       readForEach = 0
       const found = sketches.map(() => new Set<number>())
@@ -140,10 +144,14 @@ export function createNeighbours(db: Queryable) {
       readForEach /= sketches.length
       return found
     },
-    /** The days that were asked for do not fit in memory: they are read again for each search. */
+    /**
+     * Whether the days that searches ask for do not fit in memory, so that each search reads them
+     * again.
+     */
     isReadingMuch: () => readForEach > FEW,
     /**
-     * Adds articles that were stored since. Many runs become a few: each is half of the former.
+     * Adds articles that were stored since. Small runs are merged, so that each run has at most
+     * half as many articles as the one before it.
      */
     add(sketches: Sketch[]): void {
       for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
@@ -162,10 +170,16 @@ export function createNeighbours(db: Queryable) {
 
 const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seqs.length + b.seqs.length <= RUN
 
-/** Postgres keeps a sample as its bytes, in the order of all our processors: lowest first. */
+/**
+ * The bytes of a sample, as Postgres keeps them: the lowest byte of a number comes first, as in our
+ * processors.
+ */
 export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
 
-/** All in one piece of memory: many small ones would leave holes. */
+/**
+ * Makes the samples of rows. They share one piece of memory, because many small ones would leave
+ * holes.
+ */
 function withSamples<T extends { sample: Buffer }>(rows: T[]): (Omit<T, 'sample'> & { sample: Uint32Array })[] {
   const all = new Uint32Array(Uint8Array.from(Buffer.concat(rows.map(({ sample }) => sample))).buffer)
   let end = 0

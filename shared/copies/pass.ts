@@ -13,14 +13,15 @@ import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
 
 /*
- * Groups of copies are stars: in order of `seq`, each article joins the earliest first article
- * within a week of which it is a copy. If there is none, it is a first article itself.
+ * A group of copies is a first article and all articles that joined it. In order of `seq`, each
+ * article joins the earliest first article within a week of which it is a copy. If there is none,
+ * the article is a first article itself.
  *
  * The pass goes through new articles in batches, and remembers in `copies_state` how far it is. A
- * row of `copies_due` asks for the group of an article again. The invariant: an article up to
- * `copies_state.seq` has the group that follows from the articles before it, or is due. Whoever
- * makes an article a first one, or none any more, makes those due that this may concern, in the
- * same transaction. They are all later ones, so it comes to an end.
+ * row of `copies_due` asks for the group of an article to be found again. The invariant: an article
+ * up to `copies_state.seq` has the group that follows from the articles before it, or is due.
+ * Whoever makes an article a first one, or ends that, also makes the articles due whose groups may
+ * change, in the same transaction. All of these are later articles, so the work comes to an end.
  */
 
 /** Any number. The process with this lock finds groups. */
@@ -29,11 +30,11 @@ const LOCK = 3_480_226_017n
 /** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
 const BATCH = 256
 const BATCH_BYTES = 1_000_000
-/** Batches that are looked at together, where each would read samples of many days. */
+/** How many batches are looked at together, when each alone would read samples of many days. */
 const TOGETHER = 16
 /** Most bytes of a body that is read ahead, as Postgres keeps it. */
 const AHEAD_BYTES = 16_000
-/** Bytes of exact shingles in memory. */
+/** Most bytes of exact shingles that are kept in memory. */
 const EXACT = 24 * 2 ** 20
 
 interface State {
@@ -63,13 +64,14 @@ const BATCH_OF = `
          left join article_rights r on r.id = a.id and not r.vector
    where a.seq = any ($1::bigint[]) order by a.seq`
 
-// $1 seqs. Those of which something is said. Indexes: the primary keys.
+// $1 seqs. Only first articles and members of groups are found. Indexes: the primary keys.
 const STORED = `
   select ${ARTICLE}, s.first_seq::float8 as first
     from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
    where s.seq = any ($1::bigint[]) and s.first_seq is not null`
 
-// $1 after, $2 BATCH, $3 BATCH_BYTES. The first one in any case. Indexes: the primary keys.
+// The first article is returned whatever its size. $1 after, $2 BATCH, $3 BATCH_BYTES. Indexes: the
+// primary keys.
 const NEXT = `
   select seq from (
     select a.seq::float8 as seq, row_number() over w as place, sum(coalesce(pg_column_size(t.body), 0)) over w as bytes
@@ -79,7 +81,7 @@ const NEXT = `
 
 type Candidate = Article & { first: number | null }
 
-/** What finds the groups of copies. Keeps samples in memory between two calls. */
+/** Finds the groups of copies. Samples stay in memory between two calls. */
 export function openCopyGroups(pool: Pool) {
   const placer = createPlacer(pool)
   /** The version of the groups that the placer knows. */
@@ -117,9 +119,10 @@ export function openCopyGroups(pool: Pool) {
   return {
     /**
      * Finds the groups of all articles that are visible, until it is aborted. Does nothing while
-     * another process does.
+     * another process finds them.
      *
-     * @param share of the time in which it works; it rests for the others
+     * @param share the part of the time in which it works; for the rest it pauses, so that others
+     * can work
      */
     async pass(signal: AbortSignal, share = 1): Promise<void> {
       if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
@@ -177,7 +180,7 @@ function createPlacer(pool: Pool) {
   }
 
   return {
-    /** @param batches the bodies of one at a time are in memory */
+    /** @param batches numbers of articles; the bodies of one batch at a time are in memory */
     async place(batches: number[][]): Promise<Placed> {
       const articles = []
       for (const batch of batches) {
@@ -222,13 +225,13 @@ const BODIES = `
   select seq::float8 as seq, body from article_texts
    where seq = any ($1::bigint[]) and pg_column_size(body) <= $3 limit $2`
 
-/** The distinct shingles of articles, kept for those that were asked last. */
+/** The distinct shingles of articles. Those that were asked for last are kept. */
 function createExact(pool: Pool) {
   const kept = new LRUCache<number, Float64Array>({ maxSize: EXACT, sizeCalculation: one => 100 + one.byteLength })
   const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
   return {
     keep,
-    /** Reads many ahead, with one question. */
+    /** Reads the shingles of many articles ahead, with one query. */
     async read(seqs: number[]): Promise<void> {
       const missing = seqs.filter(seq => !kept.has(seq))
       if (missing.length === 0) return
@@ -239,7 +242,7 @@ function createExact(pool: Pool) {
         await setImmediate()
       }
     },
-    /** null: nothing is said of the article. */
+    /** null: the text of the article is too short to be compared. */
     async of(seq: number): Promise<Float64Array | null> {
       const known = kept.get(seq)
       if (known !== undefined) return known
@@ -255,7 +258,7 @@ const IS_DUE = `
   select s.rules < $1 or s.rules = $1 and (s.seq < c.last_seq or exists (select from copies_due)) as due
     from copies_state s, ingest_clock c`
 
-// $1 seqs. Articles after the pass are not marked: it will come to them.
+// $1 seqs. Articles that the pass has not reached are not marked, because it will come to them.
 const DUE_AGAIN = `
   insert into copies_due select seq from unnest($1::bigint[]) seq where seq <= (select seq from copies_state)
   order by seq on conflict do nothing`
@@ -263,10 +266,16 @@ const DUE_AGAIN = `
 const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
   (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
 
-/** Marks that known groups have changed: whoever keeps them reads them again. */
+/**
+ * Marks that known groups have changed. A process that keeps groups in memory then reads them
+ * again.
+ */
 const CHANGED = 'update copies_state set changed = version'
 
-/** Groups by other rules are forgotten. Nothing is said of an article until the pass is there. */
+/**
+ * Forgets all groups, because they were found by other rules. An article has no group until the
+ * pass has reached it.
+ */
 async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   await transaction(pool, async client => {
     if (!(await moveFrom(client, version, RULES, 0))) return
@@ -287,12 +296,12 @@ async function moveFrom(client: Client, version: number, rules: number, seq: num
 
 interface Placed {
   articles: (Article & { sketch: Sketch | null; first: number | null })[]
-  /** The first articles that were stored before, by number. */
+  /** By the number of an article: the number of its first article, as it was stored before. */
   before: Map<number, number | null>
   nearOf: Map<number, Set<number>>
 }
 
-/** Stores what a batch has found; rows that are as they were are not written. */
+/** Stores the groups of a batch. Rows that have not changed are not written. */
 function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<boolean> {
   const { articles, before, nearOf } = placed
   const isFirst = ({ seq, first }: { seq: number; first: number | null }) => seq === first
@@ -383,8 +392,8 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
 }
 
 /**
- * Takes articles out of their groups: they are reserved. The groups of those that they were the
- * first of are found again by the next pass.
+ * Takes articles out of their groups, because rights are reserved. When such an article was a first
+ * one, the next pass finds the groups of its members again.
  */
 export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return

@@ -2,12 +2,15 @@ import { hashOf, pairHash, words } from '../../search/analysis/index.ts'
 
 /*
  * When two texts are copies. *Shingles* are the runs of five folded words of a body, less the lines
- * that the rules below name. `shared` is the number of distinct shingles in both texts, of those of
- * the text that has fewer. Sets of shingles are sorted arrays of hashes of 53 bits: two different
- * shingles of a pair have one hash in 1 of 10^10 pairs of articles.
+ * that the rules below name. `shared` compares two texts: of the distinct shingles of the text with
+ * fewer, it is the part that the other text has, too. Sets of shingles are sorted arrays of hashes
+ * of 53 bits. In 1 of 10^10 pairs of articles, two different shingles have the same hash.
  */
 
-/** Version of all in this file that decides about groups. Another one makes all groups anew. */
+/**
+ * The version of what decides about groups in this file. With another version, all groups are found
+ * again.
+ */
 export const RULES = 1
 
 /** Times of copies lie at most this many ms apart. */
@@ -18,7 +21,7 @@ export const RUN = 5
 const FEWEST_WORDS = 60
 const FEWEST_SHINGLES = 40
 
-/** Longer lines are text, whatever they begin with. */
+/** Characters. A longer line belongs to the text, whatever it begins with. */
 const LONGEST_LINE = 200
 const AGENCY =
   '(?:belga|anp|afp|dpa(?:-afx)?|reuters|ap|keystone-sda|sda|ats|apa|pa|novum|bloomberg|efe|ansa)(?![\\p{L}\\d])'
@@ -54,7 +57,7 @@ export function shinglesAt(list: readonly string[]): Float64Array {
   return shingles
 }
 
-/** The distinct ones, ascending. */
+/** The distinct shingles, ascending. */
 export function distinct(shingles: Float64Array): Float64Array {
   const sorted = shingles.toSorted()
   let end = 0
@@ -64,7 +67,7 @@ export function distinct(shingles: Float64Array): Float64Array {
   return sorted.slice(0, end)
 }
 
-/** The distinct shingles of a body; null: it is too short to say anything of it. */
+/** The distinct shingles of a body; null: it is too short to be compared. */
 export function judge(body: string | null): Float64Array | null {
   const list = copyWords(body ?? '')
   if (list.length < FEWEST_WORDS) return null
@@ -90,7 +93,7 @@ export const sharedOf = (a: Float64Array, b: Float64Array) =>
 /** Whether a text has a shingle. */
 export const hasShingle = (set: Float64Array, shingle: number): boolean => set[placeOf(set, shingle)] === shingle
 
-/** The place of the first number that is not below another. */
+/** The place of the first number in `sorted` that is not below `number`. */
 export function placeOf(sorted: Float64Array, number: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -102,8 +105,8 @@ export function placeOf(sorted: Float64Array, number: number): number {
 }
 
 /**
- * Whether two texts are copies, their times aside: `shared ≥ 0.6`. Of one outlet the longer one
- * must have as much in common, because a live blog that grew is its own.
+ * Whether two texts are copies, their times aside: `shared ≥ 0.6`. In one outlet, this part of the
+ * longer text must be in common. A live blog that grew is therefore no copy of its beginning.
  */
 export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean): boolean {
   const of = isOneOutlet ? Math.max(a.length, b.length) : Math.min(a.length, b.length)
@@ -120,20 +123,21 @@ export function sampleOf(shingles: Float64Array): Uint32Array {
   return new Uint32Array(sample.map(hash => hash / (SAMPLED / 2 ** 32))) // which drops the fractions
 }
 
-/** The part of pairs at exactly 0.6 that may be missed. */
+/** The part of pairs with a `shared` of exactly 0.6 that may be missed. */
 const MISSED = 0.001
 
 /**
  * How many samples two texts have in common at least, when the smaller has this many shingles and
- * `shared` is 0.6. Each common shingle is a sample with a chance of 1 in 4, so their number is
- * binomial; less has a chance of at most `MISSED`. At 60 words two are asked for, and .0007 missed.
+ * `shared` is 0.6. Each common shingle is a sample with a chance of 1 in 4, so the number of common
+ * samples is binomial. A lower number has a chance of at most `MISSED`. Texts of 60 words need two
+ * common samples, and 0.0007 of their pairs are missed.
  */
 export function leastCommon(shingles: number): number {
   LEAST[shingles] ??= leastOf(shingles)
   return LEAST[shingles]
 }
 
-/** The results, by number of shingles. Few numbers occur. */
+/** The results of `leastCommon`, by number of shingles. Few numbers occur. */
 const LEAST: number[] = []
 
 function leastOf(shingles: number): number {

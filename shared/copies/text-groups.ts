@@ -14,7 +14,7 @@ const STATE = `
   select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed from copies_state`
 
 const ROWS = 50_000
-// $1 after, $2 ROWS. Those that are not the first of their group. Index: copy_sketches_members.
+// $1 after, $2 ROWS. Articles that are not the first of their group. Index: copy_sketches_members.
 const MEMBERS = `
   select seq::float8 as seq, first_seq::float8 as first from copy_sketches
    where first_seq <> seq and seq > $1 order by seq limit $2`
@@ -22,8 +22,8 @@ const MEMBERS = `
 const NONE: TextGroups = { seqs: new Float64Array(), groups: new Uint32Array(), count: 0 }
 
 /**
- * Knows which articles share their text with others: 12 bytes for each. What is returned tells of
- * the groups as they are when it is asked.
+ * Knows which articles share their text with others: 12 bytes for each. An answer shows the groups
+ * as they are at the time of the question.
  */
 export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   let known: { state: State; groups: TextGroups } | null = null
@@ -66,7 +66,7 @@ interface Member {
   first: number
 }
 
-/** @param members in order of `seq`, later than those known; they may have earlier firsts */
+/** @param members in order of `seq`, later than those known; their first articles may be earlier */
 function withMembers({ seqs, groups, count }: TextGroups, members: Member[]): TextGroups {
   if (members.length === 0) return { seqs, groups, count }
   const numbers = new Map<number, number>()

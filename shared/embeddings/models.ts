@@ -15,9 +15,9 @@ export interface Model {
    */
   maxCharacters: number
   /**
-   * Relevance from which an article is likely about what is asked; null: not measured. Of questions
-   * with an answer in the index most find it above, of those without few find anything
-   * (docs/search-by-meaning.md).
+   * The relevance from which an article is likely about what is asked; null: not measured. Most
+   * questions that have an answer in the index find it above this relevance. Few of the other
+   * questions find anything above it (docs/search-by-meaning.md).
    */
   near: number | null
   /** How close articles on the same event are; null: not measured. */
@@ -27,8 +27,9 @@ export interface Model {
 }
 
 /**
- * The cosines from which two articles are likely about the same event: `of` a pair of languages, in
- * alphabetical order; `pooled` for the pairs with less than 50 judged pairs of articles.
+ * The cosines from which two articles are likely about the same event. `of` has them by pair of
+ * languages, in alphabetical order. `pooled` is for pairs of languages with less than 50 judged
+ * pairs of articles.
  */
 export interface SameEvent {
   pooled: number

@@ -5,7 +5,7 @@
  */
 export const RECIPE = 1
 
-/** Characters of the body, after the headline. */
+/** How many characters of the body are embedded, beside the headline. */
 const BODY = 500
 
 /** A text to embed, and its share in the article's vector. */
@@ -43,7 +43,7 @@ function cut(text: string, length: number): string {
   return text.slice(0, end > length * 0.8 ? end : length)
 }
 
-/** A search term has at most 191 characters. The rest is for letters that count as two. */
+/** UTF-16 units. A search term has at most 191 characters, and some characters count as two. */
 const QUESTION_LENGTH = 382
 
 /** A search term as the model gets it, without a prefix. */

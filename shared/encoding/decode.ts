@@ -60,7 +60,10 @@ function wideEncoding(buffer: Buffer): string | null {
   return null
 }
 
-/** A document cut off, or a prefix of one, may end in the middle of a character. */
+/**
+ * Leaves out an incomplete character at the end. A document that was cut off, or a prefix of one,
+ * may have it.
+ */
 function withoutCutCharacter(buffer: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
     const byte = buffer[buffer.length - back] ?? 0
@@ -70,7 +73,7 @@ function withoutCutCharacter(buffer: Buffer): Buffer {
   return buffer
 }
 
-/** UTF-8 with a few bytes of another encoding in it. */
+/** Whether bytes are UTF-8 with a few bytes of another encoding in it. */
 function mostlyUtf8(buffer: Buffer): boolean {
   const text = buffer.toString('utf8')
   return lengthOf(text, /[^\0-\x7f\ufffd]+/g) > 3 * lengthOf(text, /\ufffd+/g)

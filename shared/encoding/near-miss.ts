@@ -1,8 +1,8 @@
 /**
  * Which of some names an unknown one probably means; null: none. Case and punctuation do not count.
  *
- * @param most slips; by default one in a short name, two in a long one, as `q` is near to every
- * single letter
+ * @param most how many slips the name may have; by default none in a name of one or two letters,
+ * one in a short name, two in a longer one. Otherwise `q` would be near to every single letter.
  */
 export function nearestName(name: string, known: readonly string[], most?: number): string | null {
   if (name.length > 40) return null
@@ -21,8 +21,8 @@ export function nearestName(name: string, known: readonly string[], most?: numbe
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) between
- * two short words.
+ * The number of insertions, deletions, replacements and swaps of neighbours between two short words
+ * (optimal string alignment).
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []

@@ -17,8 +17,8 @@ export type Waits = Map<string, number>
 const storage = new AsyncLocalStorage<{ ids: LogContext; waits: Waits }>()
 
 /**
- * Runs `work` with these ids on every line of every logger, and notes in `waits` what it waits for;
- * also in functions that it awaits.
+ * Runs `work` with these ids on every line of every logger, and notes in `waits` what it waits for.
+ * Both hold in functions that it awaits, too.
  */
 export const withLogContext = <T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T =>
   storage.run({ ids, waits }, work)

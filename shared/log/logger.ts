@@ -7,11 +7,12 @@ import { printable } from './printable.ts'
 export type { Logger }
 
 /**
- * JSON lines on standard error: standard output is for data. `service` stands on every line, and
- * the job or request in hand (`context.ts`). `page` is the number of a page and stays with its
- * article to the end, `article` the article's id.
+ * Writes JSON lines to standard error, because standard output is for data. Every line has the
+ * `service`, and the job or request in hand (`context.ts`). `page` is the number of a page. Lines
+ * about the article that is made of the page have it, too. `article` is the article's id.
  *
- * @param number of a process that shares a service with others: `process` on every line
+ * @param number the number of a process that shares a service with others; every line has it as
+ * `process`
  */
 export const createLogger = (service: string, level: string, number: string | null = null): Logger =>
   pino(
@@ -30,8 +31,9 @@ export const createLogger = (service: string, level: string, number: string | nu
 const patientLoggers = new WeakSet<object>()
 
 /**
- * A logger for lines that come by the thousand and tell of no failure: they wait up to a tenth of a
- * second, and are written together. Any other line takes those before it along, so the order stays.
+ * A logger for lines that come by the thousand and tell of no failure. They wait up to a tenth of a
+ * second, and are written together. A line of another logger is written after those that wait, so
+ * the order stays.
  */
 export function patientLogger(log: Logger): Logger {
   const patient = log.child({})
@@ -39,13 +41,13 @@ export function patientLogger(log: Logger): Logger {
   return patient
 }
 
-/** Writes what waits, of every logger of this process. */
+/** Functions that write the waiting lines, one for each logger of this process. */
 const flushes = new Set<() => void>()
 process.on('exit', () => {
   for (const flush of flushes) flush()
 })
 
-/** ms */
+/** ms for which a line may wait. */
 const PATIENCE = 100
 /** Characters that may wait. */
 const MOST_WAITING = 32_768
@@ -69,7 +71,7 @@ function createDestination(): DestinationStream {
   flushes.add(flush)
 
   const lines = {
-    // With this, pino says whose line it writes.
+    // With this, pino puts the logger of the line into `lastLogger`.
     [symbols.needsMetadataGsym]: true,
     lastLogger: {},
     write(line: string) {
@@ -87,9 +89,9 @@ const STDERR = 2
 const SLOW_READER = 100
 let isTorn = false
 
-/** Writes lines at once. What cannot be written is counted: the log is never worth an end. */
+/** Writes lines at once. Lines that cannot be written are counted, and do not end the process. */
 function write(lines: string): void {
-  // What a full disk took of the lines before does not run into these.
+  // A full disk may have cut the line before. The line break keeps that line apart from these.
   let bytes = Buffer.from(isTorn ? `\n${lines}` : lines)
   const end = performance.now() + SLOW_READER
   while (bytes.length > 0) {

@@ -1,8 +1,8 @@
 /*
  * Titles, feeds' errors and file names are written by others. A terminal obeys control characters:
  * they clear it, rename its window, or write over the line before. Marks of direction show one text
- * as another. So all of them are printed as `\u001b`, which is also what they are in a string of
- * JSON: there, the value stays the same.
+ * as another. So all of them are printed as escapes such as `\u001b`. JSON has the same escapes, so
+ * a string of JSON keeps its value.
  */
 const CONTROL = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu
 

@@ -16,8 +16,8 @@ export interface Outlet {
   /** Without `www.`; covers its subdomains. */
   domain: string
   /**
-   * Other hosts of its pages, each with its subdomains. Elsewhere the feed's own words count
-   * nothing.
+   * Other hosts of its pages, each with its subdomains. For pages on any other host, the feed's
+   * words about the page are not used.
    */
   hosts?: string[]
   country: Country
@@ -26,13 +26,16 @@ export interface Outlet {
   timeZone: string
   feeds: string[]
   sitemaps: string[]
-  /** What allows the operator more than the outlet's TDM reservation does; for people. */
+  /**
+   * A licence that allows the operator more than the outlet's TDM reservation does. Its words are
+   * for people; the code only looks whether there is one.
+   */
   licence?: string | null
 }
 
 // `readAddress` checks whether it is an address that can be fetched.
 const address = { type: 'string', minLength: 1 }
-// A host name, in any case. IP addresses and ports serve tests.
+// A host name, in upper or lower case. Tests use IP addresses and ports.
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' }
 const addresses = { type: 'array', items: address, maxItems: 200 }
 

@@ -1,7 +1,7 @@
 import type { Manners, OutletCompleteness, OutletDay } from '../figures.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
-/** What the figures of days are added up by, as columns. */
+/** Columns by which the figures of days are added up. */
 const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const
 
 /** Columns of `outlet_days` that are added up. */
@@ -19,7 +19,10 @@ interface Wanted {
   to: string
 }
 
-/** Figures of a day, of an outlet, or of a day of an outlet; the others are null. */
+/**
+ * Figures of a day, of an outlet, or of a day of an outlet. `day` is null for an outlet, `outletNo`
+ * is null for a day.
+ */
 export type DaySum = { outletNo: number | null; day: string | null } & OutletCompleteness & Manners
 
 /**
@@ -42,20 +45,20 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
   days: number
   /** False: some addresses have no second count. Null: there are no addresses. */
   seconded: boolean | null
-  /** In languages of ours. */
+  /** Refused pages in our languages. */
   refused: number
   reasons: Record<string, number>
 }
 
 /**
- * This share of the named addresses may be missing without a gap, and one always may: a video, a
- * mistake.
+ * This share of the named addresses may be missing without a gap. One address always may, for
+ * instance a video.
  */
 const USUAL = 0.05
 
 /**
- * What still waits is not missing. Of hundreds of outlets there is always one that fails, and a day
- * of all is no gap for that.
+ * Whether more is missing than usual. Addresses that still wait are not missing. Of hundreds of
+ * outlets one always fails, and this alone makes no gap in a day of all outlets together.
  */
 const isGap = (row: Pick<Row, 'named' | 'refused' | 'lost' | 'unfetched' | 'unread' | 'rolled'>, days: number) =>
   row.unread > days * USUAL ||

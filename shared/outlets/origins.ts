@@ -73,8 +73,7 @@ function readOrigin(pair: string): Origin | null {
 export const isSource = (name: string): name is Source => name in SOURCES
 
 /**
- * Counts the origins of new articles by outlet and day. Call it in the transaction that
- * indexes the
+ * Counts the origins of new articles by outlet and day. Call it in the transaction that indexes the
  * articles. Rows are written in the order of the key, so that two writers cannot deadlock.
  */
 export async function countOrigins(client: Client, articles: { outletNo: number; origins: Origins }[]): Promise<void> {
@@ -92,7 +91,7 @@ export async function countOrigins(client: Client, articles: { outletNo: number;
   )
 }
 
-/** Days of counts that are kept: `origin-shares.ts` compares a week. */
+/** Days for which counts are kept: `origin-shares.ts` compares a week. */
 const KEPT = 30
 
 export async function removeOldCounts(db: Queryable): Promise<void> {

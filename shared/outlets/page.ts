@@ -32,7 +32,7 @@ export interface FeedEntry {
   language: string | null
 }
 
-/** What is left of a feed's words about a page on a foreign host. */
+/** Replaces what a feed says about a page on a foreign host. */
 export const NO_WORDS = {
   ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
 } satisfies Partial<FeedEntry>

@@ -44,7 +44,9 @@ export function withFiles(
   return headers === null && Object.keys(files).length === 0 ? null : { ...headers, ...files }
 }
 
-/** Of each header. Longer and more ones are cut: they are kept with the page. */
+/**
+ * Most values of each header, and most characters of a value. More would be kept with every page.
+ */
 const MOST_HEADERS = 20
 const LONGEST = 1_000
 
@@ -84,7 +86,7 @@ export interface Rights {
   refusedBy: Signal | null
   /** Most characters of the snippet, 0: none. Null: as many as the contract allows. */
   snippet: number | null
-  /** The signal because of which words alone find its article; null: meaning does, too. */
+  /** The signal because of which its article is found by words alone; null: by meaning, too. */
   wordsAloneBy: Signal | null
   /** Whether the page may be kept once its article is made. */
   mayKeep: boolean
@@ -103,7 +105,7 @@ export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsA
 export type RightsRules = ReturnType<typeof rightsRules>
 
 export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>) => ({
-  /** Our name. */
+  /** The name by which outlets call us. */
   agent: productToken(config.CRAWL_USER_AGENT),
   tdm: config.RIGHTS_TDM,
 })
@@ -173,7 +175,7 @@ function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): 
       const until = name === 'unavailable_after' ? instantOf(value) : null
       if (PLAIN.has(name)) yield { signal: name, source }
       if (until !== null) yield { signal: `${name}:${until.toISOString()}`, source }
-      // -1 is "no limit", which very many pages say. What is no number says nothing.
+      // -1 means "no limit", and very many pages have it. A value that is no number is ignored.
       if (name === 'max-snippet' && /^\d{1,9}$/.test(value)) yield { signal: `${name}:${value}`, source }
     }
   }
@@ -228,7 +230,7 @@ const USES: Record<string, string> = {
 
 /**
  * The uses that a statement as `search=y, train-ai=n` allows or not. `yes` and `no` are those of
- * Content-Signal. Members that are not understood say nothing.
+ * Content-Signal. Members that are not understood are ignored.
  */
 const usesIn = (statement: string): string[] =>
   statement.split(',').flatMap(member => {
@@ -328,7 +330,7 @@ export interface NewSignal {
  */
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
-/** The name under which a signal is counted: with its value where there are few. */
+/** The name under which a signal is counted: with its value where the signal has few values. */
 export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!)
 
 /**
@@ -363,7 +365,7 @@ export async function noteSignals(db: Queryable, pages: { outletNo: number; seen
 /** SQL: an outlet that has not sent a signal for this long sends it no more. */
 export const SHOWN_FOR = '7 days'
 
-/** A signal that an outlet did not send before is the operator's business: articles may end. */
+/** Warns of signals that an outlet did not send before, because they may stop its articles. */
 export function warnOfSignals(log: Logger, signals: NewSignal[]): void {
   for (const { domain, ...signal } of signals)
     log.warn({ outlet: domain, ...signal }, 'an outlet states rights that it did not state before')

@@ -4,7 +4,10 @@ import { counted } from '../log/printable.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { nameOf, rightsOf, type Signal, signalInWords } from './rights.ts'
 
-/** Articles that a value of RIGHTS_TDM stops: there is none, or words alone find it. */
+/**
+ * Pages that a value of RIGHTS_TDM stops. `refused`: they become no articles. `wordsAlone`: words
+ * alone find their articles.
+ */
 export interface Stopped {
   refused: number
   wordsAlone: number
@@ -48,7 +51,7 @@ export async function readStops(db: Queryable, domain: string | null = null): Pr
   return [...found.values()]
 }
 
-/** Domains that are named in a sentence. */
+/** How many domains a sentence names. */
 const NAMED = 5
 
 /** What the setting stops now, robots rules apart; null: nothing. */

@@ -64,10 +64,13 @@ const PUT = `
     confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
   returning ${COLUMNS}, xmax = 0 as "isNew"`
 
-/** Mails that may ask owners of addresses for one key in a day, and one owner for all keys. */
+/**
+ * Most mails in a day that ask owners of addresses for their consent: for one key, and to one owner
+ * for all keys.
+ */
 const MOST_ASKED = { key: 20, owner: 3 }
-// One mail asks for all alerts of a key and an address; who refused is not asked for a day.
-// $1 alert, $2 key, $3 message. Indexes: alert_asks_to, alert_asks_key
+// One mail asks for all alerts of a key and an address. An owner who refused is not asked for a
+// day. $1 alert, $2 key, $3 message. Indexes: alert_asks_to, alert_asks_key
 const ASKS = `
   with asked as (
     update search_alerts a set asked_at = now(), rests = null
@@ -107,7 +110,8 @@ export function putAlert(
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
-    // What was on its way to another address is found again.
+    // Messages that were on their way to the former address are removed. What they told is found
+    // again.
     if (before !== null && before !== to) {
       await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
     }
@@ -124,7 +128,10 @@ export const messageId = (): string => `msg_${randomBytes(16).toString('hex')}`
 
 const DAY = 86_400_000
 
-/** The next time after a moment at which an alert looks what is new: once in a local day. */
+/**
+ * The next time after `after` at which an alert looks for new articles: once in a local day, or
+ * `after` itself for `at once`.
+ */
 export function nextTime(when: string, zoneName: string, after: Date): Date {
   const zone = timeZoneNamed(zoneName)
   const clock = /^(\d\d):(\d\d)$/.exec(when)
@@ -136,8 +143,8 @@ export function nextTime(when: string, zoneName: string, after: Date): Date {
 }
 
 /**
- * The first instant at which the clocks of a zone show a time. Where they skip it: when they are
- * set.
+ * The first instant at which the clocks of a zone show a time. When the clocks are set forward and
+ * skip the time, it is the instant at which they are set.
  *
  * @param local ms since 1970, as if the clocks showed UTC
  */
@@ -154,7 +161,10 @@ const RESOLVES = 3_000
 const MAIL =
   /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
 
-/** Whether the operator let an address of his own in: `host` or `host:port` of ALERT_HOSTS. */
+/**
+ * Whether an address is on a host that the operator has allowed: `host` or `host:port` of
+ * ALERT_HOSTS.
+ */
 export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>): boolean =>
   ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
 
@@ -201,9 +211,9 @@ const resolve = (host: string): Promise<{ address: string }[] | null> =>
 export type LinkPurpose = 'confirm' | 'unsubscribe'
 
 /**
- * Secrets of alerts, made of one secret of all processes, so that the database holds none of them:
- * with which the webhooks of an alert are signed (Standard Webhooks: `whsec_` and base64), and the
- * tokens of links, which fit one address.
+ * Secrets of alerts. They are computed from one secret of all processes, so that the database holds
+ * none of them. `signing` gives the secret that signs the webhooks of an alert (Standard Webhooks:
+ * `whsec_` and base64). `token` gives the tokens of links, each for one address.
  */
 export async function loadAlertSecrets(db: Queryable) {
   const secret = await loadSharedSecret(db, 'alerts')
@@ -213,7 +223,7 @@ export async function loadAlertSecrets(db: Queryable) {
   return {
     signing: (alertId: string): string => `whsec_${made('sign', alertId).toString('base64')}`,
     token: tokenOf,
-    /** The alert of a token; null: nobody was given it. */
+    /** The alert of a token; null: no alert has this token. */
     async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
       const id = `alert_${token.slice(0, 16)}`
       const alert = await readRow<Alert>(db, `select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
@@ -225,7 +235,7 @@ export async function loadAlertSecrets(db: Queryable) {
   }
 }
 
-/** ms that the link of a mail that asks may be followed. */
+/** ms for which the link in a mail that asks for consent works. */
 export const ASKED_FOR = DAY
 
 /** Why an alert rests whose address unsubscribed. */

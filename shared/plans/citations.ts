@@ -19,14 +19,14 @@ export interface NewCitation {
   asOf: Date
   /** Version of the rules of words. */
   rules: number
-  /** Of a search by meaning; null: by words. */
+  /** The model of a search by meaning; null: a search by words. */
   model: string | null
   bias: string | null
 }
 
 export interface Citation extends NewCitation {
   citedAt: Date
-  /** How many. */
+  /** How many articles it has. */
   articles: number
 }
 

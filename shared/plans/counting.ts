@@ -14,8 +14,9 @@ export interface CountedMinute {
  * Counts requests in the minute of a key `k` (`id`, `rate`), as a common table expression
  * `counted`: `allowed`, `used_in_minute`, `left_of_minute`. A key's minute begins with its first
  * request. The row's lock makes the count exact across processes, so headers count down without
- * gaps or repeats. A refusal counts nothing. When the database's clock was set back by more than a
- * minute, the minute is over too. The table is unlogged, so that no commit waits for the disk.
+ * gaps or repeats. Refused requests are not counted. When the database's clock was set back by more
+ * than a minute, the minute is over too. The table is unlogged, so that no commit waits for the
+ * disk.
  *
  * @param requests the parameter with their number, as `$2::int`
  */

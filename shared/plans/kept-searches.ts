@@ -21,7 +21,7 @@ interface Described {
 /** A search that a key keeps, with what hangs on it. */
 export interface KeptSearch extends Described {
   id: string
-  /** Its place in the list of its key, from 0 on; places may be free. */
+  /** Its place in the list of its key, from 0 on. Some places may be empty. */
   position: number
   createdAt: Date
   feed: SearchFeed | null
@@ -90,7 +90,7 @@ export function changeSearch(
       'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
       [id, name, search, position],
     )
-    // What rested because of its search goes on; what rests after failures does not.
+    // An alert that rested because of its search goes on. One that rests after failures does not.
     if (search !== before.search) {
       await client.query(
         'update search_alerts set rests = null where search_id = $1 and failing_since is null and confirmed_at is not null',
@@ -138,7 +138,7 @@ export function giveFeed(
     if (kept === null) return null
     const given = (await listFeedsWithTokens(client, keyId)).find(({ feed }) => feed.searchId === id)
     if (given) return { isNew: false, given }
-    // A feed that is not listed has an address that nobody can make again.
+    // A feed that is not listed has an address that nobody can compute again, so it ends.
     await endFeedOf(client, keyId, id)
     await client.query('update kept_searches set of_feed = false where search_id = $1', [id])
     return { isNew: true, given: await insertFeed(client, keyId, { ...kept, title: kept.name, searchId: id }) }

@@ -125,7 +125,7 @@ update search_feeds f set search_id = own.id from own where f.feed_id = own.feed
 /** Gives a kept search to feeds without one: new feeds, and those from before migration 0037. */
 export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
 
-// Some clients only make and end feeds, and never see the list of searches. $1 key.
+// $1 key. Makes room for clients that only make and end feeds, and never see the list of searches.
 const MAKE_ROOM = `
 delete from kept_searches where search_id in (
   select search_id from kept_searches k
@@ -133,7 +133,10 @@ delete from kept_searches where search_id in (
      and not exists (select from search_feeds f where f.search_id = k.search_id and f.revoked_at is null)
    order by created_at, search_id limit 1)`
 
-/** Removes the oldest search whose feed brought it and has ended. @throws TooManySearches */
+/**
+ * Removes the oldest search that was made with a feed, when this feed has ended.
+ * @throws TooManySearches
+ */
 export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
   const kept = await countOf(client, 'select count(*)::int from kept_searches where key_id = $1', [keyId])
   if (kept < MAX_SEARCHES) return
@@ -193,7 +196,7 @@ export async function revokeFeed(db: Queryable, feedId: string, keyId: string | 
   return rowCount === 1
 }
 
-/** Ends all feeds of a key that are in force; how many there were. */
+/** Ends all feeds of a key that are in force. Returns how many there were. */
 export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<number> {
   const { rowCount } = await db.query(
     'update search_feeds set revoked_at = now() where key_id = $1 and revoked_at is null',
@@ -212,15 +215,15 @@ export const feedOfToken = (db: Queryable, token: string): Promise<string | null
  */
 type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
 
-// One statement for feed, key, month and what is read beside them: every request pays for it. $1
-// token_hash. Index: search_feeds_token_hash_key
+// One statement reads feed, key, month and what is read beside them, because every request waits
+// for it. $1 token_hash. Index: search_feeds_token_hash_key
 const FIND = ({ columns, tables }: Beside) => `
   select f.*, k.*, m.*, ${columns} from (
     select feed_id, key_id, token_hash, title, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
   join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${tables}`
 
-/** What is read in the same moment: columns of tables of one row. */
+/** What the same statement reads as well: columns of tables of one row. */
 interface Beside {
   columns: string
   tables: string
@@ -235,7 +238,7 @@ interface FoundRow extends PlanRow, QuotaMonth {
   feed_revoked_at: Date | null
 }
 
-/** The feed of the token of an address, with what stood beside it; null when it is unknown. */
+/** The feed of the token of an address, with what was read beside it; null when it is unknown. */
 export async function findFeed<State>(
   db: Queryable,
   token: string,
@@ -258,7 +261,7 @@ export async function countRequest(db: Queryable, feedId: string): Promise<void>
   await db.query({ name: 'count-feed', text: COUNT, values: [feedId] })
 }
 
-/** So that a token is known for one when it turns up in a log or a commit. */
+/** Prefix of all tokens: scanners recognise a token in a log or a commit by it. */
 const PREFIX = 'psf_'
 
 /**

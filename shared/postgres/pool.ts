@@ -26,8 +26,9 @@ export {
  */
 
 /**
- * A connection whose loss ends no process. Its statements fail all the same. A pool hears only the
- * connections that are idle: not one that it hands out or verifies, nor one that a library holds.
+ * A connection whose loss ends no process; its statements fail all the same. An `error` event that
+ * nobody hears ends the process. A pool hears this event from idle connections only. It hears
+ * nothing of a connection that it hands out or verifies, or that a library holds.
  */
 export class HeardClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -37,8 +38,9 @@ export class HeardClient extends pg.Client {
 }
 
 /**
- * Ends the names of all connections of this process, so that Postgres can tell how many processes a
- * service has. The number alone does not: in containers most processes have the same one.
+ * The last part of the names of all connections of this process, so that Postgres can tell how many
+ * processes a service has. The process id alone does not tell: in containers most processes have
+ * the same one.
  */
 const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
 /**
@@ -74,7 +76,7 @@ class StandbyError extends Error {
   }
 }
 
-/** A schema that stands while a restore is under way. */
+/** The name of a schema that exists while a restore is under way. */
 export const UNFINISHED = 'unfinished_restore'
 
 /** insufficient_privilege */
@@ -85,7 +87,10 @@ class UnusableDatabaseError extends Error {
   override name = 'UnusableDatabaseError'
 }
 
-/** Such a database knows the cursors of before, and a clock that clients are ahead of. */
+/**
+ * A database whose restore did not end accepts the cursors from before the restore. Its ingestion
+ * clock may be behind what clients have seen.
+ */
 const RESTORE_DID_NOT_END =
   'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.'
 
@@ -169,8 +174,8 @@ const refuseOthers =
   }
 
 /**
- * Looks once, before a service starts. It waits itself for a server that does not answer, and for a
- * schema.
+ * Checks the database once, before a service starts. A server that does not answer, or that has no
+ * schema yet, is not refused: the service itself waits for it.
  *
  * @throws UnusableDatabaseError when a restore did not end, or the schema is too old
  */
@@ -222,8 +227,8 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
 /**
  * A secret of 256 bits that all processes share. The first that asks makes it, and Postgres keeps
  * it, so it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
- * `alerts` those of alerts. `history …` names one history of the data: only servers with this
- * history have the secret (services/api/standbys).
+ * `alerts` makes the secrets of alerts. `history …` names one history of the data: only servers
+ * with this history have the secret (services/api/standbys).
  */
 export async function loadSharedSecret(
   db: Queryable,

@@ -29,7 +29,7 @@ export interface Command {
    * need a database.
    */
   beside?: boolean
-  /** Runs until it is ended: what it could not print is no reason to end. */
+  /** Runs until it is ended, also when its output cannot be written. */
   lasting?: boolean
 }
 
@@ -86,7 +86,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
     if (error.code === 'EPIPE') process.exit(0)
     else if (!command.lasting) process.exit(1)
   })
-  // Sentences for people, which a full disk may lose.
+  // Standard error has sentences for people. A full disk may lose them.
   process.stderr.on('error', () => {})
   const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   const pools: Pool[] = []

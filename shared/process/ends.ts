@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { describe, printableLine } from '../log/printable.ts'
 import { createPool } from '../postgres/pool.ts'
 
-/** Foreign work, by its numbers: a page, a feed, articles that are embedded together. */
+/**
+ * Work on what came from outside: a page, a feed, or articles that are embedded together. `numbers`
+ * are the numbers of these.
+ */
 export interface InHand {
   kind: 'page' | 'feed' | 'embedding'
   numbers: readonly (bigint | number)[]
@@ -32,7 +35,8 @@ const RESTS = [5_000, 30_000, 86_400_000]
 /** ms that a note may take. The process ends in any case. */
 const LIMIT = 5_000
 
-// $1 numbers, $2 why, $3 rests. A resting page begins its day of tries anew. Primary keys.
+// $1 numbers, $2 why, $3 rests. A page that rests has a whole day of tries after that. Primary
+// keys.
 const WAIT = `($3::int[])[least(ends + 1, array_length($3::int[], 1))] * interval '1 ms'`
 const NOTES: Record<InHand['kind'], string> = {
   page: `
@@ -58,12 +62,12 @@ interface Note {
 }
 
 /**
- * Notes what an exception ends this process over, so that it does not end the next one at once, and
- * for ever. The context of the exception tells what that is; without one, all that is in hand. A
- * process that is killed notes nothing.
+ * Notes the work over which an exception ends this process. Without the note, the same work would
+ * end the next process at once, and so for ever. The context of the exception tells which work it
+ * was. Without a context, all work in hand is noted. A process that is killed notes nothing.
  *
- * Another process writes the note, and this one stands still meanwhile: its state is unknown, so
- * that nothing of it may go on.
+ * Another process writes the note, and this one stands still meanwhile. Its state is unknown, so
+ * nothing in it may go on.
  */
 export function noteEnd(databaseUrl: string, error: unknown): void {
   const blamed = storage.getStore()

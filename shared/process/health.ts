@@ -60,7 +60,8 @@ export async function startHealthServer(
   server.on('drop', () => server.closeIdleConnections())
   server.setTimeout(SILENCE)
   await new Promise<void>((resolve, reject) => {
-    // It stays: a connection that finds no free file is an error of the server, too.
+    // The listener stays, because errors may come later: a connection for which no file descriptor
+    // is free is an error of the server, too.
     server.on('error', reject)
     server.listen(port, host, resolve)
   })
@@ -84,7 +85,7 @@ function isForeign(host: string, named = 'localhost'): boolean {
   return isLoopback && !/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(named)
 }
 
-/** The same for Prometheus: one check for both gauges. */
+/** Shows Prometheus what `/readyz` tells. Both gauges share one check. */
 function observeReadiness(look: () => Promise<Missing>): void {
   figure('ready', 'Whether all that the process needs answers.', look, gaps => Number(Object.keys(gaps).length === 0))
   gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
@@ -110,7 +111,9 @@ export async function missingAmong(questions: Record<string, () => Promise<unkno
 }
 
 const SILENT = 'does not answer'
-/** By codes of Postgres and Node, and the words of Redis, Qdrant and models. */
+/**
+ * Reasons, each with a pattern: codes of Postgres and Node, and words of Redis, Qdrant and models.
+ */
 const REASONS = [
   ['has no connection left', /^53300 /m],
   ['agrees with us on no TLS', /\bSSL (connections?|off)\b|no encryption|^(ERR_SSL|EPROTO)/m],

@@ -10,7 +10,9 @@ import { fileURLToPath } from 'node:url'
  */
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
-/** `npm ci` removes it together with the packages and Node, so each release begins anew. */
+/**
+ * `npm ci` removes it together with the packages and Node, so each release begins without a cache.
+ */
 const FOLDERS = join(MODULES, '.cache', 'perscope')
 
 /**
@@ -18,11 +20,11 @@ const FOLDERS = join(MODULES, '.cache', 'perscope')
  * are code that we run. The threads and the child processes of this process find the folder by
  * NODE_COMPILE_CACHE. If that is set already, Node has opened the cache that it names.
  *
- * A start without a cache is slower, and right.
+ * Without a cache a start is slower, and nothing else changes.
  */
 export function keepCompiled(): void {
   const account = process.geteuid?.()
-  // V8 counts the calls of code from a cache less precisely.
+  // With code from a cache, V8 counts calls less precisely, so measurements of coverage use none.
   if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return
   if (!makeCompiledFolder(account)) return
   const folder = folderOf(account)
@@ -60,19 +62,19 @@ function isPrivate(folder: string, account: number): boolean {
 }
 
 /**
- * What Node is told where it runs an API. V8 collects garbage with four helper threads, and a
- * request waits until all of them are done. Where there are not as many free cores, they wait for
- * one another: with one helper the p99 of a mixed load on two cores is a half to a seventh
- * (`docs/experiments/README.md`). An API has a process for each core, so one is enough.
- * It can only be said on the command line: package.json, docker-compose.yml, infra/Dockerfile and
- * infra/ha/systemd have it too.
+ * Options of Node for an API. V8 collects garbage with four helper threads, and a request waits
+ * until all of them are done. Where there are not as many free cores, they wait for one another:
+ * with one helper the p99 of a mixed load on two cores is a half to a seventh
+ * (`docs/experiments/README.md`). An API has a process for each core, so one is enough. Node takes
+ * this option on the command line only. So package.json, docker-compose.yml, infra/Dockerfile and
+ * infra/ha/systemd have it, too.
  */
 export const API_NODE_OPTIONS = ['--v8-pool-size=1']
 
 /** The variable by which a primary tells its processes their numbers. */
 export const PROCESS_NUMBER = 'PERSCOPE_PROCESS'
 
-/** Set for a process of a service that others serve already. */
+/** The variable that is set for a process when others serve its service already. */
 export const PROCESS_JOINS = 'PERSCOPE_JOINS'
 
 /** Whether other processes behind the same port answer requests already. */

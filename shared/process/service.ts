@@ -14,7 +14,7 @@ import { keepCompiled, makeCompiledFolder, processNumber } from './node.ts'
 import { ACCOUNTS, dropPrivileges, firstOpenPort } from './privileges.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
 
-/** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
+/** ms. A service ends within 20 s of SIGTERM. The other 3 s are for the end of its process. */
 const STOP_TIMEOUT = 17_000
 
 export interface ServiceContext {
@@ -46,12 +46,13 @@ export type LoadService = (config: Config) => Promise<(context: ProcessContext) 
  * health and metrics of all.
  *
  * - SIGTERM or SIGINT stops it (exit code 0), a second one ends it at once (143).
- * - An error that nothing handled is logged and ends it (1): its state is then unknown, and a
- * supervisor starts a fresh one. What the error came of is noted (`ends.ts`).
+ * - An error that nothing handled is logged and ends it (1). Its state is then unknown, and a
+ *   supervisor starts a fresh process. The work that caused the error is noted (`ends.ts`).
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
 export async function runService(name: string, load: LoadService): Promise<void> {
-  // Node's own warnings come here; the log writes by itself.
+  // Only Node's own warnings use this stream; the log does not. An error of it must not end the
+  // process.
   process.stderr.on('error', () => {})
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   const config = readServiceConfig(name)
@@ -80,8 +81,8 @@ export async function runService(name: string, load: LoadService): Promise<void>
     keepCompiled()
     if (number === null) await refuseUnusable(config.DATABASE_URL)
     const start = await load(config)
-    // Before the first request, because it holds the event loop; and not at the end, because a
-    // process may be killed.
+    // Called before the first request, because it blocks the event loop. At the end it would come
+    // too late for a process that is killed.
     flushCompileCache()
     service.running = await start({ config, log, end: reason => void stop(service, reason, log) })
     if (needsRoot) giveUpRights(log)

@@ -9,8 +9,8 @@ import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './red
 
 /*
  * BullMQ keeps its queues in Redis, or in Postgres where no Redis is configured. The rest of the
- * code sees one interface. Here stand the two ways, and what BullMQ gets wrong when its store is
- * away.
+ * code sees one interface. This file has both ways, and mends what BullMQ does wrong while its
+ * store is away.
  */
 
 /** The work queues between the services. Messages carry identifiers, never text. */
@@ -221,8 +221,8 @@ const onPostgres = withBackend(createPostgresBackend)
 
 /*
  * BullMQ's worker asks for the next message again at once when its store answers with an error: a
- * Redis at its memory limit, a Postgres without disk or about to end. That is a loop without a
- * pause, thousands of turns a second, each an error; these workers wait in between.
+ * Redis at its memory limit, a Postgres without disk or about to end. In that loop there would be
+ * thousands of errors a second. These workers therefore wait after each error.
  */
 
 class PatientWorker extends Worker {

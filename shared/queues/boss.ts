@@ -3,12 +3,12 @@ import { PgBoss } from 'pg-boss'
 import type { OutageLog } from '../log/outage.ts'
 import { isTransient } from '../postgres/pool.ts'
 
-/** ms */
+/** ms between two attempts to start. */
 const START_AGAIN = 1_000
 
 /**
- * pg-boss, whose cron starts maintenance and which repeats deliveries of alerts. `npm run migrate`
- * alone creates its schema.
+ * A pg-boss: its cron starts maintenance, and it repeats deliveries of alerts. Only
+ * `npm run migrate` creates its schema.
  */
 export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
   const boss = new PgBoss({

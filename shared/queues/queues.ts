@@ -14,7 +14,7 @@ import {
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
-/** The queue of messages of alerts, and that of those which were given up. */
+/** The queue of messages of alerts, and the queue of those messages that were given up. */
 export const ALERTS = 'alerts'
 export const DEAD_ALERTS = 'dead-alerts'
 

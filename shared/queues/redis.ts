@@ -29,7 +29,10 @@ const SILENCE = 5_000
  * SILENCE.
  */
 export const IDLE_WAIT = 2
-/** ms between two attempts to connect, at least. Processes do not all try at once. */
+/**
+ * Least ms between two attempts to connect. A random part is added, so that processes do not all
+ * try at once.
+ */
 const AGAIN = 500
 const again = () => Math.round(AGAIN * (1 + Math.random()))
 
@@ -46,8 +49,8 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     connectTimeout: CONNECT,
     socketTimeout: SILENCE,
     retryStrategy: again,
-    // Said by a former master: a replica now, or cut off from its replicas. Sentinels or the proxy
-    // lead to the present one.
+    // Errors of a former master, which is a replica now or cut off from its replicas. The new
+    // connection reaches the present master, by Sentinels or the proxy.
     reconnectOnError: (error: Error) => /^(READONLY|NOREPLICAS) /.test(error.message),
   } satisfies ClientOptions
   const sentinels = readSentinels(config.REDIS_SENTINELS ?? [])
@@ -66,10 +69,10 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     name: config.REDIS_SENTINEL_NAME ?? '',
     sentinelCommandTimeout: CONNECT,
     sentinelRetryStrategy: again,
-    // Those of the settings are asked. The addresses that Sentinels give each other may be of
-    // another network, and are not in their certificates.
+    // Only the Sentinels of the settings are asked. The addresses that Sentinels give each other
+    // may be of another network, and are not in their certificates.
     updateSentinels: false,
-    // While no Sentinel answers, ioredis keeps commands without end.
+    // Without this, ioredis keeps commands for ever while no Sentinel answers.
     ...(waits ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, enableOfflineQueue: false }),
     ...(sentinels.secure ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
   } satisfies ClientOptions
@@ -129,7 +132,7 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
     sentinelRetryStrategy: () => null,
   }
   const redis = url === undefined ? new Redis(once) : new Redis(url, once)
-  // The listener alone learns why there is no connection, as of a wrong password.
+  // Only this listener learns why there is no connection, for instance because of a wrong password.
   const met: Error[] = []
   redis.on('error', error => met.push(error))
   try {

@@ -1,7 +1,7 @@
 import { describe } from '../log/printable.ts'
 export interface Obstacle {
   reason: string
-  /** ms */
+  /** ms after which a caller may ask again. */
   wait: number
 }
 
@@ -9,11 +9,11 @@ export class CircuitOpen extends Error {
   override name = 'CircuitOpen'
 }
 
-/** Failures in a row that open it. */
+/** How many failures in a row open the circuit, so that calls are refused. */
 const FAILURES = 3
 /** ms of the first pause, doubled with every trial that fails. */
 const PAUSE = 500
-/** Recovery is noticed within this time. */
+/** ms. No pause is longer, so that recovery is noticed within this time. */
 const LONGEST_PAUSE = 3_000
 
 interface CircuitState {

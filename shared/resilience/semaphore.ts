@@ -1,7 +1,7 @@
 /**
- * Limits how many run at a time. The others wait in the order they came. `cockatiel`'s bulkhead
- * lets a waiting caller go only when a permit is free, however short the caller's own time limit is
- * (`docs/experiments/README.md`).
+ * Limits how many callers run at a time. The others wait in the order they came. `cockatiel`'s
+ * bulkhead lets a waiting caller go only when a permit is free, however short the caller's own time
+ * limit is (`docs/experiments/README.md`).
  */
 export type Semaphore = ReturnType<typeof createSemaphore>
 

@@ -2,12 +2,15 @@ import { type Waiter, waitInLine } from '../resilience/semaphore.ts'
 
 /** The turns of one key, past, running and waiting. */
 interface Account {
-  /** ms. A key that comes back after a while begins with the figure of the others. */
+  /**
+   * ms that are charged to the key. A key that comes back after a while begins at the level of the
+   * others.
+   */
   used: number
   /** ms of its last turn; its next turn is expected to take as long. */
   last: number
   running: number
-  /** When it stops counting as slow; monotonic. */
+  /** The moment of `performance.now()` at which the key stops counting as slow. */
   slowUntil: number
   line: Waiter<Turn>[]
 }
@@ -21,7 +24,7 @@ interface FairQueueState {
   free: number
   /** Running turns of slow keys. */
   slow: number
-  /** The time that the latest key to begin had used. */
+  /** The `used` of the key whose turn began last, before that turn was charged. */
   level: number
   accounts: Map<string | number, Account>
 }

@@ -7,7 +7,8 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 import { type NearArticle, VectorFailure } from './store.ts'
 
 /**
- * Points nearest to a vector, best first, as Qdrant's `points/query` takes the question.
+ * Asks for the points nearest to a vector, best first. The question has the form of Qdrant's
+ * `points/query`.
  * @throws QdrantAnswer, or the error of the connection
  */
 export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<NearArticle[]>
@@ -129,7 +130,7 @@ interface SecondTryOptions {
 }
 
 /**
- * Makes a way to ask that asks a second time when an answer is late or fails, and takes the answer
+ * Makes a function that asks a second time when an answer is late or fails, and takes the answer
  * that comes first. Behind a load balancer the second question goes to another node than the one
  * that has just been lost. Only for questions that change nothing.
  */
@@ -155,8 +156,8 @@ export function createSecondTry({ after, limit, most, again }: SecondTryOptions)
         return await Promise.any([first, ask(signal)])
       } finally {
         under -= 1
-        // Ends the other one. An answer that came alone leaves nothing to end, and each abort makes
-        // an error with its stack.
+        // Ends the other try. When there was only one try, nothing is aborted, because each abort
+        // makes an error with its stack.
         over.abort()
       }
     } catch (error) {

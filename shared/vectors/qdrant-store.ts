@@ -12,7 +12,7 @@ import {
 } from './registry.ts'
 import { type ArticleVector, type NearArticle, type Reach, VectorFailure, type VectorStore } from './store.ts'
 
-/** @param timeout ms that a request may take; few, where somebody waits */
+/** @param timeout ms that a request may take; give few where a user waits */
 export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout = 15_000): VectorStore {
   const { ask, obstacle } = openQdrant(config, timeout)
   const layout = layoutOf(config)
@@ -29,7 +29,7 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
       ask(({ nearest }) =>
         nearest(collection, {
           ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
-          // Days are few of all days, so the filter leaves a small part.
+          // The reach is a few days, so the filter leaves a small part of the vectors.
           params: searchParameters(limit, { exact: false, part: true }),
           ...(least === null ? {} : { score_threshold: least }),
         }),

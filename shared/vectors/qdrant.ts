@@ -15,7 +15,7 @@ export type Server = ReturnType<typeof openServer>
 /** Asks Qdrant through its circuit breaker. Throws `VectorFailure`. */
 export type Ask = <T>(work: (server: Server) => Promise<T>) => Promise<T>
 
-/** As many as Qdrant's client has. */
+/** Most connections to Qdrant: as many as its own client opens. */
 const CONNECTIONS = 25
 
 /** @param timeout ms that a request may take */
@@ -47,7 +47,8 @@ function openServer(config: QdrantSettings, timeout: number) {
   const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
   const dispatcher = new Agent({ connections: CONNECTIONS, allowH2: false, connect: { timeout, ...trust } })
   const address = addressOf(config)
-  // Its client calls the global `fetch`. Node's own ends the process when a server closes early.
+  // Qdrant's client calls the global `fetch`. Node's own `fetch` ends the process when a server
+  // closes early, so undici's takes its place.
   install()
   // Node's types do not describe our dispatcher.
   const via: object = { dispatcher }
@@ -78,7 +79,7 @@ const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix
     checkCompatibility: false,
   })
 
-/** Qdrant's address. Without a port in it, the port is Qdrant's own, 6333. */
+/** Qdrant's address. Without a port in it, the port is 443 with https, else Qdrant's own, 6333. */
 function addressOf({ QDRANT_URL }: QdrantSettings): QdrantAddress {
   const url = new URL(QDRANT_URL)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 6333)

@@ -98,10 +98,11 @@ export const PAYLOAD_INDEXES = [
 ] as const
 
 /**
- * Parameters of a search, by the candidates that are wanted: the least number that the walk keeps
- * (each of several segments is asked for its share), and the number that is compared in full. With
- * a filter by country fewer need be compared, because ACORN (below) finds more. The numbers were
- * chosen by hand for a recall of 0.99 among 500, which `bench -- semantic --rows N` prints.
+ * Parameters of a search, each as a multiple of the candidates that are wanted. The walk through
+ * the graph keeps at least `inSight`; each of several segments is asked for its share. `compared`
+ * of them are compared in full. With a filter by country fewer need be compared, because ACORN
+ * (below) finds more. The numbers were chosen by hand for a recall of 0.99 among 500, which
+ * `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
 

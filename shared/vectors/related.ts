@@ -4,16 +4,19 @@ import type { Queryable } from '../postgres/pool.ts'
 import type { NearArticle } from './store.ts'
 
 const DAY = 86_400_000
-/** ms between an article and those that are related to it, before or after. */
+/** Most ms between an article and those that are related to it, before or after. */
 export const AROUND = 3 * DAY
 
-/** Articles that the vector store is asked for: several of most groups are copies of each other. */
+/**
+ * How many articles the vector store is asked for. Many more than are shown, because the store
+ * returns several copies from most groups.
+ */
 export const AROUND_LIMIT = 300
 
 /** Most related articles. */
 export const MOST_RELATED = 10
 
-/** What decides which articles are related to one. */
+/** What decides which articles are related to an article. */
 export interface Subject {
   seq: bigint
   /** ms since 1970 */
@@ -30,7 +33,7 @@ export interface Related {
   id: string
   title: string
   language: Language
-  /** Whole days after the other one; negative: before it. */
+  /** Whole days after the other article; negative: before it. */
   days: number
   /** Cosine. */
   similarity: number
@@ -42,7 +45,7 @@ export interface Related {
 export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): number | null =>
   same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
 
-/** The least of all pairs of languages. */
+/** The least threshold of all pairs of languages; null: not measured. */
 export const leastOf = (same: SameEvent | null): number | null =>
   same && Math.min(same.pooled, ...Object.values(same.of).map(Number))
 

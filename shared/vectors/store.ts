@@ -31,8 +31,8 @@ export interface VectorStore {
    */
   ensure(collection: string, dimensions: number): Promise<boolean>
   /**
-   * A sentence on a collection that has other shards or copies than the settings say; else null.
-   * Nothing changes them.
+   * A sentence on a collection that has other shards or copies than the settings say; else null. A
+   * collection keeps those with which it was made.
    */
   layoutWarning(collection: string): Promise<string | null>
   /** Stores vectors, waiting until they are searchable; an article's earlier vector is replaced. */
@@ -43,10 +43,11 @@ export interface VectorStore {
    */
   search(collection: string, vector: number[], reach: Reach, limit: number): Promise<NearArticle[]>
   /**
-   * The articles nearest to one of the collection, best first, without itself.
+   * The articles nearest to another article of the collection, best first. That article is left
+   * out.
    *
-   * @param least cosine; those below are left out
-   * @returns null: the collection has no vector of it
+   * @param least the least cosine; articles below it are left out
+   * @returns null: the collection has no vector of that article
    */
   around(
     collection: string,

@@ -8,7 +8,7 @@ import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.t
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
-/** The processes that must not outlive us. The watchdog and the next start know them. */
+/** The processes that must not outlive us. If they do, the watchdog or the next start ends them. */
 export type Family = Awaited<ReturnType<typeof createFamily>>
 
 /**

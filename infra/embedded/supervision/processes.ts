@@ -22,7 +22,7 @@ export function kill(pid: number): void {
 
 /**
  * The time at which a process began, in clock ticks since the machine's start. Together with its id
- * it names one process for good. Null when there is none.
+ * it names one process for good. Null when there is no such process, or only a zombie.
  */
 export function startTime(pid: number): string | null {
   try {

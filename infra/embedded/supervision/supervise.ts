@@ -9,8 +9,9 @@ import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
 /*
- * Supervision holds one program: it starts it, waits until it is ready, asks whether it lives, and
- * starts it again. What ends soon is started later each time. A program that hangs counts as ended.
+ * Supervision keeps one program running. It starts the program, waits until it is ready, asks
+ * whether it lives, and starts it again when it has ended. When a program ends soon again and
+ * again, the pauses before its starts grow. A program that hangs counts as ended.
  */
 
 /** A program that is kept running. */
@@ -53,11 +54,11 @@ export type Supervised = Awaited<ReturnType<typeof supervise>>
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A program that has run for this long is healthy: when it ends, it is started again at once. */
+/** ms. A program that has run for longer is healthy: when it ends, it is started again at once. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
-/** The time that a program which fell silent has to end in order. */
+/** ms that a program which does not answer has to end in order, before it is killed. */
 const GRACE_MS = 3_000
 
 interface Supervision {
@@ -78,7 +79,7 @@ interface Watched {
   options: Supervision
   /** Its latest process; null before the first. */
   current: Launched | null
-  /** It is ended for good. */
+  /** The program is ended for good: it is not started again. */
   stopping: boolean
   /** The reason of its last end. */
   why: string
@@ -285,7 +286,10 @@ const openLog = (path: string): number => openSync(path, 'a', 0o640)
 /** Limits the size and the age of a log, and of its copy, as long as our process lives. */
 const limitLog = (path: string) => void setInterval(rotate, CHECK_MS, path).unref()
 
-/** Without room for the copy, the lines are lost: a log gives way to everything else. */
+/**
+ * Copies a log that is too long or too old to `NAME.1`, and empties it. Without room for the copy,
+ * the lines are lost: other data need the room more.
+ */
 export function rotate(path: string): void {
   const copy = `${path}.1`
   const log = statSync(path, { throwIfNoEntry: false })

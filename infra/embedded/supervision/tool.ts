@@ -10,8 +10,8 @@ import { signalGroup } from './processes.ts'
 const LATE_OUTPUT_MS = 1_000
 
 /**
- * Runs a tool, such as initdb or pip, to its end. The tool belongs to the family, and what it
- * leaves running is ended with it.
+ * Runs a tool, such as initdb or pip, to its end. Until then it belongs to the family. When the
+ * tool ends, all processes that it left running are ended, too.
  *
  * @param options.within ms after which it is ended
  * @returns its exit code (null: a signal ended it), and the end of its output
@@ -29,7 +29,7 @@ export async function runTool(
     keep?: number
     owner?: Owner | null
     env?: NodeJS.ProcessEnv
-    /** The open lock file of the data that it works on, as of a program. */
+    /** The open lock file of the data that it works on; see `Program.lock`. */
     lock?: number
   },
 ) {

@@ -9,14 +9,16 @@ import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet, textsOf } from './ou
 import { isLanguage, type SampleText } from './texts.ts'
 
 /*
- * The sample outlets as twelve real web servers on 127.0.0.1. Each has a port of its own, so that it
- * is a host of its own for robots.txt and permits. First the servers, then what a site answers.
+ * The sample outlets as twelve real web servers on 127.0.0.1. Each has a port of its own, so that
+ * it is a host of its own for robots.txt and permits. This file has the servers first, then the
+ * answers of a site.
  */
 
 /**
  * Starts all sites.
  *
- * @param portOf the address of an article holds the port: with other ports the articles are others
+ * @param portOf gives a site its port, which is part of the addresses of its articles. With other
+ * ports, the articles are others.
  */
 export async function startSampleSites(portOf: (domain: string) => Promise<number>) {
   await using servers = new AsyncDisposableStack()
@@ -70,7 +72,7 @@ function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer 
   return path => (answers.get(path) ?? missing)()
 }
 
-/** The answer of an article's address. The behaviour is noted beside the text. */
+/** The answer of an article's address. The file of texts says how the site behaves (`answer`). */
 function articleAt(outlet: SampleOutlet, text: SampleText, origin: string): () => Answer {
   const { refused, cookies, consent } = phrasesOf(outlet, text)
   const page = () => html(200, articlePage(outlet, text, origin + outlet.address(text)))

@@ -31,7 +31,10 @@ export interface SampleText {
   title: string
   /** Made from the title, for addresses that hold words. */
   slug: string
-  /** Six digits computed from the slug, so that the address does not depend on the order. */
+  /**
+   * Six digits computed from the slug, so that the address does not depend on the order of the
+   * texts.
+   */
   number: string
   publishedAt: Date
   authors: string[]
