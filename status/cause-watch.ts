@@ -15,8 +15,8 @@ import { readMachines } from './machines.ts'
 import { observeDisk, readSurroundings } from './surroundings.ts'
 
 /**
- * Opens what each service but the API works with, and shows: the pool, the queues, the figures of
- * the fleet.
+ * Opens what each service but the API works with: the pool and the queues. Shows the figures of the
+ * fleet as metrics.
  */
 export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifier', { config, log }: ServiceContext) {
   const postgres = postgresOutageLog(log, () => pool)
@@ -30,7 +30,8 @@ export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifi
     /**
      * Logs causes from now on.
      *
-     * @param questions to servers beside Postgres and Redis, by their names
+     * @param questions how to find out whether servers beside Postgres and Redis answer, by their
+     * names
      */
     watch(questions: Parameters<typeof missingAmong>[0] = {}) {
       const asked = {
@@ -53,14 +54,17 @@ interface Watched {
   missing(): Promise<Missing>
 }
 
-/** Looks for causes again and again. It remembers what one look cannot tell. */
+/**
+ * Looks for causes at each call of `look`. It remembers between the calls what one look cannot
+ * tell.
+ */
 export function watchCauses(watched: Watched) {
   const restarts = createRestarts()
   const stalls = createStalls()
   return { look: async () => causesOf(await readFacts(watched, { restarts, stalls })) }
 }
 
-/** Logs each cause when it begins, and its end: the same words as on every other page. */
+/** Logs each cause when it begins and when it ends, in the same words as every other page. */
 function logCauses(watched: Watched, log: Logger): Repeated {
   const watch = watchCauses(watched)
   let known = new Map<string, Cause>()
@@ -78,7 +82,7 @@ function logCauses(watched: Watched, log: Logger): Repeated {
 
 const LOOK = 60_000
 
-/** A cause stays the same while only its figures change. */
+/** The key of a cause. It stays the same while only the figures of the cause change. */
 export const keyOf = ({ check, text }: Cause): string => `${check} ${text.replace(/[\d.]+/g, '#')}`
 
 /** Facts of one moment. What cannot be read is left out. */
@@ -145,7 +149,8 @@ async function readProcesses(pool: Pool): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-// A message that was queued once has a later time.
+// When the notifier queues a message, it moves `try_at` ahead. So an old `try_at` is that of a
+// message which nobody has queued.
 const ALERTS = `
   select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
@@ -157,7 +162,10 @@ const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: numbe
 
 /** Services of which many processes have come and gone lately. */
 type Restarts = (names: readonly string[], now: number) => string[]
-/** A rolling update replaces each process once. */
+/**
+ * When this many processes of a service have gone within LATELY (ms), it restarts again and again.
+ * A rolling update replaces each process once.
+ */
 const MANY_GONE = 3
 const LATELY = 600_000
 
@@ -171,7 +179,7 @@ export function createRestarts(): Restarts {
   }
 }
 
-/** Queues in which messages wait, and nobody takes one, for this long. */
+/** Queues in which messages wait, and of which nobody takes one, for STALLED ms. */
 type Stalls = (counts: Record<string, QueueCounts>, now: number) => string[]
 const STALLED = 120_000
 

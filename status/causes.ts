@@ -69,7 +69,7 @@ export const FIRST = {
   createdb: 'make it with createdb, or mend DATABASE_URL',
 } as const
 
-/** The first step where a server is there, but does not serve us; see `reasonOf`. */
+/** The first step when a server is there, but does not serve us, by the reason (`reasonOf`). */
 const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) => string>> = {
   'has no connection left': () => FIRST.connections,
   'has no database of that name': () => FIRST.createdb,
@@ -78,7 +78,7 @@ const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) 
   'has a host name that nobody knows': address => `mend the host in ${address}, or the name server`,
 }
 
-/** What the causes are made of. */
+/** The facts that tell the causes. */
 export type Facts = Pick<
   Figures<Date | string>,
   'at' | 'flow' | 'running' | 'machines' | 'queues' | 'outlets' | 'quarantine' | 'around' | 'missing' | 'unread'
@@ -93,7 +93,10 @@ export type Facts = Pick<
   restarting?: string[]
   /** Queues whose messages nobody takes. */
   stalled?: string[]
-  /** Alerts that rest after failures, and seconds since the oldest message that was not tried yet. */
+  /**
+   * Alerts that rest after failures, and the seconds since the oldest message that was not tried
+   * yet.
+   */
   alerts?: { resting: number; waiting: number } | null
 }
 
@@ -112,7 +115,7 @@ export function causesOf(facts: Facts): Cause[] {
   return found.filter(one => one !== false).sort((a, b) => RANK[a.level] - RANK[b.level])
 }
 
-/** What a look finds; false: that is in order. */
+/** Causes that a check has found; false: what it checked is in order. */
 type Found = (Cause | false)[]
 
 const RANK = { bad: 0, warn: 1 }
@@ -144,7 +147,7 @@ const NAMED = 3
 const SECONDS_AHEAD = 5
 const DAYS_LEFT = 7
 const CERTIFICATE_DAYS = 14
-/** With less free space a disk counts as full: Postgres needs room for its log. */
+/** With fewer free bytes a disk counts as full: Postgres needs room for its log. */
 const FULL_BYTES = 64 * 1024 * 1024
 const FULL_SHARE = 0.05
 const MEMORY_SHARE = 0.05
@@ -202,7 +205,7 @@ function ofDisk({ disk }: Surroundings): Cause | false {
   return free < total * FULL_SHARE && warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
 }
 
-/** Seconds in which a message of an alert is tried. */
+/** Seconds within which the notifier should have tried a message of an alert. */
 const TOLD = 300
 
 function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): Found {
@@ -229,7 +232,7 @@ function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): 
   ]
 }
 
-/** Seconds after which an operator should look. */
+/** Seconds without a new article after which an operator should look. */
 const QUIET = 3_600
 
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
@@ -251,7 +254,7 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
   ]
 }
 
-/** Seconds for which a gap of a feed is news, as in the alert. */
+/** Seconds for which a gap of a feed is reported, as in the alert rules. */
 const GAP_SHOWN = 21_600
 
 function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
@@ -277,7 +280,10 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
   ]
 }
 
-/** All outlets that fail for one reason of ours are one cause: the network, not the outlets. */
+/**
+ * If all outlets fail, and for one reason on our side, that is one cause: the network or the names,
+ * not the outlets.
+ */
 function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfNames: boolean): Found {
   const failing = outlets.filter(({ health }) => health === 'failing')
   const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
@@ -313,12 +319,18 @@ function ofRest({ quarantine, unread, missing }: Facts): Found {
   ]
 }
 
-/** A standby that is so far behind answers no fresh page (the alerts have the same limits). */
+/**
+ * A standby that is further behind than this can answer no request that needs the newest articles.
+ * The alert rules have the same limits.
+ */
 const LAG_BYTES = 256_000_000
 const LAG_SECONDS = 60
-/** Log of a follower that does not take it fills the disk in the end. */
+/**
+ * Most bytes of log that may be kept for a follower. If it never takes them, they fill the disk in
+ * the end.
+ */
 const HELD_BYTES = 5_000_000_000
-/** So many articles are due for the archive index when nobody fills it. */
+/** If more articles than these are due for the archive index, nobody fills it. */
 const DUE_ARTICLES = 500_000
 
 /** What is wrong among machines and servers. */

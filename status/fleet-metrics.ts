@@ -109,7 +109,7 @@ function observePostgres(pool: Pool): void {
   )
 }
 
-/** @param of what is not known is left out */
+/** @param of reads a lag; a lag that is not known (null) is left out */
 function observeLag(
   unit: 'bytes' | 'seconds',
   help: string,
@@ -146,7 +146,10 @@ function observeRedis(config: RedisSettings): void {
   })
 }
 
-/** Shows the nodes of Qdrant and the copies of its shards. For services that have its key. */
+/**
+ * Shows the nodes of Qdrant and the copies of its shards. Only services that have the key of Qdrant
+ * can call this.
+ */
 export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
   const vectors = shared(() => readVectors(pool, config))
   figure(
@@ -169,7 +172,7 @@ export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
   )
 }
 
-/** Shows the nodes of OpenSearch. For services that have its password. */
+/** Shows the nodes of OpenSearch. Only services that have its password can call this. */
 export function observeArchive(config: ArchiveConfig): void {
   const health = shared(() => readHealth(config))
   figure('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', health, one => one?.nodes ?? null)

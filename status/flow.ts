@@ -5,8 +5,8 @@ import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
 // ever removed. Every article has its row in `embeddings`, except those that words alone find
-// (`article_rights`); those without a vector are in its partial indexes. Indexes: pages_waiting,
-// pages_stored, pages_failed, pages_resting, embeddings_due, embeddings_failed,
+// (`article_rights`). Partial indexes of `embeddings` hold the articles without a vector. Indexes:
+// pages_waiting, pages_stored, pages_failed, pages_resting, embeddings_due, embeddings_failed,
 // article_rights_silent.
 const READ_FLOW = `
   with articles as (
@@ -61,11 +61,11 @@ export async function readRunning(db: Pick<Pool, 'query'>): Promise<RunningFleet
   return (await readRow<RunningFleet>(db, { name: 'status-running', text: READ_RUNNING }))!
 }
 
-/** SQL: null without a percentile, as for an hour without articles. */
+/** SQL: the lags of an hour as JSON. Null without a percentile, as for an hour without articles. */
 const lagOf = (table: string) =>
   `case when ${table}.lag[2] is not null then json_build_object('median', ${table}.lag[1], 'p95', ${table}.lag[2]) end`
 
-/** Articles that are read: 200 an hour are enough for a median and a 95th percentile. */
+/** Most articles that are read: 200 an hour are enough for a median and a 95th percentile. */
 const SAMPLE = 5_000
 
 // Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
@@ -133,8 +133,8 @@ export async function listQuarantine(pool: Pool, limit: number): Promise<Quarant
 }
 
 /**
- * Reasons that the normaliser, the crawler itself and the embedder write; all others are an
- * outlet's or a network's.
+ * Reasons of failures on our side: the normaliser, the crawler itself and the embedder write them.
+ * All others are an outlet's or a network's.
  */
 const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
 

@@ -5,7 +5,7 @@ import { SHOWN_FOR } from '../shared/outlets/rights.ts'
 import type { Pool, Queryable } from '../shared/postgres/pool.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
-/** The pages of an outlet by state, over all of its pages, and the hosts where they may be. */
+/** How many pages of an outlet are in each state, and the hosts where its pages may be. */
 export interface OutletPages {
   /** As in the catalogue, beside the domain. */
   hosts: string[]
@@ -13,12 +13,12 @@ export interface OutletPages {
 }
 
 /**
- * An outlet is silent after this many of its article intervals, and not before a day: nights and
- * Sundays are quiet.
+ * An outlet is silent after this many of its article intervals, but not before SILENT_MIN (ms):
+ * nights and Sundays are quiet.
  */
 const SILENT_INTERVALS = 8
 const SILENT_MIN = 86_400_000
-/** For an outlet whose interval is not known. */
+/** ms after which an outlet is silent if its interval is not known. */
 const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
@@ -36,13 +36,13 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
 }
 
 /**
- * An outlet keeps pages from us when it keeps more than this share of them, and not one or two
- * alone. Less is usual.
+ * An outlet keeps pages from us when it keeps more than this share of them, and at least
+ * FEWEST_KEPT. Less is usual.
  */
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3
 
-/** A page in a language that is not ours is not missing. */
+/** What an outlet keeps from us. Pages in a language that we do not index are not among it. */
 function keptOf(days: OutletDay[], blocks: OutletHealth['blocks']): KeptPages | null {
   const reasons = new Map<string, number>()
   for (const [reason, n] of days.flatMap(({ refused }) => Object.entries(refused))) {
@@ -103,8 +103,8 @@ export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<Ou
 }
 
 /**
- * The same, with the pages of each outlet. Reads all of crawl memory, which takes seconds with
- * millions of pages.
+ * The health of every active outlet, with the number of its pages in each state. Reads all of crawl
+ * memory, which takes seconds with millions of pages.
  */
 export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
   const [outlets, { rows }] = await Promise.all([
@@ -124,7 +124,7 @@ export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & 
 
 interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' | 'days'> {
   outletNo: number
-  /** ms since it named something new, or was first read. */
+  /** ms since the outlet named something new. If it never has: since it was last read. */
   silence: number | null
   gaps: number | null
   gapFrom: Date | null
@@ -141,7 +141,7 @@ function healthOf(
   kept: KeptPages | null,
 ): OutletHealth['health'] {
   if (feeds > 0 && failingFeeds === feeds) return 'failing'
-  // A paywall is the outlet's trade, and no defence against us.
+  // An outlet with a paywall sells its articles. That is no defence against us.
   if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason)) return 'blocked'
   const bearable = rhythm === null ? SILENT_UNKNOWN : Math.max(rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
@@ -160,7 +160,9 @@ export const budgetsUsed = (
   bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
 })
 
-/** SQL: a gap is shown for this long. A feed without a gap for this long counts anew. */
+/**
+ * SQL: a gap is shown for this long. If a feed had no gap for this long, its count begins again.
+ */
 export const GAPS_SHOWN = "interval '7 days'"
 
 /**

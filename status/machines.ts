@@ -38,7 +38,7 @@ export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
 export const countOf = (service: string): string =>
   `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int`
 
-/** SQL: of these, the processes of a checkout with an older schema. */
+/** SQL: the processes of a service that run a checkout with an older schema. */
 export const olderOf = (
   service: string,
 ): string => `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
@@ -54,8 +54,8 @@ const READ_HOSTS = `
 export const readHosts = async (db: Pick<Pool, 'query'>): Promise<HostProcesses[]> =>
   (await db.query<HostProcesses>({ name: 'status-hosts', text: READ_HOSTS })).rows
 
-// A base backup that is under way is a sender too, and no standby. Hidden values stay null, which
-// `greatest` alone would take for zero.
+// A base backup that is under way is also listed as a sender, but is no standby. Hidden values stay
+// null, which `greatest` alone would take for zero.
 const READ_POSTGRES = `
   with now as materialized (
     select pg_is_in_recovery() as replays,

@@ -4,7 +4,7 @@ import type { Queryable } from '../shared/postgres/pool.ts'
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 
-/** Articles of a day with fewer than these are no evidence of a change. */
+/** A day with fewer articles than this is no evidence of a change. */
 const ENOUGH = 10
 
 // $1: ENOUGH. The latest day is today or yesterday, if it has enough articles. Index: the primary
@@ -59,12 +59,12 @@ function originsOf(rows: Row[]): OutletOrigins {
   return { shares, falls: enough ? fallsOf(counts('before'), counts('now')) : [] }
 }
 
-/** Each article has a title. */
+/** The number of articles: each has one title. */
 const total = ({ title = {} }: SourceCounts) => Object.values(title).reduce((sum, n) => sum + n, 0)
 
 const isField = (name: string): name is Field => FIELDS.some(field => field === name)
 
-/** How many articles each source named a field of. */
+/** For each field: how many articles have it from which source. */
 type SourceCounts = Partial<Record<Field, Partial<Record<Source, number>>>>
 
 /** A field whose articles come from less trusted sources than before. */
@@ -86,8 +86,9 @@ const TRUST: Record<Field, Source[][]> = {
 }
 
 /**
- * A smaller fall is no matter for an operator. A rarer one than this many standard deviations would
- * come by chance: some thousand shares are compared each day.
+ * A fall of a share counts if it is at least LEAST, because a smaller one does not matter to an
+ * operator. It must also be at least DEVIATIONS standard deviations. Some thousand shares are
+ * compared each day, and some of them fall by less than that by chance.
  */
 const LEAST = 0.25
 const DEVIATIONS = 4

@@ -9,7 +9,7 @@ import { type MachineSettings, readMachines } from './machines.ts'
 
 /** The state of the whole system, as `npm run status -- --json` prints it. */
 export interface Status {
-  /** Lines that `export` would write. */
+  /** The number of articles, which is the number of lines that `npm run export` would write. */
   articles: number
   embedded: number
   embeddings: Omit<Flow['embeddings'], 'oldest'>
@@ -78,7 +78,10 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
   }
 }
 
-/** Delayed embeddings count as delayed jobs of the embedder, in whichever store they wait. */
+/**
+ * Counts promised embeddings as delayed messages for the embedder. They wait in Postgres, also when
+ * the queues are in Redis.
+ */
 export const withDelayed = (
   counts: Record<QueueName, QueueCounts>,
   promised: number,

@@ -20,7 +20,7 @@ type SurroundingsConfig = Pick<
 
 /** ms that one question may take. */
 const PATIENCE = 4_000
-/** Names of outlets that are asked for. */
+/** Most hosts of outlets whose names are resolved. */
 const NAMES = 5
 
 /**
@@ -28,7 +28,7 @@ const NAMES = 5
  * index.
  *
  * @param pool null: without a database
- * @param options.hosts of feeds, where the database is not asked for them
+ * @param options.hosts the hosts of feeds; by default the database is asked for them
  * @param options.thoroughly also reads certificates
  */
 export async function readSurroundings(
@@ -62,7 +62,7 @@ export async function readSurroundings(
 
 /** The first reading of each folder: the rate at which its disk fills is measured from there. */
 const first = new Map<string, { free: number; at: number; ino: number }>()
-/** ms of readings that tell a rate. */
+/** Fewest ms between two readings that tell a rate. */
 const LEAST_MEASURED = 1_800_000
 
 const glance = async (pool: Pool) => [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))]
@@ -88,7 +88,10 @@ export function observeDisk(folder: string): void {
   figure('disk_free_bytes', 'Free space on the disk of DATA_DIR.', disk, one => one?.free ?? null)
 }
 
-/** Seconds by which our clock is ahead of the database's, at the middle of the question. */
+/**
+ * Seconds by which our clock is ahead of the database's. We take our time in the middle between
+ * question and answer.
+ */
 async function readClock(pool: Pool): Promise<number> {
   const asked = Date.now()
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
@@ -117,7 +120,7 @@ async function isFull(pool: Pool): Promise<boolean> {
   }
 }
 
-/** Hosts of feeds of the catalogue that have a name in the public tree. */
+/** The hosts of some feeds of the catalogue. */
 async function hostsOfFeeds(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ url: string }>(
     'select url from feeds where active order by hashtext(url) limit 50',
@@ -125,7 +128,7 @@ async function hostsOfFeeds(pool: Pool): Promise<string[]> {
   return rows.map(({ url }) => new URL(url).hostname)
 }
 
-/** @returns null: no host has a name to ask for */
+/** @returns null: no host has a name that a name server could resolve */
 async function readNames(hosts: string[]): Promise<Surroundings['names']> {
   const named = [...new Set(hosts)].filter(host => isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost')
   const asked = named.slice(0, NAMES)
@@ -159,7 +162,7 @@ async function readCertificates(config: SurroundingsConfig, pool: Pool | null): 
   return ends.flatMap(([of, end]) => (end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }]))
 }
 
-/** The end of a server's certificate, in ms since 1970; whoever signed it. */
+/** When a server's certificate ends, in ms since 1970. It does not matter who signed it. */
 const endOfCertificate = ({ hostname, port }: URL): Promise<number | null> =>
   new Promise((resolve, reject) => {
     const host = hostname.replace(/^\[|\]$/g, '')

@@ -44,7 +44,7 @@ export const ago = (instant: string | Date, now: number): string =>
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** Both numbers, and their share where two counts agree on the second. */
+/** Both numbers. Their share follows if a sitemap has counted a second time what was named. */
 function completenessInWords({ named, indexed, share, second }: OutletCompleteness): string {
   if (named === 0) return 'nothing named'
   const both = `${number(indexed)} of ${number(named)}`
@@ -92,7 +92,7 @@ const rightInWords = ({ signal, source, lastAt }: OutletHealth['rights'][number]
 const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
   `${field}: ${source} ${percent(before)} → ${percent(now)}`
 
-/** The most frequent source of each field, of those that differ between outlets. */
+/** The most frequent source of each field whose sources differ between outlets. */
 export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
   const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
   return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
@@ -101,7 +101,7 @@ export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
 /** A line about a server. */
 export interface ServerLine {
   what: string
-  /** Said in small letters behind it. */
+  /** Said in small letters behind `what`. */
   more?: string
   /** `bad`: an operator should look at it. `none`: there is no such thing. `hint`: what to do. */
   tone?: 'bad' | 'none' | 'hint'

@@ -44,10 +44,13 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   )
 }
 
-/** A figure of an outlet; null: there is none. With the labels that it has beside the outlet. */
+/** A figure of an outlet (null: there is none), and its labels besides the outlet's domain. */
 type Figure = [value: number | null, labels?: Record<string, string>]
 
-/** `outcome`: stored, refused:…, blocked:…, retry:…, failed:… */
+/**
+ * `outcome`: what became of the page, then the reason if there is one: `stored`, `refused: robots`,
+ * `waiting: cut` …
+ */
 export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])
 export const pagesDiscovered = counter(
   'pages_discovered_total',

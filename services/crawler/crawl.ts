@@ -12,7 +12,7 @@ import { boundLongWaits } from './hosts/permits.ts'
 /** Longest time for a connection in ms, TLS included. */
 const CONNECT_TIMEOUT = 10_000
 
-/** What a crawler is made of. `trust` and `parser` are replaced by tests. */
+/** The parts that a crawler is made of. Tests replace `trust` and `parser`. */
 export interface CrawlParts extends Pick<Crawl, 'config' | 'pool' | 'queues' | 'log' | 'stopping' | 'ending'> {
   trust?: Trust
   parser?: FeedParser
@@ -40,7 +40,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
 /** The connections, settings and state of a crawler. */
 export interface Crawl extends Asking {
   queues: Pick<Queues, 'add'>
-  /** Met when the normaliser cannot be notified of a stored page. */
+  /** Logs when the normaliser cannot be notified of a stored page, and when it can be again. */
   unheard: OutageLog
   parser: FeedParser
   /** True while too many stored pages wait for the normaliser: no more pages are fetched. */

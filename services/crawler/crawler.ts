@@ -41,7 +41,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
       clearTimeout(grace)
       await crawl.parser.close()
       await maintained
-      // What the last visits asked. Without a database it is lost.
+      // Saves the counts of what the last visits asked. Without a database they are lost.
       await crawl.asked.save(pool).catch(() => {})
       crawl.leases.close()
       await queues.close()
@@ -63,7 +63,7 @@ function startMaintenance(crawl: Crawl): Repeated {
   return repeatEvery(EVERY, () => maintain(crawl), { first: EVERY / 20, outage })
 }
 
-/** Removes what is old, then counts: a count that fails holds up no removal. */
+/** Removes what is old first, and counts last. A count that fails then prevents no removal. */
 export async function maintain({ pool, config, log, stopping }: Crawl): Promise<void> {
   const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
   if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
@@ -80,13 +80,14 @@ const NEVER_TRIED = 8 * 86_400_000
 
 /**
  * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
- * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
- * up pages that could not be tried for a week.
+ * addresses stay in crawl memory. Also removes old memories of sitemaps, robots.txt and
+ * tdmrep.json, and gives up pages that could not be tried for eight days.
  *
  * @returns the number of removed sources
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
-  // A page that waits for its outlet's budget, the end of its rest or the operator is not given up.
+  // A page is not given up while it waits for the outlet's budget, for the end of the outlet's
+  // rest, or for the operator.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
@@ -119,7 +120,7 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
 
 /**
  * Removes what outlets could make us remember without end: all but the latest parts of an index,
- * and outdated rules of robots.txt.
+ * and outdated rules of robots.txt and tdmrep.json. Also removes old counts of origins.
  */
 async function removeOldMemories(pool: Pool): Promise<void> {
   await pool.query(

@@ -3,7 +3,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 
-/** What a crawler adds up of an outlet's day: columns of `outlet_days`. */
+/** What a crawler counts for an outlet's day. Each is a column of `outlet_days`. */
 const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] as const
 type Added = Partial<Record<(typeof ADDED)[number], number>>
 
@@ -21,7 +21,7 @@ export function createUnsavedDays() {
     add,
     /**
      * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
-     * deadlock. They stay when that fails.
+     * deadlock. If that fails, the figures are kept for the next time.
      */
     async save(pool: Pool) {
       if (unsaved.size === 0) return
@@ -43,30 +43,36 @@ const SAVE = `
    order by outlet_no
   on conflict (outlet_no, day) do update set ${ADDED.map(name => `${name} = d.${name} + excluded.${name}`).join()}`
 
-/** Days in which a page may still change: one that waits for an answer is given up after eight. */
+/**
+ * The number of days after which the counts of a day are final. A page that waits for an answer is
+ * given up after eight.
+ */
 const OPEN_DAYS = 10
 
 /**
  * Counts what became of the addresses that outlets named in the last days. Whole days are counted
  * anew from crawl memory, so that no retry and no second crawler counts an address twice.
  *
- * @param days of them, today among them
+ * @param days the number of days, today included
  */
 export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
   await pool.query(COUNT, [days - 1])
 }
 
-/** Columns of `outlet_days` that are counted anew. */
+/** Columns of `outlet_days` that each count of a day replaces. */
 const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
 
-/** Pages that the first run counts: all of them could take longer than a statement may. */
+/**
+ * The first run counts only this many of the latest pages. To count all could take longer than a
+ * statement may.
+ */
 const FIRST_PAGES = 10_000_000
 
-// $1 days before today. Numbers of pages grow with time: `first_page` of the days says where to
-// begin, without an index on the time. The first run counts the whole days of the latest pages.
-// Days of before are counted also when they have no address left, because a feed named it later. A
-// page's text came from the feed alone when the seventh letter of its origins says so
-// (shared/outlets/origins.ts).
+// $1 days before today. Numbers of pages grow with time. So `first_page` of the days says where to
+// begin, without an index on the time. The first run counts the whole days of the latest pages. A
+// day that was counted before is counted again even if no address is left on it. A feed may have
+// named its addresses on a later day. A page's text came from the feed alone when the seventh
+// letter of its origins says so (shared/outlets/origins.ts).
 const COUNT = `
   with latest as (
     select coalesce(max(page_no), 0) - ${FIRST_PAGES} as page from pages
@@ -106,7 +112,10 @@ const COUNT = `
   on conflict (outlet_no, day) do update set ${COUNTED.map(name => `${name} = excluded.${name}`).join()}
    where (${COUNTED.map(name => `d.${name}`).join()}) is distinct from (${COUNTED.map(name => `excluded.${name}`).join()})`
 
-/** Removes addresses that were only counted, of days that are not counted again. */
+/**
+ * Removes the addresses that were only counted and never fetched, when their day is not counted
+ * again.
+ */
 export async function removeCounted(pool: Pool): Promise<void> {
   await pool.query(`delete from unfetched_addresses where day < (now() at time zone 'UTC')::date - $1::int`, [
     OPEN_DAYS,
@@ -115,7 +124,10 @@ export async function removeCounted(pool: Pool): Promise<void> {
 
 /** ms between two saves. */
 const EVERY = 10_000
-/** Today and yesterday are counted this often (ms), but for a fiftieth of the time at most. */
+/**
+ * ms from one count of today and yesterday to the next. After a slow count it is LOAD times what
+ * that count took. So counting takes a fiftieth of the time at most.
+ */
 const COUNT_EVERY = 30_000
 const LOAD = 50
 
@@ -126,7 +138,7 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays
     await asked.save(pool)
     const begun = performance.now()
     if (begun < next) return
-    // A failed count may have cost as much, so the same rest follows.
+    // A failed count may have taken as long, so the same rest follows.
     await countDays(pool, 2).finally(() => {
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })

@@ -16,8 +16,8 @@ import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 /*
- * A try at a page ends in a verdict: stored, refused, or again later. Hosts of others, robots.txt,
- * tdmrep.json and budgets all have their say before it is saved.
+ * A try at a page ends in a verdict: the page is stored, refused, or tried again later. The verdict
+ * also depends on the owner of the host, on robots.txt and tdmrep.json, and on budgets.
  */
 
 const PAGE_HEADERS = {
@@ -38,7 +38,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
     return true
   }
   const begun = performance.now()
-  // Asked for first, as the protocol wants it, so that no page is fetched in vain.
+  // tdmrep.json is asked for before the page, as its protocol demands. A page that has to wait for
+  // the file is then not fetched in vain.
   const early = await tdmVerdict(crawl, visit, page, url)
   if (early.kind === 'interrupted') return false
   if (early.kind === 'put back') {
@@ -64,8 +65,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
 type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
 
 /**
- * The rule of a host's tdmrep.json for an address, or why the page has to wait for it, with the
- * rule that is known.
+ * Finds the rule of a host's tdmrep.json for an address. If the page has to wait for the file: why,
+ * with the rule that is known already.
  */
 async function tdmVerdict(
   crawl: Crawl,
@@ -92,7 +93,8 @@ async function withTdm(
   const url = new URL(judged.url)
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url, true)
   if (late.kind === 'interrupted') return late
-  // A page that was fetched is kept: its host may be as busy behind every fetch.
+  // A fetched page is stored even if the rules of its final host cannot be read now. That host may
+  // be busy after each fetch. If the page were put back every time, it would never be stored.
   const stated = statedOf(await recallStated(crawl.pool, url.host), url)
   const rights = withFiles(judged.rights, late.rule ?? early.rule, stated)
   return { ...judged, rights }
@@ -118,9 +120,10 @@ const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
 })
 
 /**
- * A verdict as it holds for the host that answered. A feed's own words count for hosts of its
- * outlet only: for its consent page on a foreign host too, because the article stands under the
- * address that the feed named (`composeArticle`).
+ * Fits a verdict to the host that answered: refuses pages of another outlet, and notes which
+ * addresses are on foreign hosts. A feed's words about an article count only when a host of its
+ * outlet answered. The exception is a consent page on a foreign host: the article then stands under
+ * the address that the feed named (`composeArticle`).
  */
 async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
@@ -136,8 +139,8 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
 }
 
 /**
- * Notes a try in the outlet's budget of today. None is noted when no request was made and the page
- * still waits.
+ * Notes a try in the outlet's budget of today. It notes nothing when no request was made and the
+ * page still waits.
  *
  * @param of.kept bytes of the page that are stored
  * @param of.took ms
@@ -149,11 +152,12 @@ async function spendTry(
 ): Promise<void> {
   const isSlow = took >= config.CRAWL_TIMEOUT / 2
   const reason = fetched.kind === 'failure' ? fetched.reason : null
-  // A robots.txt took no time when we knew already that it does not answer.
+  // If a robots.txt is known not to answer, it was not asked now, and the try took no time.
   const isUnasked = fetched.kind === 'busy' || reason === 'held' || (fetched.kind === 'robots unreachable' && !isSlow)
   if (isUnasked) return
   const bytes = fetched.kind === 'answer' ? kept || fetched.answer.body.length : 0
-  // An address that robots.txt forbids costs no request, but crawl memory keeps it for ever.
+  // An address that robots.txt forbids costs no request. It is still counted, because crawl memory
+  // keeps it for ever.
   const answer: Try['answer'] =
     fetched.kind === 'robots unreachable' || reason === 'time-out'
       ? 'late'
@@ -190,13 +194,13 @@ async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   }
 }
 
-/** Whose host an address is on. `domain`: of the outlet that it belongs to. */
+/** Whose host an address is on. `domain`: the domain of the outlet that the host belongs to. */
 type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; domain: string }
 
 /**
- * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
- * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
- * is either's. Indexes: outlets_domain_key, outlets_hosts.
+ * Tells whose host an address is on, seen from an outlet. Of the domains and hosts in the catalogue
+ * that cover the host, the longest decides. If two outlets name the same one, the host belongs to
+ * both. Indexes: outlets_domain_key, outlets_hosts.
  */
 export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
   const nearest = await readRow<{ ours: boolean; domain: string }>(
@@ -215,7 +219,8 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
 }
 
 /**
- * The names in a catalogue that cover a host: itself, with and without its port, and its domains.
+ * The names by which a catalogue can cover a host: the host with and without its port, and the
+ * domains above it.
  */
 function namesOf({ host, hostname }: URL): string[] {
   const names = [host, hostname]

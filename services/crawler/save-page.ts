@@ -20,7 +20,7 @@ interface Saved {
 }
 
 /**
- * Saves a verdict. It counts only while the page still waits: saved twice, it leaves one result.
+ * Saves a verdict if the page still waits. A verdict that is saved twice therefore has one effect.
  */
 export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
   const nothing = { bytes: 0, many: false }

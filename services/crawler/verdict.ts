@@ -2,7 +2,7 @@ import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { Fetched } from './fetch/polite-get.ts'
 import type { FetchedResponse } from './fetch/request.ts'
 
-/** What is stored of an answer beside its body. */
+/** What is stored of an answer, apart from its body. */
 type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights' | 'foreign'> & { url: string }
 
 /** The decision about a page after a try. */
@@ -10,7 +10,7 @@ export type Verdict =
   | ({ kind: 'store'; body: Buffer } & Head)
   /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
   | ({ kind: 'store without body'; block: string } & Head)
-  /** Never indexed. */
+  /** The page is never indexed. */
   | {
       kind: 'refuse'
       reason:
@@ -25,17 +25,21 @@ export type Verdict =
       detail: string | null
     }
   /**
-   * Tried again, with growing pauses. `end`: its state when it is given up; `failed` by default.
+   * The page is tried again, with growing pauses. `end`: its state when it is given up, by default
+   * `failed`.
    */
   | { kind: 'retry'; reason: string; detail: string | null; end?: 'refused' }
-  /** Not tried: due again in `wait` ms. The attempt does not count. */
+  /** The page was not tried. It is due again in `wait` ms, and no attempt is counted. */
   | { kind: 'put back'; wait: number; reason: string }
 
-/** ms until a feed or page that is held is looked at again. Nothing is asked meanwhile. */
+/**
+ * ms until a feed or page is looked at again that is not asked for yet, because CRAWL_USER_AGENT
+ * does not name the operator (`held`).
+ */
 export const HELD_FOR = 60_000
 
 /**
- * The number of tries after which a page without a length is accepted without `</html>`: some pages
+ * In this try, a page whose answer has no length is accepted even without `</html>`: some pages
  * never have it.
  */
 const TRIES_WITHOUT_AN_END = 3
@@ -55,7 +59,8 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
     case 'busy':
       return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
     case 'cookies':
-      // A browser would have to earn another cookie first: the outlet refuses the page to us.
+      // The redirects would end only with a cookie that we cannot get without a browser. So the
+      // outlet refuses the page to us.
       return {
         ...{ kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, rights: null },
         block: 'cookies',
@@ -74,7 +79,7 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   const block = blockOf(answer)
   if (block !== null) return { kind: 'store without body', status, url, contentType, rights, block }
   if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
-  // Caches at the outlet may not have the page yet that its feed names.
+  // The feed may name a page that the caches of its outlet do not have yet.
   if (status === 404) return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
   if (status === 429) return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
   if (status < 200 || status > 299)
@@ -104,7 +109,7 @@ function blockOf({ status, headers }: FetchedResponse): string | null {
 
 const BLOCKS: Record<number, string> = { 401: 'login', 402: 'paywall', 403: 'forbidden', 451: 'legal' }
 
-/** Whether a body is HTML: by its type, or by its beginning where the type is vague or wrong. */
+/** Whether a body is HTML. Its type tells, or its beginning if the type is vague or wrong. */
 function isHtml(contentType: string | null, body: Buffer): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const start = body.subarray(0, 2_048).toString('latin1')

@@ -21,8 +21,8 @@ const TICK = 700
 const SOON = 50
 /**
  * When this many stored pages wait for the normaliser, no more pages are fetched. A page is about
- * 30 kB compressed. One outlet may have far fewer (`STORED_SHARE`), so that no outlet stops the
- * others alone.
+ * 30 kB compressed. For one outlet the limit is far lower (`STORED_SHARE`), so that no single
+ * outlet stops the others.
  */
 const BACKLOG = 20_000
 /** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */
@@ -65,7 +65,7 @@ function openPermits(crawl: Crawl) {
   const outage = createOutageLog(crawl.log, 'visits fail: the database is away or full', 'visits succeed again')
   const make = async (visit: Visit) => {
     try {
-      // The lines of a visit carry its name, as those of a job do.
+      // Every log line of a visit carries the visit's name, as the lines of a job carry the job's.
       await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () => visitHost(crawl, visit))
       outage.over()
     } catch (error) {
@@ -81,7 +81,8 @@ function openPermits(crawl: Crawl) {
       running.add(made)
     },
     /**
-     * Waits until a visit ends, and a little longer for others to end. False: `closing` came first.
+     * Waits until a visit ends, and a little longer for others to end. False: `closing` was
+     * aborted.
      */
     async untilFree(closing: AbortSignal): Promise<boolean> {
       await unlessAborted(Promise.race(running), closing).catch(() => {})
@@ -153,9 +154,9 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
 }
 
 /**
- * Polls one feed or fetches one page. Any error but a lost database counts as a failure of that
- * feed or page, which is then tried again with growing pauses. It must not be tried again at once
- * for ever, nor delay the others.
+ * Polls one feed or fetches one page. Any error other than a lost database counts as a failure of
+ * that feed or page. It is then tried again with growing pauses. Otherwise it would be tried again
+ * at once, for ever, and would delay the others.
  */
 async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> {
   try {

@@ -17,7 +17,7 @@ export interface EmbeddableArticle {
   ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number
-  /** Processes that ended by an exception while it was in hand. */
+  /** How many processes ended by an exception while they worked on this article. */
   ends: number
 }
 

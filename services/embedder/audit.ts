@@ -56,7 +56,7 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
       const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, page.seqs, PAGE])
       if (lost.length > 0) yield { wrong: lost, isLost: true, since }
-      // In batches: when the whole collection is lost there are millions.
+      // Lost articles are read in batches: when the whole collection is lost, there are millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
     }
     from = page.next
@@ -64,8 +64,8 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
 }
 
 /**
- * Removes vectors of articles that are gone, or that lost the promise of one while they were
- * embedded.
+ * Removes vectors of articles that are gone, or that were taken out of search by meaning while they
+ * were embedded.
  */
 export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, seqs: bigint[]): Promise<void> {
   await vectors.remove(collection, await strayAmong(pool, seqs))

@@ -100,7 +100,9 @@ async function registerConfigured({ config, configured, pool }: State): Promise<
   return registerServing(pool, { name, model, recipe: RECIPE, dimensions })
 }
 
-/** For a model that we have no card of: its first answer tells how many numbers a vector has. */
+/**
+ * Measures the dimensions of a model that we have no card of, by the length of its first vector.
+ */
 async function measureDimensions(source: Source, timeout: number): Promise<number> {
   const embeddings = openEmbeddings(source, { passageTimeout: timeout })
   const [vector] = await embeddings.embedPassages(['Perscope'], AbortSignal.timeout(timeout))
@@ -147,8 +149,8 @@ async function pointTo(state: State, { name, model }: Collection): Promise<void>
 }
 
 /**
- * A name that was never used before. A collection that is left over from another database would
- * bring its articles with it.
+ * A name that was never used before. Under an old name there may be a collection that is left over
+ * from another database, with the articles of that database.
  */
 export function collectionName(prefix: string, model: string): string {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
@@ -226,7 +228,8 @@ export function watchCollections(
       log.warn({ collection: serving.name }, 'the vector store has lost a collection')
       await embeddingCollections.restore()
     }
-    // Warns at the start, not with the first article, of shards that differ from the settings.
+    // Opens the collections at the start, not with the first article. If their shards differ from
+    // the settings, this warns of it.
     if (!isOpen) await embeddingCollections.current()
     isOpen = true
     if (Date.now() < nextAudit) return
@@ -237,7 +240,7 @@ export function watchCollections(
   const outage = createOutageLog(log, 'could not check the vector store', 'the vector store is checked again')
   const looks = repeatEvery(LOOK, look, { outage })
   return {
-    // Does not wait longer for a vector store that hangs.
+    // Waits for the present look, but no longer than `LAST_WORDS`: the vector store may hang.
     close: () => withTimeLimit(looks.close(), LAST_WORDS, () => {}),
   }
 }

@@ -34,16 +34,20 @@ export function startDueDispatcher(
   return repeatEvery(TICK, dispatch, { outage })
 }
 
-/** Articles in one message. */
+/** Most articles in one message. */
 const BATCH = 16
 
 /**
- * ms that a claim lasts. Then the message counts as lost and the articles are called again, so a
- * flushed queue costs no more than this. The embedder that takes the message renews the claim.
+ * ms that a claim lasts. Then its message counts as lost, and the articles are queued again. So a
+ * flushed queue delays them by no more than this. The embedder that takes the message renews the
+ * claim.
  */
 const CLAIM = 30_000
 
-/** Claims articles whose embedding is due, the longest due first. One caller gets each article. */
+/**
+ * Claims articles whose embedding is due, the longest due first. No two callers get the same
+ * article.
+ */
 export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> {
   if (limit <= 0) return []
   return readColumn<bigint>(db, { name: 'embed-claim-due', text: CLAIM_DUE, values: [CLAIM, limit] })
@@ -51,7 +55,7 @@ export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> 
 
 /**
  * Claims articles that are not embedded yet for `ms`, and returns them. A claim of 0 ms gives them
- * back: they are called again, and the attempt does not count.
+ * back: they are queued again, and the attempt does not count.
  */
 export const takeInHand = (db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> =>
   readColumn<bigint>(db, { name: 'embed-take', text: TAKE, values: [ms, seqs] })
@@ -62,8 +66,8 @@ const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null
 // Index: embeddings_due.
 const IS_DUE = { name: 'embed-is-due', text: `select from embeddings where ${FREE} limit 1` }
 
-// `with`, because a join may run a statement in `from` more than once, and then claims more than it
-// should.
+// `CLAIM_DUE` selects in a `with`. A join may run a subquery in `from` more than once, and would
+// then claim more than it should.
 
 // $1 ms, $2 limit. Index: embeddings_due.
 const CLAIM_DUE = `

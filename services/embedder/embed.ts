@@ -23,20 +23,21 @@ import { storeEverywhere } from './store.ts'
 
 /*
  * An embedding fails for two reasons that must be told apart: the service is away, or one text is
- * bad. A harmless text decides. Outages cost no attempt; a bad text ends in quarantine after three.
+ * bad. The embedding of a harmless text tells which. An outage costs an article no attempt. A bad
+ * text ends in quarantine after three attempts.
  */
 
 /**
- * Articles whose vectors are stored and noted together. A kill loses the work on no more than
- * these.
+ * Articles whose vectors are stored and noted together. A process that is killed loses the work on
+ * no more than these.
  */
 const GROUP = 4
 /**
  * ms that a claim lasts. It is renewed while the articles are being embedded, so a slow model loses
- * nothing. After a crash of Postgres the articles are called again within a minute.
+ * nothing. After a crash of Postgres the articles are queued again within a minute.
  */
 const IN_HAND = 60_000
-/** ms after which articles that met an outage are called again. */
+/** ms after which articles that met an outage are queued again. */
 const OUTAGE_PAUSE = 3_000
 
 /**
@@ -54,10 +55,11 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   try {
     while (left.length > 0) {
       signal.throwIfAborted()
-      // After an exception each goes alone: one of them alone is to rest.
+      // If an article was in hand when a process ended by an exception, each goes alone from now
+      // on. A second exception then makes only the article at fault rest.
       const group = left.slice(0, left.some(({ ends }) => ends > 0) ? 1 : GROUP)
-      // A store that hangs does not hold up the end of the service. The group may still be stored;
-      // when it is embedded again, that leaves one vector.
+      // A store that hangs does not hold up the end of the service. The group may still be stored
+      // after that. If it is then embedded again, each article still has one vector.
       await unlessAborted(embedGroup(embedder, group, signal), signal)
       left = left.slice(GROUP)
     }
@@ -76,7 +78,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
 
-/** @param suspected the group failed before, while model and vector store answered afterwards */
+/** @param suspected the group failed before, and model and vector store answered afterwards */
 async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal: AbortSignal, suspected = false) {
   const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
@@ -133,7 +135,7 @@ interface Embedder {
   vectors: VectorStore
   embeddingCollections: EmbeddingCollections
   log: Logger
-  /** Met when the model or the vector store does not answer. */
+  /** Logs when the model or the vector store does not answer, and when it answers again. */
   outage: OutageLog
 }
 
@@ -249,7 +251,7 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
       try {
         await embedBatch({ pool, vectors, embeddingCollections, log, outage }, seqs.map(BigInt), signal)
       } catch (error) {
-        // The articles are still due, and are called again when Postgres answers.
+        // The articles are still due, and are queued again when Postgres answers.
         if (!isTransient(error)) throw error
         postgres.met(error)
       }

@@ -74,8 +74,8 @@ export async function storeEverywhere(
 }
 
 /**
- * Notes that the articles are embedded. False, and nothing is noted: a new collection was
- * registered meanwhile that lacks them.
+ * Notes that the articles are embedded. Returns false and notes nothing if a new collection was
+ * registered meanwhile, which lacks them.
  */
 const noteEmbedded = (pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> =>
   transaction(pool, async client => {

@@ -4,19 +4,19 @@ import type { Alert, LinkPurpose } from '../../shared/plans/alerts.ts'
 import type { Message, ToldArticle } from './message.ts'
 import { NotDelivered } from './webhook.ts'
 
-/** ms for each step of a talk with the mail server. */
+/** ms that each step of a conversation with the mail server may take. */
 const ANSWERS = 10_000
 
 type Token = (purpose: LinkPurpose, alert: Pick<Alert, 'id' | 'to'>) => string
 
-/** Sends mail over SMTP_URL; null: it is not set. */
+/** Sends mail over SMTP_URL. Returns null when that is not set. */
 export function openMail(config: Config) {
   if (config.SMTP_URL === '') return null
   const base = publicUrlOf(config)
   const transport = createTransport({
     url: config.SMTP_URL,
     ...{ connectionTimeout: ANSWERS, greetingTimeout: ANSWERS, socketTimeout: ANSWERS, dnsTimeout: ANSWERS },
-    // What stands in an article reads no file and asks no address.
+    // So no text in an article can make the library read a file or ask an address.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`

@@ -28,7 +28,10 @@ export interface ReadMessage extends Omit<Message, 'articles'> {
 
 interface Row extends PlanRow, QuotaMonth {
   kind: Message['type']
-  /** Numbers, as the driver hands arrays of them over. */
+  /**
+   * Numbers of articles. They are strings, because the driver returns the elements of a bigint
+   * array as strings.
+   */
   seqs: string[]
   more: number
   alert_id: string
@@ -62,7 +65,8 @@ export async function readMessage(pool: Pool, id: string): Promise<ReadMessage |
   const key = foundKey(row)
   const { quota } = key.key.plan
   if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {
-    // An operator may give the key more.
+    // The message waits until the month ends, but for ten minutes at most: an operator may give the
+    // key more.
     const TRY =
       "update alert_messages set try_at = least(to_timestamp($2), now() + interval '10 min') where message_id = $1"
     await pool.query(TRY, [id, key.month.reset])
@@ -93,10 +97,14 @@ export async function composed(
   return { id, type, search, articles: shown.map(articleObject), more }
 }
 
-/** Notes a delivery: with it the alert gets its new place, and the key pays for the message. */
+/**
+ * Notes a delivery. In the same transaction the alert moves on to its new place, and the key pays
+ * for the message.
+ */
 export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage, costs: boolean): Promise<void> {
   return transaction(pool, async client => {
-    // First the alert, as whoever changes or ends it: neither waits for the other in a circle.
+    // The alert is locked first, as by everybody who changes or ends it. So no two wait for each
+    // other in a circle.
     await client.query('select from search_alerts where alert_id = $1 for update', [alert.id])
     const place = await readRow<{ seq: bigint | null; at: Date | null }>(
       client,

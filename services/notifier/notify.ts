@@ -16,15 +16,23 @@ import { NotDelivered, openWebhooks } from './webhook.ts'
 
 /** ms between two looks for messages. */
 const TICK = 1_000
-/** ms after which a message is queued again; that does nothing where it has a job still. */
+/**
+ * ms after which a message is queued again. That does nothing while the message still has a job.
+ */
 const QUEUED = 30_000
-/** Messages under way at a time: a receiver that hangs holds one for ten seconds. */
+/**
+ * Most messages under way at a time. A receiver that hangs takes one of these places for ten
+ * seconds.
+ */
 const AT_ONCE = 16
-/** Messages of one key under way at a time. So a key whose receivers hang holds up no other key. */
+/**
+ * Most messages of one key under way at a time. So a key whose receivers hang holds up no other
+ * key.
+ */
 const OF_A_KEY = 4
 /**
- * ms for which delivered messages are kept. A copy of a text that was told within this time is not
- * told again.
+ * ms for which delivered messages are kept. If a copy of a text was told within this time, the text
+ * is not told again.
  */
 const KEPT = 7 * 86_400_000
 
@@ -95,13 +103,13 @@ async function dispatch(pool: Pool, boss: PgBoss): Promise<void> {
   await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [KEPT])
 }
 
-/** @throws NotDelivered: it is tried again later */
+/** @throws NotDelivered the message is tried again later */
 async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: string): Promise<void> {
   const message = await readMessage(pool, id)
   if (message === null) return
   const body = await composed(index, message)
   try {
-    // Nothing is left of it that the plan of its key still shows.
+    // If the plan of its key shows nothing of the message any more, nothing is sent.
     if (body !== null) await deliver(message, body)
     await noteDelivered(pool, message, body !== null)
     delivered.inc()
@@ -109,7 +117,8 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
     if (isTransient(error) || !(error instanceof NotDelivered)) throw error
     failed.inc()
     if (!(await noteFailed(pool, message, error.message))) throw error
-    // A message that is too old to be news is given up for good.
+    // The alert rests now. Its articles wait until it goes on; any other message is given up for
+    // good.
     await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [id])
     await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
   }

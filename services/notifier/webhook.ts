@@ -8,7 +8,9 @@ import { isOwn, PUBLIC } from '../../shared/plans/alerts.ts'
 /** ms in which a receiver must have answered. */
 const ANSWERS = 10_000
 
-/** What did not arrive, as a sentence that the owner of the alert may read. */
+/**
+ * A message did not arrive. The error says why, in a sentence that the owner of the alert may read.
+ */
 export class NotDelivered extends Error {
   override name = 'NotDelivered'
 }
@@ -53,7 +55,9 @@ function signatureOf({ id, body, secret }: { id: string; body: string; secret: s
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }
 
-/** Each connection checks its address: the name may have another one by now. */
+/**
+ * Each connection checks its address. Since the alert was made, the name may have got another one.
+ */
 function guarded(): buildConnector.connector {
   const isPublic = (address: string) => PUBLIC.isPublic(address)
   const refused = (host: string) => new NotDelivered(`The host ${host} has no public address.`)
@@ -65,7 +69,10 @@ function guarded(): buildConnector.connector {
   }
 }
 
-/** Why nothing answered: no more than the kind, which names nothing of our network. */
+/**
+ * Why nothing answered. It tells only the kind of failure, because details could name parts of our
+ * network.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof NotDelivered) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

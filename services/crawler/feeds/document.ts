@@ -79,7 +79,7 @@ export async function readDocument(
   }
 }
 
-/** None for a document that breaks off: the server must then send it again. */
+/** No validators are kept of a document that breaks off: the server must then send it again. */
 const validatorsToKeep = (answer: FetchedResponse, feed: ParsedFeed) =>
   feed.whole ? validatorsOf(answer) : NO_VALIDATORS
 

@@ -15,7 +15,8 @@ import { type PartsRead, readParts } from './sitemap-parts.ts'
 
 /*
  * A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
- * second sitemap that only counts. Each is saved by itself, so an interrupted visit loses nothing.
+ * sitemap that only counts. The result of each request is saved at once, so an interrupted visit
+ * loses nothing.
  */
 
 /**
@@ -97,13 +98,16 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   return older
 }
 
-/** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */
+/**
+ * The validators to save. Null: the old ones hold. If parts of an index are missing, none are
+ * saved, so that the next poll reads the index again.
+ */
 function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators | null {
   if (document.kind === 'unchanged') return null
   return parts.whole ? document.validators : NO_VALIDATORS
 }
 
-/** Older pages of a feed that are read for one gap, at most. */
+/** Most older pages of a feed that are read for one gap. */
 const MOST_OLDER_PAGES = 20
 
 /**
@@ -152,9 +156,10 @@ const EVERY = 6 * 3_600_000
 const DAY = 86_400_000
 
 /**
- * Counts a second time what an outlet published, beside its feeds. It reads the news sitemap that
- * robots.txt names, where the catalogue names none. Its addresses are never fetched, because the
- * operator has not chosen it. A reading that fails waits for its next turn.
+ * Counts a second time what an outlet published, beside its feeds. If the catalogue names no
+ * sitemap of the outlet, this reads the news sitemap that robots.txt names. The addresses in it are
+ * never fetched, because the operator has not chosen that sitemap. A reading that fails waits for
+ * its next turn.
  *
  * @returns whether the visit may go on
  */
@@ -176,8 +181,9 @@ async function countSecond(poll: Poll): Promise<boolean> {
 }
 
 /**
- * The news sitemap whose turn it is; null: none. A host that serves several outlets says nothing of
- * one of them. Indexes: the primary keys, and feeds_due.
+ * The news sitemap that is to be counted now; null: none. It does not count if several outlets have
+ * feeds on its host, because it does not tell their articles apart. Indexes: the primary keys, and
+ * feeds_due.
  */
 const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
   readValue<string>(
@@ -194,14 +200,15 @@ const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
   )
 
 /**
- * Marks the pages that the sitemap names, and keeps the addresses that no feed has named. Those on
- * hosts of others, without a date, and from before the first reading do not count.
+ * Marks the pages that the sitemap names, and keeps the addresses that no feed has named. Addresses
+ * do not count on hosts of others, without a date, or from before the first reading.
  */
 async function saveSecond(pool: Pool, feed: DueFeed, named: Named[]): Promise<void> {
   const latest = Date.now() + DAY
   const dated = named.flatMap(({ key, entry }) => {
     const time = Date.parse(entry.published ?? '')
-    // Some systems write the year 1 for none. East of UTC that is year 0, which Postgres lacks.
+    // Some systems write the year 1 when they have no date. East of UTC that is year 0, which
+    // Postgres lacks.
     if (!(time > 0 && time < latest)) return []
     return [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
   })

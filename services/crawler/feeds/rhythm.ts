@@ -23,7 +23,10 @@ export interface Habits {
    * once, as a newspaper's edition does. It fades.
    */
   rushes: number[]
-  /** New articles that the last polls found, and that the rates had promised. Both fade. */
+  /**
+   * `found`: new articles in the last polls. `expected`: as many as the rates had promised for that
+   * time. Both fade.
+   */
   found: number
   expected: number
   /** Entries that the feed shows, when new ones push old ones out; null: nothing rolls off. */
@@ -55,14 +58,17 @@ const WEEK = 7 * DAY
 /** The time that articles wait, in ms, that is worth one request. */
 const PRICE = 6.5 * MINUTE
 /**
- * After PATIENCE an article's waiting weighs so much more: we promise 95 of 100 articles within a
- * quarter of an hour, not a mean.
+ * When an article has waited for PATIENCE (ms), its waiting weighs 1 + LATE times as much. The
+ * reason is that we promise 95 of 100 articles within a quarter of an hour, not a mean.
  */
 const PATIENCE = 10 * MINUTE
 const LATE = 12
-/** Articles an hour of a feed without dates at its first poll. Curiosity pays: it fades fast. */
+/**
+ * Articles an hour that are assumed of a feed without dates at its first poll. Too high a guess
+ * costs little, because it fades fast.
+ */
 const UNKNOWN_RATE = 4
-/** The most and the least that is believed of a feed. */
+/** The highest and the lowest rate that a feed can have, in articles an hour. */
 const MOST = 3_600
 const LEAST = 0.001
 /**
@@ -74,19 +80,28 @@ const MEMORY = { workdays: 12, weekend: 4 }
 const FIRST_GUESS = 0.5
 /** ms after which recent finds count half: the length of a piece of breaking news. */
 const LATELY = 90 * MINUTE
-/** Articles that a feed must bring, or owe, before today differs from other days. */
+/**
+ * Added to the articles that were found of late and to those that were expected. One article more
+ * or less then does not make today differ much from other days.
+ */
 const CAUTION = 1.5
-/** More than this, and far more than expected, is old news in a sitemap. */
+/**
+ * A poll counts at most this many new articles beyond twice the expected ones. More are old news in
+ * a sitemap.
+ */
 const MOST_AT_ONCE = 20
-/** The longest time for which the rate is taken as constant. */
+/** Longest time in ms for which the rate is taken as constant. */
 const SLICE = 30 * MINUTE
-/** The share of a feed's room that may be filled before the next poll. More of it was a rush. */
+/**
+ * The share of a feed's room that may be filled before the next poll. If a poll finds that much, it
+ * was a rush.
+ */
 const ROOM = 1 / 3
 /** Days that a rush is remembered. */
 const RUSH_MEMORY = 20
 /**
- * The part of the longest interval for which `max-age` is believed: some servers send a day with
- * everything, and news must not wait for it.
+ * `max-age` can delay a poll by this part of the longest interval at most. Some servers send a day
+ * with everything, and news must not wait for that long.
  */
 const BELIEVED_FRESH = 1 / 2
 
@@ -98,7 +113,7 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   }
   const [rates, rushes] = [[...before.rates], [...before.rushes]]
   const isRush = found >= (before.room ?? Infinity) * ROOM
-  // No two polls are nearer; the clock was set back where they seem to be.
+  // No two polls are less than a minute apart. If they seem to be, the clock was set back.
   const watched = Math.max(MINUTE, Math.min(now - before.at, WEEK))
   const slices = Math.ceil(watched / SLICE)
   const hours = watched / slices / HOUR
@@ -108,7 +123,7 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   const believed = Math.min(found, MOST_AT_ONCE + 2 * expected)
   const age = Math.max(0, now - before.since) / DAY
   for (const [slice, moment] of moments.entries()) {
-    // In which slices the articles came is unknown: they are shared out as they were promised.
+    // It is unknown in which slices the articles came. They are shared out as the rates promised.
     const seen = (believed * promised[slice]!) / expected / hours
     const [earlier, later, share] = hoursAround(moment)
     learnHour(rates, earlier, { seen, hours: hours * (1 - share), age })
@@ -124,8 +139,8 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
 }
 
 /**
- * Moves a rate towards what was seen. In the first week working days speak for the weekend, too:
- * it may not have been seen.
+ * Moves a rate towards what was seen. In the first week, working days also move the rates of the
+ * weekend, which may not have been seen yet.
  */
 function learnHour(rates: number[], hour: number, { seen, hours, age }: { seen: number; hours: number; age: number }) {
   for (const cell of age < 7 && hour < 24 ? [hour, hour + 24] : [hour]) {
@@ -153,7 +168,7 @@ function hoursAround(moment: number): [number, number, number] {
   return [hourOf(before), hourOf(before + HOUR), (before % HOUR) / HOUR]
 }
 
-/** 1970 began with a Thursday. */
+/** The place of a moment's hour in `rates`. 1970 began with a Thursday. */
 function hourOf(moment: number): number {
   const weekday = (Math.floor(moment / DAY) + 4) % 7
   return Math.floor((moment % DAY) / HOUR) + (weekday === 0 || weekday === 6 ? 24 : 0)
@@ -184,7 +199,7 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
     wait += step
   }
-  // A feed that may roll over before that time is not believed: articles would be lost.
+  // `max-age` is ignored if the feed may roll over before it ends: articles would be lost.
   const believed = filled < room ? Math.min(fresh, max * BELIEVED_FRESH) : 0
   return Math.round(Math.min(Math.max(wait, believed, min), longest))
 }
@@ -198,8 +213,8 @@ export function articleInterval({ rates }: Habits): number {
 const LONGEST_INTERVAL = 20 * DAY
 
 /**
- * The articles an hour that the newer half of these dates tells; null: they do not. The oldest one
- * may be a page that was pinned years ago.
+ * The articles an hour that the newer half of these dates tells; null: there are too few dates. The
+ * older half is left out, because its oldest date may be that of a page that was pinned years ago.
  */
 export function datedRate(dates: (string | null)[], now: number): number | null {
   const times = dates.map(date => Date.parse(date?.slice(0, 100) ?? '')).filter(time => time <= now)

@@ -7,8 +7,9 @@ import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhyt
 import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'
 
 /*
- * What a poll found and when to ask again are one transaction: a crash loses neither. If a feed
- * shows nothing known, articles may have passed unseen. That is a gap, which older pages may close.
+ * One transaction saves what a poll found and when to ask again, so that a crash loses neither. If
+ * a feed shows nothing known, articles may have passed unseen. That is a gap, which older pages may
+ * close.
  */
 
 /** What saving the result of a poll depends on. */
@@ -19,13 +20,13 @@ export interface GoodPoll {
   named: Named[]
   /** The next page of the feed, where it has pages. */
   next: string | null
-  /** As `showsLatestAlone`. */
+  /** Whether older entries leave the feed when new ones come (`showsLatestAlone`). */
   rolls: boolean
   /** Null: the server answered "unchanged", so the old ones hold. */
   validators: Validators | null
   /** ms for which the answer says that it stays as it is. */
   fresh: number
-  /** New addresses from the parts that the same poll has read. */
+  /** The number of new addresses from the parts that the same poll has read. */
   before: number
 }
 
@@ -55,7 +56,8 @@ export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config
     const { gap, open, older } = await judgeGap(client, feed, isGap ? locked.between : null, locked.open, next)
     const discovered = before + saved.added
     const habits = habitsAfter(locked, discovered, poll)
-    // While a gap is open, the feed is soon read again, in full: only so it names its next page.
+    // While a gap is open, the feed is soon read again, in full: an "unchanged" would not name its
+    // next page.
     const wait = older === null ? nextPoll(habits, fresh, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
     const kept = older === null ? validators : NO_VALIDATORS
     // The first poll finds the whole feed, and says nothing about how often articles come.
@@ -130,8 +132,8 @@ export const saveOlderPage = async (pool: Pool, feed: DueFeed, named: Named[], b
 const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
 
 /**
- * Notes that no older page closes the gap, or that one could not be read. An unreadable one is
- * tried again by the next polls, and given up after some.
+ * Notes that no older page closes the gap, or that one could not be read. The next polls try an
+ * unreadable page again, and give it up after `MOST_TRIES`.
  *
  * @returns the gap that nothing can close any more
  */
@@ -144,7 +146,10 @@ export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: b
     return (await countOf(client, tried, [feed.feedNo])) < MOST_TRIES ? null : noteGap(client, feed, open)
   })
 
-/** A feed with one entry always shows another one, and proves nothing. */
+/**
+ * Fewest entries that tell something of gaps. A feed with one entry always shows another one, and
+ * proves nothing.
+ */
 const FEWEST = 2
 
 /** Whether a document is long enough and still shows nothing that was known before. */
@@ -168,7 +173,8 @@ const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null
  * What a poll means for the feed's gaps. Without a next page nothing can close the gap that it
  * found. A gap that was open before keeps its times.
  *
- * @returns `gap`: nothing can close it any more; `open`: `older` and the pages after it may
+ * @returns `gap`: a gap that nothing can close any more; `open`: a gap that `older` and the pages
+ * after it may close
  */
 async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before: Gap | null, next: string | null) {
   const open = before ?? found
@@ -198,7 +204,7 @@ interface LockedFeed {
   now: Date
   /** Null: it was not polled before. */
   habits: Habits | null
-  /** It has named an address since it is in the catalogue. */
+  /** It has named an address since it came into the catalogue. */
   named: boolean
   /** The time since its last successful poll; null: this is the first one. */
   between: Gap | null
@@ -274,14 +280,15 @@ async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise
   return new Map(rows.map(row => [row.crawl_key, row]))
 }
 
-/** The bit of `pages.named_by`. */
+/** The bit in `pages.named_by` that stands for feeds, or for sitemaps. */
 const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
 
 /** Notes which pages the feeds, and which the sitemaps of an outlet have named. */
 async function markKnown(client: Client, feed: DueFeed, known: Map<string, KnownPage>): Promise<void> {
   const unmarked = [...known].filter(([, page]) => (page.namedBy & namedBy(feed)) === 0).map(([key]) => key)
   if (unmarked.length === 0) return
-  // In the order of the keys, as `addPages`.
+  // Locks the pages in the order of their keys, as `addPages`, so that two polls never wait for
+  // each other in a circle.
   await client.query(
     `update pages p set named_by = p.named_by | $3
        from (select page_no from pages where outlet_no = $1 and crawl_key = any($2)
@@ -318,7 +325,7 @@ interface NewPage extends Named {
 /** @param unseen in the order of the feed */
 async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget: Budget): Promise<number> {
   await spend(client, feed.outletNo, { hosts: 0, bytes: unseen.reduce((sum, { json }) => sum + json.length, 0) })
-  // In the feed's order: the budget may not have room for all of the hosts.
+  // The hosts are in the feed's order, because the budget may not have room for all of them.
   const hosts = unseen.map(({ host }) => host)
   const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]
   // Pages are written in the order of their keys, so that two polls never wait for each other in a
@@ -331,8 +338,8 @@ async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget
 }
 
 /**
- * Characters of entries in one statement. Serialising them for Postgres blocks the event loop,
- * about 100 ms a megabyte.
+ * Most characters of entries in one statement. To serialise them for Postgres blocks the event loop
+ * for about 100 ms a megabyte.
  */
 const SLICE = 200_000
 

@@ -10,7 +10,7 @@ import type { DueFeed } from './schedule.ts'
 
 /** The result of reading the parts of an index. */
 export interface PartsRead {
-  /** New addresses. */
+  /** The number of new addresses. */
   discovered: number
   interrupted: boolean
   /** Set when no part could be read, or when one could not be parsed. */
@@ -29,14 +29,15 @@ interface KnownPart extends Validators {
   modified: string | null
 }
 
-/** Far more parts than one poll reads (`recentParts`). */
+/** Most parts of an index that are remembered: far more than one poll reads (`recentParts`). */
 export const MOST_REMEMBERED = 400
 /**
- * The protocol forbids an index inside an index, but outlets serve them. We follow one, no more.
+ * Depth to which indexes are followed. The protocol forbids an index inside an index, but outlets
+ * serve them. We follow one level of them.
  */
 const MAX_DEPTH = 2
 
-/** A part to be read. An index is at depth 0. */
+/** A part to be read. The parts of the polled index are at depth 1. */
 interface PendingPart {
   part: SitemapPart
   depth: number
@@ -98,8 +99,8 @@ function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string
     return null
   }
   if (reading.tried < MAX_PARTS) return url
-  // A part without a date is sorted after the likelier ones in every poll: it is never read, and
-  // need not be waited for.
+  // In every poll, a part without a date is sorted after the likelier ones. It would never be read,
+  // so the index need not be read again for its sake.
   if (isExact(part.modified)) reading.result.whole = false
   return null
 }
@@ -120,8 +121,8 @@ async function readPart(poll: Poll, reading: PartsState, pending: PendingPart, u
       return 'unread'
     case 'failure':
       result.whole = false
-      // Eight such parts in each poll would keep a thread busy for ever. The poll therefore fails,
-      // and the pauses between polls grow.
+      // Eight unparsable parts in each poll would keep a thread busy for ever. The poll therefore
+      // fails, and the pauses between polls grow.
       if (document.reason === UNPARSED) {
         result.error = `${url}: ${document.detail}`
         return 'unparsed'

@@ -5,19 +5,22 @@ import { readTarget } from '../../../shared/articles/address.ts'
 
 /**
  * The certificates that connections are checked against: the authorities of the system's Node, and
- * intermediate certificates that hosts should have sent but did not. These only fill gaps of
- * chains: a chain must still end at an authority, because OpenSSL trusts no certificate that
- * another one has issued.
+ * intermediate certificates that hosts should have sent but did not. The intermediate ones only
+ * fill gaps of chains. A chain must still end at an authority: OpenSSL ends none at a certificate
+ * that another one has issued.
  */
 export type Trust = ReturnType<typeof createTrust>
 
 /**
- * As browsers do, we also connect to servers that cannot renegotiate securely: we never
- * renegotiate.
+ * As browsers do, we also connect to servers that cannot renegotiate securely. That does no harm,
+ * because we never renegotiate.
  */
 export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
-/** Tries and certificates that are remembered. The certificates then begin anew. */
+/**
+ * Most tries, and most certificates, that are remembered. When the certificates are that many, all
+ * of them are forgotten before new ones are added.
+ */
 const MOST_HOSTS = 1_000
 const MOST_INTERMEDIATES = 100
 /** ms between two tries to complete the chain of one host. */
@@ -43,7 +46,7 @@ export function createTrust(authorities?: string[]) {
     remember(found: X509Certificate[]) {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
       for (const certificate of found) intermediates.set(certificate.fingerprint256, String(certificate))
-      // A context holds all authorities: making one takes 20 ms.
+      // The context is made only here, because it holds all authorities, and making it takes 20 ms.
       context = contextOf()
     },
     /** Whether an hour has passed since completing the host's chain was last tried. */
@@ -55,15 +58,16 @@ export function createTrust(authorities?: string[]) {
   }
 }
 
-/** Certificates that we fetch for one host. Real chains lack one. */
+/** Most certificates that we fetch for one host. Real chains lack one. */
 const MOST_FETCHED = 3
-/** Bytes of a certificate. Real ones have two thousand. */
+/** Most bytes of a certificate. Real ones have about two thousand. */
 export const CERTIFICATE_LIMIT = 32_768
 
 /**
  * Fetches the certificates between a host's own one and an authority, each from the address that
- * the one before names (RFC 5280 §4.2.2.1, "CA Issuers"). Each must be an authority's own and have
- * signed the one before. A root is never taken: only the system names those that we trust.
+ * the one before names (RFC 5280 §4.2.2.1, "CA Issuers"). Each must be the certificate of an
+ * authority, and must have signed the one before. A root is never taken, because only the system
+ * says which roots we trust.
  *
  * @param fetch reads at most `CERTIFICATE_LIMIT` bytes; null: there is no answer
  * @returns null when the chain cannot be completed
@@ -94,7 +98,10 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
   }
 }
 
-/** The first address without TLS: one with TLS could lead in a circle. */
+/**
+ * The first address without TLS. An address with TLS could need a missing certificate itself, and
+ * lead in a circle.
+ */
 function issuerAddress({ infoAccess }: X509Certificate): URL | null {
   for (const line of (infoAccess ?? '').slice(0, 10_000).split('\n')) {
     const written = /^CA Issuers - URI:"?(http:\/\/[^"\s]+)/i.exec(line)?.[1]
@@ -104,7 +111,7 @@ function issuerAddress({ infoAccess }: X509Certificate): URL | null {
   return null
 }
 
-/** DER, as the standard asks, or PEM. */
+/** Reads a certificate in DER, as the standard demands, or in PEM. */
 function readCertificate(bytes: Buffer | null): X509Certificate | null {
   if (bytes === null || bytes.length >= CERTIFICATE_LIMIT) return null
   try {

@@ -4,8 +4,8 @@ import * as zlib from 'node:zlib'
 import { RequestFailure } from './request-failure.ts'
 
 /*
- * undici's own `decompress` interceptor takes zstd windows of any size, and refuses raw deflate and
- * bodies that were never compressed (`docs/experiments/README.md`).
+ * We do not use undici's own `decompress` interceptor. It takes zstd windows of any size, and
+ * refuses raw deflate and bodies that were never compressed (`docs/experiments/README.md`).
  */
 
 /**
@@ -41,14 +41,14 @@ export function codingsOf(contentEncoding: string): string[] {
 /**
  * Decompresses a body piece by piece. A body that was never compressed stays as it is.
  *
- * @param maxBytes of the text. A compressed form that is twice as long is refused.
+ * @param maxBytes most bytes of the text. A compressed form that is twice as long is refused.
  */
 export const decompressing = (body: AsyncIterable<Buffer>, codings: string[], maxBytes: number) =>
   codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
 
-/** Decompresses a file that is itself compressed (`sitemap.xml.gz`). Headers do not count. */
+/** Decompresses a file that is itself compressed (`sitemap.xml.gz`), whatever the headers say. */
 export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   if (!isGzip(bytes)) return bytes
   try {
@@ -64,7 +64,10 @@ export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffe
 export const tooLarge = (maxBytes: number) =>
   new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
 
-/** Bytes of a compressed form that are taken beyond twice the text: the stream reads ahead. */
+/**
+ * Bytes that a compressed form may have beyond twice the limit of its text, because the stream
+ * reads ahead.
+ */
 const READ_AHEAD = 262_144
 
 async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: number): AsyncIterable<Buffer> {
@@ -103,13 +106,17 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
     }
   } catch (error) {
     if (form !== 'gzip' || !hasBytesBehind(error)) throw error
-    // The output beside the error is lost, less than a buffer of it.
+    // The stream has lost its last output with the error: less than one buffer of 64 kB. So that
+    // part is decompressed again.
     yield (await membersOf(Buffer.concat(read), told + 65_536)).subarray(told)
     while ((await take()) !== undefined);
   }
 }
 
-/** Whether bytes after a gzip stream begin no other one. Browsers and curl ignore them. */
+/**
+ * Whether an error says that a gzip stream is followed by bytes that begin no other one. Browsers
+ * and curl ignore such bytes.
+ */
 const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
 
 /** The text of the gzip members (RFC 1952 §2.2) at the beginning of a body. */
@@ -133,7 +140,7 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Each costs a stream of its own, however short it is. */
+/** Most gzip members in a body. Each costs a stream of its own, however short it is. */
 const MOST_MEMBERS = 1_000
 /** Bytes after the data of a member: its checksum and length. */
 const TRAILER = 8
@@ -154,7 +161,7 @@ function formOf(coding: string, start: Buffer): Form | null {
   if (coding === 'zstd') return start.length >= MAGIC_LENGTH && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : null
   if (start.length >= SHORTEST_TEXT && ASCII.test(start.toString('latin1', 0, BEGINNING))) return null
   if (coding === 'br') return 'br'
-  // No raw deflate begins so.
+  // No raw deflate begins with these bytes.
   if (isGzip(start)) return 'gzip'
   const isZlib = ((start[0] ?? 0) & 0x0f) === ZLIB && ((start[0] ?? 0) * 256 + (start[1] ?? 0)) % 31 === 0
   return isZlib ? 'deflate' : 'raw deflate'
@@ -164,9 +171,12 @@ function formOf(coding: string, start: Buffer): Form | null {
 const ZLIB = 8
 const ZSTD_MAGIC = 0xfd2fb528
 const MAGIC_LENGTH = 4
-/** Bytes by which a body's form is told. */
+/** The first bytes of a body, from which its form is told. */
 const BEGINNING = 64
-/** A body in brotli or deflate begins with this many letters of ASCII once in millions. */
+/**
+ * A body that begins with this many ASCII characters counts as plain text. A body in brotli or
+ * deflate begins so only once in millions.
+ */
 const SHORTEST_TEXT = 16
 const ASCII = /^(?:\u00ef\u00bb\u00bf)?[\t\n\r -~]*$/
 const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b

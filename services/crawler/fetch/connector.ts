@@ -110,15 +110,16 @@ const MISSING_ISSUER = new Set([
 ])
 
 /**
- * Notes the certificate of a connection, for the case that it is refused. Node destroys a refused
- * connection at once, and its certificate with it, so it is read just before that.
+ * Notes the certificate of a connection, in case the connection is refused. Node destroys a refused
+ * connection at once, and its certificate with it. So the certificate is read just before that.
  *
- * @returns turns the error of this connection into an `IncompleteChain` if it is one
+ * @returns a function that turns the connection's error into an `IncompleteChain`, if it is one
  */
 function noteCertificate(socket: unknown): (error: Error) => Error {
   let certificate: Buffer | undefined
   if (socket instanceof TLSSocket) {
-    // Not `getPeerX509Certificate`: after it Node does not find the certificate for its own checks.
+    // This does not call `getPeerX509Certificate`: after it, Node does not find the certificate for
+    // its own checks.
     socket.prependOnceListener('secure', () => {
       certificate = socket.getPeerCertificate().raw
     })

@@ -16,11 +16,11 @@ import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './requ
 /**
  * Longest wait in ms for a host that pauses because of our own last request. That happens with a
  * redirect within a host, and with the parts of an index. A later visit would repeat that request
- * and never finish. Longer than any reasonable Crawl-delay.
+ * and never finish. The wait is longer than any reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
 
-/** What a crawler asks hosts with. */
+/** What a crawler needs to ask hosts. */
 export interface Asking {
   config: Config
   pool: Pool
@@ -30,7 +30,7 @@ export interface Asking {
   connect: buildConnector.connector
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
-  /** What was asked of outlets, for their days. */
+  /** Counts what is asked of outlets, for each of their days. */
   asked: UnsavedDays
   /** Aborted when nothing new is to begin. */
   stopping: AbortSignal
@@ -50,7 +50,7 @@ export type HostReply =
 
 /** The number of failed connections in a row after which the whole host gets a rest. */
 const FAILURES_IN_A_ROW = 3
-/** As a multiple of CRAWL_RETRY_MIN. */
+/** The longest rest of a host that fails, as a multiple of CRAWL_RETRY_MIN. */
 const LONGEST_REST = 10
 
 interface PermittedOptions {
@@ -111,13 +111,13 @@ async function requestWithPermit(
 
 const ABSENT = new Set([404, 410])
 
-/** Counts a request for its outlet's day, unless we ended it ourselves. */
+/** Counts a request for its outlet's day, unless we never made it or ended it ourselves. */
 function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
   asked.add(outletNo, {
     ...{ requests: 1, bytes },
-    // What is not there is no error: most hosts have no tdmrep.json.
+    // A document that is not there is no error: most hosts have no tdmrep.json.
     errors: isFailure || (result.status >= 400 && !ABSENT.has(result.status)) ? 1 : 0,
     unchanged: !isFailure && result.status === 304 ? 1 : 0,
   })
@@ -131,7 +131,10 @@ function failed(failure: RequestFailure): HostReply {
 
 const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out', 'tls'])
 
-/** A host that does not answer gets a rest, so that not each of its waiting pages tries it. */
+/**
+ * A host that does not answer several times in a row gets a rest. Otherwise each of its waiting
+ * pages would try it.
+ */
 function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number): number {
   if (!UNREACHED.has(kind) || permit.failures + 1 < FAILURES_IN_A_ROW) return 0
   return retryMin * Math.min(2 ** (permit.failures + 1 - FAILURES_IN_A_ROW), LONGEST_REST)
@@ -144,7 +147,7 @@ function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): num
   return status === 503 ? (asked ?? 0) : 0
 }
 
-/** ms that a visit waits for the host of an authority. */
+/** ms that a visit waits for the host from which an authority's certificate is fetched. */
 const PATIENCE = 15_000
 
 /**

@@ -22,8 +22,8 @@ import {
 } from './robots.ts'
 
 /*
- * The crawler asks strangers for documents here alone. Each step of a redirect is an address of its
- * own, with its host, its robots.txt, its permit and its budget.
+ * All documents of strangers are fetched here. Each step of a redirect is an address of its own,
+ * with its host, its robots.txt, its permit and its budget.
  */
 
 /** The outcome of fetching an address, redirects followed. */
@@ -31,7 +31,7 @@ export type Fetched =
   /** `url` is the address that the answer came from. */
   | { kind: 'answer'; answer: FetchedResponse; url: URL }
   | { kind: 'failure'; reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
-  /** It redirects in a circle, although it gets the cookies back that it has set. */
+  /** The address redirects in a circle, although it gets the cookies back that it has set. */
   | { kind: 'cookies'; url: URL; detail: string }
   /** The robots.txt of the first or of a later host forbids it. */
   | { kind: 'disallowed'; detail: string }
@@ -42,7 +42,8 @@ export type Fetched =
 
 const MAX_REDIRECTS = 5
 /**
- * ms that a visit waits for its own host. Then it ends, and is called again when the host is free.
+ * ms that a visit waits for its own host. Then the visit ends, and the host is claimed again when
+ * it is free.
  */
 const OWN_PATIENCE = 5_000
 /**
@@ -66,7 +67,10 @@ interface Way extends Track {
   headers: Record<string, string>
   ownPatience: number
   beginning: number | undefined
-  /** Set for a robots.txt, which no robots.txt forbids: whether it is still to be read. */
+  /**
+   * Set while a robots.txt itself is fetched: no robots.txt can forbid that. Returns whether the
+   * file still has to be read.
+   */
   robotsNeeded: (() => Promise<boolean>) | null
   askedHosts: Set<string>
 }
@@ -135,7 +139,7 @@ export async function followAll(track: Track, start: URL, ask: (url: URL) => Pro
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** Robots, permit, request: asks once, if the outlet's budget and the robots.txt allow it. */
+/** Asks for one address, with a permit, if the outlet's budget and the robots.txt allow it. */
 async function ask(way: Way, url: URL): Promise<Fetched> {
   const { asking, visit, outletNo, askedHosts, robotsNeeded } = way
   const { host } = url
@@ -201,9 +205,12 @@ async function robotsOf(way: Way, { origin, host }: URL) {
   return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY, sitemapsOf(text).find(isOfNews)?.href ?? null)
 }
 
-/** ms */
+/**
+ * Longest wait in ms before an unreachable robots.txt is tried again, unless its server asks for
+ * more.
+ */
 const LONGEST_WAIT = 3_600_000
-/** A robots.txt whose redirects lead nowhere. */
+/** The answer of a robots.txt whose redirects lead nowhere: the file counts as missing. */
 const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = { status: 404, headers: {}, body: Buffer.alloc(0) }
 
 const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'

@@ -8,7 +8,7 @@ import type { FetchedResponse } from './request.ts'
 /** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */
 export type CookieJar = ReturnType<typeof createCookieJar>
 
-/** Cookies of one chain. */
+/** Most cookies of one chain. */
 const MOST_COOKIES = 50
 
 interface Cookie {
@@ -46,7 +46,7 @@ export function createCookieJar() {
 
 function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: boolean } | null {
   const read = parseCookie(written)
-  // Only what undici sends as a header: nothing outside of Latin-1.
+  // Other cookies are left out, because undici sends nothing outside of Latin-1 in a header.
   if (!read?.name || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(read.name + read.value)) return null
   const { name, value, secure = false, path = '', maxAge, expires } = read
   const domain = read.domain?.toLowerCase() ?? ''
@@ -70,11 +70,11 @@ function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
   return url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 }
 
-/** Seconds after which a document may send its reader on, so that it is a redirect. */
+/** A document that sends its reader on within this many seconds is a redirect. */
 const AT_ONCE = 1
 /** A document with this many words is meant to be read, wherever it leads afterwards. */
 const PROSE = 50
-/** Bytes of a document in which a refresh is looked for. */
+/** In a document of more bytes than this, no refresh is looked for. */
 const BEGINNING = 200_000
 
 /**

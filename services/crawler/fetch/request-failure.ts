@@ -3,7 +3,7 @@ import { describe } from '../../../shared/log/printable.ts'
 /** The reason why a request brought no complete answer. */
 export type FailureKind = keyof typeof SENTENCES
 
-/** Failures without a request: nobody was asked. */
+/** Failures of requests that were never made: nobody was asked. */
 export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>(['private-address', 'port', 'held'])
 
 /** A request without a complete answer. `message` is a short sentence for operators. */
@@ -29,7 +29,7 @@ export function asFailure(error: unknown): RequestFailure {
   return new RequestFailure(kind, `${sentence} (${code || text || 'no reason given'})`, error)
 }
 
-/** Node's names for certificates that are refused, the common ones (its documentation of TLS). */
+/** Sentences for the common reasons why Node refuses a certificate, by Node's error codes. */
 const CERTIFICATES: Record<string, string> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',

@@ -14,15 +14,15 @@ export interface FetchedResponse {
   status: number
   /** Names in lower case. Repeated headers are joined by a comma. */
   headers: Record<string, string>
-  /** The Set-Cookie headers, each for itself: they may hold commas. */
+  /** The Set-Cookie headers, not joined, because they may hold commas. */
   cookies: string[]
-  /** The headers that state rights, each for itself: a list may be for another agent. */
+  /** The headers that state rights, not joined, because each may be for another agent. */
   rights: RightsHeaders | null
   /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
   body: Buffer
   /**
    * False: the answer has no length, and its body may have been cut. Over HTTP/1 the body ends with
-   * the connection. Over HTTP/2 undici takes a stream that is cancelled for one that ended.
+   * the connection. Over HTTP/2 undici cannot tell a cancelled stream from one that ended.
    */
   framed: boolean
 }
@@ -115,23 +115,31 @@ export async function request(
   }
 }
 
-/** Bytes of one answer that may come beside twice its body: headers, TLS, the sizes of chunks. */
+/**
+ * Bytes that one answer may have beyond twice its body, for headers, TLS and the sizes of chunks.
+ */
 const FRAMING = 1_000_000
 
-/** undici compares the length over HTTP/1 alone. */
+/**
+ * Refuses a body that is shorter than announced. undici itself compares the lengths only over
+ * HTTP/1.
+ */
 function refuseShort(headers: Record<string, string>, sent: number): void {
   const wanted = Number(headers['content-length'] ?? sent)
   if (sent < wanted) throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
 }
 
-/** Pieces of a body that are taken however small they are, and bytes of a usual one beyond that. */
+/**
+ * The first `FREE_PIECES` pieces of a body may be of any size. For each further piece, the body
+ * must have `USUAL_PIECE` bytes.
+ */
 const FREE_PIECES = 20_000
 const USUAL_PIECE = 64
 
 /**
- * The pieces of a body, as long as they are not too small. Each costs time and memory of its own,
- * so that megabytes in frames of one byte would take seconds and hundreds of megabytes. What waits
- * in the stream comes as one piece.
+ * Passes on the pieces of a body, and refuses a body in too many small ones. Each piece costs time
+ * and memory of its own. Megabytes in frames of one byte would take seconds and hundreds of
+ * megabytes. What waits in the stream comes as one piece.
  *
  * @param read counts the bytes
  */
@@ -152,8 +160,8 @@ async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }
 }
 
 /**
- * Reads a body into one block of memory. A body beyond `maxBytes` is cut there, and its rest not
- * waited for, or refused.
+ * Reads a body into one block of memory. A body beyond `maxBytes` is refused. With `cut` it is cut
+ * there instead, without a wait for the rest.
  */
 async function readBody(body: AsyncIterable<Buffer>, { maxBytes, cut }: RequestLimits): Promise<Buffer> {
   let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
@@ -195,7 +203,9 @@ export interface Validators {
 
 export const NO_VALIDATORS: Validators = { etag: null, lastModified: null }
 
-/** A header that is cut matches nothing, and harms nobody. */
+/**
+ * Long headers are cut. A cut header matches nothing, so the server only sends the document again.
+ */
 export const validatorsOf = ({ headers }: Pick<FetchedResponse, 'headers'>): Validators => ({
   etag: headers.etag?.slice(0, 1_000) ?? null,
   lastModified: headers['last-modified']?.slice(0, 100) ?? null,

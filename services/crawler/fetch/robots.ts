@@ -9,8 +9,8 @@ import { type Pool, type Queryable, readRow, readValue } from '../../../shared/p
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
   /**
-   * The rules of the groups that name us. When no group does: of the groups for everybody. In the
-   * order of `inOrder`.
+   * The rules of the groups that name us. If no group names us: those of the groups for everybody.
+   * They are sorted by `inOrder`.
    */
   rules: Rule[]
   /** ms between two requests; null: the file does not say. */
@@ -32,7 +32,7 @@ interface Rule {
   pattern: string
 }
 
-/** In bytes. RFC 9309 §2.5 demands that we read at least this much. We read no more. */
+/** Most bytes that we read of a robots.txt. RFC 9309 §2.5 demands that we read at least as many. */
 export const ROBOTS_LIMIT = 512_000
 const LONGEST_DELAY = 86_400_000
 
@@ -43,26 +43,29 @@ type Line =
   | { kind: 'rule'; allow: boolean; path: string }
   /** `delay` null: the line has no number. */
   | { kind: 'crawl-delay'; delay: number | null }
-  /** `as`: a rule or another record of its group, or a licence, which is for all agents. */
+  /**
+   * `as`: whether the statement is a rule of its group, another record of its group, or a licence.
+   * A licence is for all agents.
+   */
   | { kind: 'stated'; statement: Statement; as: 'rule' | 'record' | 'licence' }
   | { kind: 'other' }
 
-/** Statements, and characters of one, that are kept with every page of the host. */
+/** Most statements, and most characters of one, that are kept with every page of the host. */
 const MOST_STATED = 100
 const LONGEST_STATED = 500
 
 /**
  * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
- * read; lines that are not understood say nothing. Only a rule ends the names of a group: other
- * records between them do not (RFC 9309 §2.2.4). `Content-Usage` is a rule
- * (draft-ietf-aipref-attach). A licence is for everybody.
+ * read; lines that are not understood are ignored. A group begins with the names of its agents.
+ * Only a rule ends these names: other records between them do not (RFC 9309 §2.2.4).
+ * `Content-Usage` is a rule (draft-ietf-aipref-attach). A licence is for everybody.
  */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
   const all: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
   let isNamed = false
-  // The groups that hold the present line. A set: a group may name us a thousand times, and each of
-  // its rules counts once.
+  // The groups that hold the present line. This is a set, because a group may name us a thousand
+  // times, and each of its rules counts once.
   let current = new Set<RobotsRules>()
   let hasRules = false
   for (const line of linesOf(text).map(readLine)) {
@@ -84,7 +87,7 @@ export function readRobots(text: string, token: string): RobotsRules {
 const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
 
 /**
- * The sitemaps that a robots.txt names (RFC 9309 leaves the line open).
+ * The sitemaps that a robots.txt names. RFC 9309 allows this line, and does not define it.
  *
  * @param base address of the file; without it, relative addresses are left out
  */
@@ -93,13 +96,16 @@ export const sitemapsOf = (text: string, base?: string): URL[] =>
     .map(([, written = '']) => (written.length <= ADDRESS_LIMIT ? readAddress(written, base) : null))
     .filter(url => url !== null)
 
-/** Whether a sitemap is one of news. The path tells: the host may be a newspaper's. */
+/**
+ * Whether a sitemap is one of news. Only its path tells: the name of a newspaper's host may contain
+ * "news" in any case.
+ */
 export const isOfNews = ({ pathname }: URL): boolean => /news|nieuws|actu/i.test(pathname)
 
 /**
- * Whether a name means a crawler. Anything may stand after the crawler's own name, as a version or
- * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means
- * all crawlers that begin so.
+ * Whether a name means a crawler. A version or a sign may follow the crawler's own name, but no
+ * further letters: these make another crawler's name. A name that ends with `*` means all crawlers
+ * whose names begin so.
  */
 function isMeant(name: string, token: string): boolean {
   if (name.startsWith(token)) return !/^[a-z_-]/.test(name.slice(token.length))
@@ -113,7 +119,10 @@ const linesOf = (text: string) =>
     .replace(/^[\ufeff\u200b]+/, '')
     .split(/[\r\n]+/)
 
-/** Misspelt fields are those that Google's parser knows (google/robotstxt). */
+/**
+ * Reads one line. The misspelt fields that it accepts are those that Google's parser knows
+ * (google/robotstxt).
+ */
 function readLine(line: string): Line {
   const text = line.split('#', 1)[0] ?? ''
   const colon = text.indexOf(':')
@@ -139,7 +148,7 @@ function readLine(line: string): Line {
 
 const RULE = /^(?:allow|diss?allow|dissalow|disalow|diasllow|disallaw)$/i
 
-/** A field and one word; RFC 9309 asks for the colon. */
+/** A field and one word without the colon that RFC 9309 demands. */
 const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i
 
 /** The agents of a line. RFC 9309 allows one, but files name several, with signs between them. */
@@ -171,20 +180,23 @@ function addTo(groups: Set<RobotsRules>, line: Exclude<Line, { kind: 'user-agent
 const inOrder = (rules: Rule[]) =>
   rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
 
-/** Whether a pattern can match any address: not when its plain characters alone are longer. */
+/**
+ * Whether a pattern can match any address. It cannot if its plain characters alone are longer than
+ * an address may be.
+ */
 const canMatch = (pattern: string) =>
   pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
 
 /**
- * Characters that are compared for one address at most, about 40 ms. Ten thousand rules with a
- * wildcard need half of it, or less.
+ * Most characters that are compared for one address. That takes about 40 ms. Ten thousand rules
+ * with a wildcard need half of it, or less.
  */
 const MOST_WORK = 3_000_000
 
 /**
- * Whether an address may be fetched. The longest pattern that matches decides, and allow among
- * equals. When none matches, and for robots.txt itself, the address is allowed. When the rules need
- * more than `MOST_WORK`, it is not.
+ * Whether an address may be fetched. The longest pattern that matches decides; among equally long
+ * ones, allow does. When none matches, and for robots.txt itself, the address is allowed. When the
+ * rules need more than `MOST_WORK`, it is not.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
   const path = pathOf(url)
@@ -198,8 +210,8 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
 }
 
 /**
- * Whether patterns of another file, written as those of robots.txt, match an address. Null: they
- * have needed more than `MOST_WORK` together, and nobody knows.
+ * Whether patterns of another file, written as those of robots.txt, match an address. Null: the
+ * patterns together have needed more than `MOST_WORK`, so nobody knows.
  */
 export function pathMatcher(url: URL): (pattern: string) => boolean | null {
   const path = pathOf(url)
@@ -211,8 +223,9 @@ export function pathMatcher(url: URL): (pattern: string) => boolean | null {
 }
 
 /**
- * What a file says of an address beside its rules. Of statements about uses those with the longest
- * pattern count (draft-ietf-aipref-attach), of `Content-Signal` apart; all licences do.
+ * What a robots.txt says of an address besides its rules. Of the statements about uses that match,
+ * those with the longest pattern count (draft-ietf-aipref-attach). `Content-Usage` and
+ * `Content-Signal` are compared apart. All licences that match count.
  */
 export function statedOf(stated: Statement[], url: URL): string[] {
   const isMatched = pathMatcher(url)
@@ -224,7 +237,7 @@ export function statedOf(stated: Statement[], url: URL): string[] {
     .filter(one => kindOf(one) === 'licence' || one.pattern.length === longest(kindOf(one)))
     .map(({ text }) => text)
 }
-/** Only `Content-Signal` writes whole words. */
+/** Tells a `Content-Signal`, which writes `yes` or `no`. `Content-Usage` writes `y` or `n`. */
 const SIGNAL = /=\s*(?:yes|no)\b/
 
 /** What we read last in the robots.txt of a host, beside its rules. */
@@ -235,8 +248,8 @@ export async function recallStated(db: Queryable, host: string): Promise<Stateme
 }
 
 /**
- * Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows, `=/c search=n` says
- * what that is.
+ * Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows, and `=/c search=n`
+ * states something about `/c`.
  */
 const writeRules = ({ rules, stated }: Omit<RobotsRules, 'crawlDelay'>): string =>
   [
@@ -283,14 +296,20 @@ function matches(pattern: string, path: string, work: { left: number }): boolean
 
 const WILDCARD = 0x2a
 
-/** The path of an address, as patterns are compared with it: a bare `?` belongs to it. */
+/**
+ * The path and query of an address, in the spelling that patterns are compared with. A bare `?` at
+ * the end belongs to it.
+ */
 const pathOf = ({ href, pathname, search }: URL) =>
   withLiterals(canonical(pathname + (search || (/^[^#?]*\?(?:#|$)/.test(href) ? '?' : ''))), /\*|%2A/g, /\$|%24/g)
 
-/** A pattern in one spelling. `$` is a sign at its end alone. */
+/** A pattern in one spelling. `$` has its special meaning only at the end. */
 const patternOf = (written: string) => withLiterals(canonical(written), /%2A/g, /\$(?!$)|%24/g)
 
-/** The signs of patterns where they stand for themselves (RFC 9309 §2.2.3), as no path has them. */
+/**
+ * Replaces `*` and `$`, where they stand for themselves (RFC 9309 §2.2.3), by characters that no
+ * path contains.
+ */
 const withLiterals = (path: string, stars: RegExp, dollars: RegExp) =>
   path.replace(stars, '\u0001').replace(dollars, '\u0002')
 
@@ -324,7 +343,7 @@ export interface RobotsBlocked {
 /** The state of a host's robots.txt in the database. */
 export type KnownRobots = RobotsKnown | RobotsBlocked | { kind: 'unknown'; failures: number }
 
-/** ms. RFC 9309 §2.4 allows a day at most. */
+/** ms for which a robots.txt is kept. RFC 9309 §2.4 allows a day at most. */
 const KEEP = 86_400_000
 
 export async function recallRobots(pool: Pool, host: string): Promise<KnownRobots> {

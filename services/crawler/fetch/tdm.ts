@@ -16,13 +16,16 @@ export interface TdmRule {
 }
 
 const FILE = '/.well-known/tdmrep.json'
-/** Bytes. */
+/** Bytes that are read of a tdmrep.json. */
 const LIMIT = 512_000
 const MOST_RULES = 1_000
-/** Holds where a file says more than the crawler reads: it takes nothing unread. */
+/**
+ * The rule for what a file says beyond these limits. It reserves all, because the crawler takes
+ * nothing under rules that it has not read.
+ */
 const UNREAD: TdmRule = { location: '/', reservation: '1', policy: null }
 const LONGEST = 2_000
-/** ms for which an answer holds, and for which none does. */
+/** ms until the file is asked for again: after an answer, and after none. */
 const KEEP = 86_400_000
 const TRY_AGAIN = 3_600_000
 
@@ -68,10 +71,11 @@ const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
  * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that has no such file has no rules. Where another answer
- * comes, or none, its last rules hold.
+ * permit, the outlet's budget. A host that has no such file has no rules. After any other answer,
+ * or none, the host's last rules hold.
  *
- * @param isAsked this visit has just asked the host for a page: without rules it waits for the file
+ * @param isAsked this visit has just asked the host for a page. If the host has no rules yet, the
+ * visit then waits until it may ask for the file.
  * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
  */
 export async function tdmRulesOf(
@@ -103,7 +107,8 @@ export async function tdmRulesOf(
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && !isDeepStrictEqual(rules, last))
     asking.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
-  // Kept from the time when the host may be asked again. It may rest for longer than rules hold.
+  // The rules are kept until some time after the host may be asked again. The host may rest for
+  // longer than rules hold.
   await asking.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,
@@ -112,7 +117,7 @@ export async function tdmRulesOf(
   return rules
 }
 
-/** Null: the answer does not tell, as a challenge in the file's place. */
+/** Null: the answer does not tell, for instance because a challenge came in the file's place. */
 function rulesIn(fetched: Fetched): TdmRule[] | null {
   if (fetched.kind !== 'answer') return null
   const { status, body } = fetched.answer

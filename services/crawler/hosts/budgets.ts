@@ -34,7 +34,7 @@ export interface Try {
 
 /** The number of late pages after which the outlet rests. An answer in time halves the number. */
 const LATE_IN_A_ROW = 3
-/** As a multiple of CRAWL_RETRY_MIN, which is the first rest. */
+/** The longest rest of an outlet, as a multiple of CRAWL_RETRY_MIN, which is the first rest. */
 const LONGEST_REST = 10
 
 /**
@@ -91,11 +91,11 @@ export async function spend(db: Queryable, outletNo: number, spent: { hosts: num
 /** Outlets that have to wait, so that the others get their share. */
 export interface Held {
   /**
-   * Their pages are not fetched: the day's budget is spent, they rest, or too many of their pages
-   * are stored.
+   * Outlets whose pages are not fetched. Such an outlet has spent its budget of the day, or rests,
+   * or too many of its stored pages wait for the normaliser.
    */
   pages: Set<number>
-  /** Their feeds are not polled: they would name more pages than we can keep. */
+  /** Outlets whose feeds are not polled, because they would name more pages than we can keep. */
   feeds: Set<number>
 }
 
@@ -120,7 +120,10 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/** An outlet's pages for this many days may wait. Its feeds are not polled while more wait. */
+/**
+ * An outlet's feeds are not polled while more of its pages wait than its budget allows in this many
+ * days.
+ */
 const DAYS = 5
 
 /**
@@ -155,7 +158,10 @@ export async function admitHosts(
   return new Set(fresh.slice(left))
 }
 
-/** The rest of today's budget. Locks it, so that a second transaction waits for this one. */
+/**
+ * How many new hosts today's budget still allows. Locks the outlet's row, so that a second
+ * transaction waits for this one.
+ */
 async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
   await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
   const used = await readValue<number>(
@@ -178,7 +184,7 @@ export async function admitsHost(pool: Pool, outletNo: number, host: string, bud
   return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
 }
 
-/** Pages of one outlet that are examined in one go. */
+/** Most pages of one outlet that are examined in one go. */
 const BATCH = 10_000
 
 /**

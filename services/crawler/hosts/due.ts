@@ -6,17 +6,18 @@ import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
 /*
- * A crawler first chooses a host and only then its work: politeness belongs to hosts. Outlets take
- * turns, and neither an outlet nor a site has many hosts visited at a time.
+ * A crawler first chooses a host and only then its work, because the pauses between requests belong
+ * to hosts. Outlets take turns, and neither an outlet nor a site has many hosts visited at a time.
  */
 
 /**
- * ms before a host is free at which it may be visited: the visit waits for the rest of the pause.
+ * A host may be visited this many ms before it is free. The visit then waits for the rest of the
+ * pause.
  */
 const VISIT_AHEAD = 300
 /**
- * Due hosts of one outlet that are read. More than it may have visited at a time, because some
- * sites are busy.
+ * Most due hosts of one outlet that are read. They are more than the outlet may have visited at a
+ * time, because some of them may be on busy sites.
  */
 const HOSTS_OF_AN_OUTLET = 32
 /**
@@ -39,7 +40,7 @@ interface ClaimOptions {
 
 /**
  * Chooses hosts with due work that nobody visits, outlet by outlet in turn, and takes their leases.
- * Every crawler does this every second; none when another crawler does it at this moment.
+ * Every crawler does this about every second. It gets no hosts while another crawler does it.
  */
 export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptions): Promise<Visit[]> {
   const since = performance.now()
@@ -150,12 +151,12 @@ export interface UnderWay {
   pausing: boolean
 }
 
-/** Hosts that are visited for one outlet at a time, and for an outlet whose pages are late. */
+/** Most hosts that are visited at a time for one outlet, and for an outlet whose pages are late. */
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**
- * Hosts of one site that are visited or pause at a time. A site with a thousand subdomains thus
- * gets at most four requests in each CRAWL_HOST_DELAY.
+ * Most hosts of one site that are visited or pause at a time. A site with a thousand subdomains
+ * thus gets at most four requests in each CRAWL_HOST_DELAY.
  */
 const OF_A_SITE = 4
 
@@ -254,14 +255,14 @@ interface WorkOptions {
   feedFirst: boolean
   /**
    * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
-   * a visit: an outlet is drawn by lot.
+   * a visit: then the outlet is drawn by lot.
    */
   served: number | null
 }
 
 /**
- * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is
- * due.
+ * The next due work at a host. The host's outlets take turns, and each begins with its oldest work.
+ * Null: nothing is due.
  */
 export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)
@@ -285,8 +286,9 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 
 /**
  * The oldest due page of the outlet whose turn it is: the one after the outlet that was served
- * last. A visit begins by lot: where the host wants long pauses, it fetches only one page, and the
- * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
+ * last. At the beginning of a visit the outlet is drawn by lot. Where the host wants long pauses, a
+ * visit fetches only one page. Without the lot, the first outlet of the catalogue would get them
+ * all. Index: pages_waiting_turns.
  */
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
   const page = await readRow<WaitingPage>(

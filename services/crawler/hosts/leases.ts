@@ -24,7 +24,7 @@ type Kind = 'visit' | 'permit'
 
 interface Kept extends Lease {
   kind: Kind
-  /** Monotonic ms. */
+  /** When the lease runs out, in monotonic ms. */
   deadline: number
   loss: AbortController
 }

@@ -27,7 +27,8 @@ interface PermitOptions {
   /** Longest wait in ms; a host that is not free by then is `busy`. */
   patience: number
   /**
-   * Called before a long wait. Null: the wait is not granted, and the host is `busy`; else ends it.
+   * Called before a long wait. Returns a function that ends the wait. Null: the wait is not
+   * granted, and the host is `busy`.
    */
   beginLong: () => (() => void) | null
   /** Ends the wait. */
@@ -168,7 +169,7 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
  */
 export type BeginLongWait = (outletNo: number) => (() => void) | null
 
-/** Long waits for one outlet: for its feeds and for its pages. */
+/** Most long waits at a time for one outlet, for its feeds and its pages together. */
 const OF_AN_OUTLET = 2
 
 /** @param concurrency CRAWL_CONCURRENCY; half of it may wait long */

@@ -7,14 +7,18 @@ import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './m
  * all of its names; the most trusted one that holds something counts.
  */
 
-/** No feed of news names more entries at a time. By custom the first ones are the newest. */
+/**
+ * Most entries that are read. No feed of news names more at a time, and by custom the first ones
+ * are the newest.
+ */
 export const MAX_ENTRIES = 2_000
 /**
- * Elements of one entry that are read. The search for each field passes over them several times.
+ * Most elements of one entry that are read. The search for each field passes over them several
+ * times.
  */
 const MAX_CHILDREN = 500
 const MAX_LINKS = 100
-/** Authors of one entry that are read. */
+/** Most authors of one entry that are read. */
 export const MAX_AUTHORS = 50
 
 /**
@@ -38,9 +42,9 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
 }
 
 /**
- * What a feed says of its licence: RSL in RSS (rslstandard.org), `rel="license"` of Atom
- * (RFC 4946), Creative Commons for RSS 1.0 and 2.0. Words of rights ("All rights reserved") are
- * none: nearly every feed has them.
+ * What a feed says of its licence: RSL in RSS (rslstandard.org), `rel="license"` of Atom (RFC
+ * 4946), Creative Commons for RSS 1.0 and 2.0. A reservation ("All rights reserved") is no licence:
+ * nearly every feed has one.
  */
 function licenceOf(markup: Markup, head: FeedElement, items: FeedElement[]): string | null {
   if ([head, ...items.slice(0, 1)].some(one => childrenOf(one, 'rsl:content').length > 0)) return 'RSL, in the feed'
@@ -87,7 +91,10 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
 const SUMMARIES = 'description summary atom:summary dc:description itunes:summary media:description'.split(' ')
 const CONTENTS = 'content:encoded content atom:content xhtml:body body fullitem'.split(' ')
 const MODIFIED = 'updated atom:updated modified atom:modified dcterms:modified'.split(' ')
-/** RSS; Atom 1.0 and 0.3; Dublin Core; then the dates of a creation or change. */
+/**
+ * Elements with the date of publication, the most trusted first: RSS, Atom 1.0 and 0.3, Dublin
+ * Core. Dates of creation or change come last.
+ */
 const PUBLISHED = [
   ...'pubdate published atom:published issued atom:issued dc:date dcterms:issued dcterms:created'.split(' '),
   ...['created', 'atom:created', ...MODIFIED, 'date'],
@@ -121,7 +128,7 @@ function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEnt
         own = ownLink(text || (href ?? ''), link.base, hasPermalink) ?? own
         break
       case 'alternate':
-        // Of several links, the HTML page is the one for people.
+        // If an entry has several links, the one to an HTML page is meant for people.
         if (alternate === null || isHtml(link)) alternate = resolveLink(href ?? '', link.base)
         break
       case 'other':
@@ -133,8 +140,9 @@ function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEnt
 }
 
 /**
- * The address of an RSS link. Null when the text is none: RSS 2.0 asks for a scheme, and the
- * permalink of the entry is likelier than a path that begins nowhere.
+ * The address of an RSS link. Null: its text is no address. RSS 2.0 demands a scheme. A text
+ * without one, and without a `/` or `?` at its beginning, is likelier wrong than the entry's
+ * permalink.
  */
 function ownLink(text: string, base: string | null, hasPermalink: boolean): string | null {
   if (NO_LINK.test(text)) return null
@@ -143,7 +151,7 @@ function ownLink(text: string, base: string | null, hasPermalink: boolean): stri
   return resolveLink(text, base)
 }
 
-/** What systems write into a link that they do not know. */
+/** What systems write into a link whose address they do not know. */
 const NO_LINK =
   /^(?:n\/?a|none|null|nil|nan|undefined|false|true|-+|#.*|\.|0|about:\S*|javascript:.*|https?:\/*|[[{(<].*)$/i
 
@@ -161,9 +169,9 @@ const linkText = (markup: Markup, link: FeedElement) =>
     .join('')
 
 /**
- * How a link leads to the article. `own`: as RSS writes it, one link whose text is the address; the
- * last of several counts, as in gofeed. `alternate` and `other`: as Atom writes it, by `rel`. Null:
- * it does not.
+ * How a link leads to the article. `own`: a link as in RSS, whose text is the address. Of several,
+ * the last counts, as in gofeed. `alternate` and `other`: a link as in Atom, told by its `rel`.
+ * Null: the link does not lead to the article.
  */
 function roleOf(link: FeedElement, item: FeedElement, text: string): 'own' | 'alternate' | 'other' | null {
   const hasHref = link.attributes.has('href')
@@ -188,9 +196,9 @@ const NO_PAGE = new Set(
 )
 
 /**
- * The authors of an entry: of the first element that names a person, else of the first that names
- * anybody. RSS asks for an address in `author`, which is often that of a desk, while `dc:creator`
- * names who wrote.
+ * The authors of an entry. They are taken from the first kind of element that names a person, else
+ * from the first that names anybody. RSS demands a mail address in `author`. It is often that of a
+ * desk, while `dc:creator` names who wrote.
  */
 function authorsOf(markup: Markup, item: FeedElement, publisher: string | null): string[] {
   const people = childrenOf(item, 'author', 'atom:author')
@@ -214,7 +222,7 @@ function authorsOf(markup: Markup, item: FeedElement, publisher: string | null):
   return lists.find(list => list.some(isPerson)) ?? lists[0] ?? []
 }
 
-/** Words of desks, accounts and agencies, and addresses of mail. */
+/** Tells a name that is no person's: words of desks, accounts and agencies, or a mail address. */
 const DESK =
   /@|(?<!\p{L})(?:redactie|r[eé]daction|redaktion|newsroom|(?:news)?desk|editors?|admin\w*|webmaster|no-?reply|belga|anp|afp|dpa)(?!\p{L})/iu
 
@@ -295,7 +303,9 @@ function resolveLink(text: string, base: string | null): string {
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i
 
-/** Resolves the relative links in a text: outside of the feed they would lose their `xml:base`. */
+/**
+ * Resolves the relative links in a text, because outside of the feed the text has no `xml:base`.
+ */
 const withWholeLinks = (markup: Markup, html: string, base: string): string =>
   html.replace(
     /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,
@@ -316,6 +326,6 @@ function fromBase64(text: string): string {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
 }
 
-/** Removes the signs of a CDATA section that was escaped, so that XML takes them for text. */
+/** Removes the signs of a CDATA section that were escaped, and are therefore text to XML. */
 export const withoutCdata = (text: string): string =>
   /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text) ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim() : text

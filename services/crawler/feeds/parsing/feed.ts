@@ -38,7 +38,7 @@ export interface Feed {
   parts: SitemapPart[]
   /** The next page of a feed in pages, as an absolute address. */
   next: string | null
-  /** What its head says of a licence or of rights. */
+  /** What its head says of a licence. A mere reservation of rights is none. */
   licence: string | null
   /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
@@ -55,7 +55,7 @@ export const EMPTY_ENTRY: RawEntry = {
   ...{ content: null, authors: [], published: null, language: null, modified: null },
 }
 
-/** Links of a feed's head that are read. */
+/** Most links of a feed's head that are read. */
 const MAX_LINKS = 100
 
 /** The next page of an RSS or Atom feed in pages (RFC 5005 §3); null without one. */

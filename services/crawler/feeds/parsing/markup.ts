@@ -58,7 +58,7 @@ export function textOf(markup: Markup, element: FeedElement): string {
   return clean(text + decodeEntities(raw.slice(at)))
 }
 
-/** Sections and comments; one that never ends goes to the end of the text. */
+/** CDATA sections and comments. One that never ends goes to the end of the text. */
 const UNDECODED = /<!\[CDATA\[(.*?)(?:\]\]>|$)|<!--.*?(?:-->|$)/gs
 
 /** The markup inside an element, as written. */
@@ -83,18 +83,21 @@ export const childrenOf = (element: FeedElement, ...names: string[]): FeedElemen
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
 
-/** No feed is nested deeper. The parser's own stack takes time quadratic in the depth. */
+/**
+ * Greatest depth that is read. No feed is nested deeper, and the parser's own stack takes time
+ * quadratic in the depth.
+ */
 const MAX_DEPTH = 200
-/** A sitemap of 50,000 addresses with images has about 400,000. */
+/** Most elements that are read. A sitemap of 50,000 addresses with images has about 400,000. */
 const MAX_ELEMENTS = 600_000
-/** Some feeds have thousands of entries; the first ones are the newest. */
+/** Most entries that are read. Some feeds have thousands; the first ones are the newest. */
 const MAX_ITEMS = 5_000
 const MAX_ATTRIBUTES = 40
 const MAX_ATTRIBUTE = 10_000
 const MAX_LINKS_IN_TEXTS = 10_000
 /**
- * CPU time of this thread in ms, so that other work of the machine does not count. The elements
- * that were read until then are kept.
+ * Longest time in ms for one document, as CPU time of this thread, so that other work of the
+ * machine does not count. The elements that were read until then are kept.
  */
 const TIME_LIMIT = 600
 /** Characters between two looks at the clock. */
@@ -165,7 +168,8 @@ function parseAll(parser: Parser, tree: Tree, source: string): boolean {
     completeOpening(tree)
     const { open, depth } = tree
     parser.end()
-    // Text in which the document breaks off is half an address, a date or a title.
+    // The element in which the document breaks off is dropped: its text is half an address, a date
+    // or a title.
     if (open.children.length === 0) open.parent?.children.pop()
     return depth === 0
   } catch (error) {
@@ -300,7 +304,7 @@ type Namespaces = ReturnType<typeof createNamespaces>
 
 /**
  * Holds a stack of declarations for each prefix. An element thus costs only as much as it declares
- * itself. To copy the prefixes around it for each element took seconds for hostile documents.
+ * itself. For hostile documents it took seconds to copy all prefixes for each element.
  */
 function createNamespaces() {
   const declared = new Map<string, string[]>()

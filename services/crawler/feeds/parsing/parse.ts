@@ -137,7 +137,8 @@ export interface Named {
 /** Longest texts that are kept, in characters. A longer text is cut. */
 const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
 /**
- * Characters of all authors of one entry. The authors of a JSON Feed count for each of its entries.
+ * Most characters of all authors of one entry. The authors of a JSON Feed count again for each of
+ * its entries, because each entry stores them.
  */
 const LONGEST_AUTHORS = 2_000
 
@@ -196,8 +197,9 @@ const ESCAPED_TAG =
 const ESCAPED_ENTITY = /&amp;(#\d{2,7}|#x[0-9a-f]{2,6}|[a-z]{3,8});/gi
 
 /**
- * A text whose markup was escaped once too often, as its author meant it. Strictly it shows tags to
- * the reader; no feed of news means that. A text with tags of its own stays as it is.
+ * A text as its author meant it, if its markup was escaped once too often. Read strictly, such a
+ * text shows tags to the reader, which no feed of news means. A text with tags of its own stays as
+ * it is.
  */
 function escapedOnce(text: string | null): string | null {
   if (text === null) return null
@@ -319,7 +321,10 @@ const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
     .map(person => textOf(person.name))
     .filter(name => name !== null)
 
-/** `external_url` leads to another page, about which the item writes. */
+/**
+ * The address of an item. `external_url` is the last choice: it leads to another page, about which
+ * the item writes.
+ */
 function linkOf(item: Record<string, unknown>): string | null {
   const [url, id] = [textOf(item.url), textOf(item.id)]
   if (url !== null && /^(?:https?:|[/?])/i.test(url)) return url

@@ -5,13 +5,14 @@ import { firstText } from './entries.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 
-/** Parts of an index that one poll reads. */
+/** Most parts of an index that one poll reads. */
 export const MAX_PARTS = 8
 /**
- * Parts of an index that are ever read. The others are old news, even if their dates are recent.
+ * Most parts of an index that are ever read. The others are old news, even if their dates are
+ * recent.
  */
 const MOST_PARTS = 40
-/** Addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
+/** Most addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_TAKEN = 1_000
 /** Parts that changed this many ms before the newest one are old news. */
 const RECENT = 7 * 86_400_000
@@ -56,7 +57,7 @@ export function recentEntries(feed: Feed): RawEntry[] {
     .map(({ entry }) => entry)
 }
 
-/** Reads a W3C date-time; the protocol allows no other. */
+/** Reads a W3C date-time. The protocol allows no other format. */
 function timeOf(text: string | null): number | null {
   const time = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? null : time
@@ -66,10 +67,10 @@ function timeOf(text: string | null): number | null {
 const dateInName = (url: string): string =>
   /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
 
-/** The protocol's own limit. */
+/** Most addresses or parts that are read of one document: the protocol's own limit. */
 const MAX_LISTED = 50_000
 
-/** Other languages of one address that are read. */
+/** Most other languages of one address that are read. */
 const MAX_TWINS = 20
 
 /**
@@ -85,9 +86,10 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
 }
 
 /**
- * The other languages of the addresses (`xhtml:link`), after all addresses of the sitemap. Each
- * should have a `url` of its own, but some sitemaps list one language and link to the others. Only
- * languages of ours are taken, on the same site. Notes the language of a listed address.
+ * The addresses in other languages that a sitemap links to (`xhtml:link`). They come after all
+ * addresses of the sitemap. Each should have a `url` of its own, but some sitemaps list one
+ * language and link to the others. Only our languages are taken, on the same site. Notes the
+ * language of a listed address, too.
  */
 function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
   const known = new Set(listed.map(({ link }) => link))
