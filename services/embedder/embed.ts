@@ -61,7 +61,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
       // A store that hangs does not hold up the end of the service. The group may still be stored
       // after that. If it is then embedded again, each article still has one vector.
       await unlessAborted(embedGroup(embedder, group, signal), signal)
-      left = left.slice(GROUP)
+      left = left.slice(group.length)
     }
   } catch (error) {
     clearInterval(keep)
