@@ -4,8 +4,8 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { DEAD_ALERTS } from '../shared/queues/queues.ts'
 
-// Alerts that rest after failures are tried again. Those that their owner, a plan or a search ended
-// are not. $1 ids; null: all.
+// Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
+// stay ended. $1 ids; null: all.
 const RETRY = `
   with again as (
     update search_alerts set rests = null, failing_since = null

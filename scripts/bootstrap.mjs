@@ -92,7 +92,7 @@ function npm(args) {
     // Standard output belongs to the script.
     stdio: ['ignore', 2, 2],
   })
-  // An installation that goes on alone would be in the way of the next one.
+  // Signals end npm, too: an installation that goes on alone would disturb the next one.
   let ended = null
   const end = signal => {
     ended = signal
@@ -115,7 +115,7 @@ function handOver(script) {
   const child = spawn(NODE, [join(CHECKOUT, script), ...process.argv.slice(2)], {
     cwd: CHECKOUT,
     stdio: 'inherit',
-    // With it the script ends when this process is gone.
+    // The script ends when the process with this number is gone.
     env: { ...process.env, PERSCOPE_BOOTSTRAP: String(process.pid) },
   })
   // Passes every signal on. The script treats two equal signals within a moment as one.
@@ -134,7 +134,7 @@ function handOver(script) {
   })
 }
 
-/** A killed npm sends no signal. Its child gets another parent, which shows it. */
+/** A killed npm sends no signal. This process then gets another parent, so it looks for that. */
 function endWithParent(child) {
   const parent = process.ppid
   setInterval(() => {

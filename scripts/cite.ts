@@ -27,7 +27,7 @@ import { type Citation, findCitation, readCited } from '../shared/plans/citation
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
-/** Lines that are printed of what differs. */
+/** The most lines that are printed about what differs. */
 const MOST_TOLD = 20
 
 await runCommand(
@@ -61,7 +61,7 @@ await runCommand(
   },
 )
 
-/** What differs, a line each, and why it cannot be recomputed. */
+/** What to print: what differs, why the citation cannot be recomputed, and notes. */
 type Findings = Record<'differences' | 'obstacles' | 'notes', string[]>
 
 function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
@@ -72,16 +72,19 @@ function tell({ differences, obstacles, notes }: Findings, print: (line: string)
   return code
 }
 
-/** What was cited: of the database, or of a file. */
+/** What was cited, as the database or a file has it. */
 interface Cited {
   search: string
   rules: number
   countries: Country[]
   since: Date
-  /** null: the numbers are those of another index. Then articles after `asOf` do not count. */
+  /**
+   * null for a file, which may be of another index. Articles that came after `asOf` then do not
+   * count.
+   */
   watermark: bigint | null
   asOf: string
-  /** By id. */
+  /** The lines of the cited articles, by id. */
   lines: Map<string, string>
 }
 
@@ -152,7 +155,7 @@ async function verify(parts: Parts, digest: string, file: Cited | null, found: F
   }
 }
 
-/** The lines that the articles of a citation have now, by id. */
+/** Reads a stored citation, with the lines that its articles have now. Notes what differs. */
 async function readKept({ pool, index }: Parts, citation: Citation, differences: string[]): Promise<Cited> {
   const lines: string[] = []
   for await (const numbers of readCited(pool, citation)) {
@@ -173,7 +176,7 @@ async function readKept({ pool, index }: Parts, citation: Citation, differences:
   return { search, rules, countries, since, watermark, asOf: asOf.toISOString(), lines: byId(lines) }
 }
 
-/** The lines of what the search finds now. */
+/** The lines of the articles that the search finds now, by id. */
 async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<string, string>> {
   const { search, countries, since, watermark, asOf } = cited
   const request = readSearch(search, 'feed')

@@ -2,15 +2,18 @@ import { csvRecord } from '../shared/articles/csv.ts'
 import { runCommand, wholeNumber } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** Ten years: each day is asked for by itself. */
+/** The most days: ten years. Each day takes two statements of its own. */
 const MOST_DAYS = 3_660
 const DAYS = 30
 
-/** Most outlets of a grid. */
+/** The most outlets that a grid shows. */
 const MOST = 40
 const LEGEND = 'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
 
-/** Articles of one outlet that have the text of another's. */
+/**
+ * How many articles of the later outlet have a text that the first outlet published before.
+ * `unknown`: how many more have a common text, without a known order.
+ */
 interface Pair {
   first: string
   later: string
@@ -18,8 +21,9 @@ interface Pair {
   unknown: number
 }
 
-// Equal times, none, and midnights, which are mostly days without a time, tell no order. $1 day,
-// as in copy_sketches. Indexes: copy_sketches_day, copy_sketches_group, the primary keys.
+// The order is unknown where times are equal or missing, and where a time is midnight: that is
+// mostly a day without a time. $1 day, as in copy_sketches. Indexes: copy_sketches_day,
+// copy_sketches_group, the primary keys.
 const timeOf = (article: string) => `
   case when (${article}.published_at at time zone 'UTC')::time <> '00:00'
         and (${article}.published_at at time zone 'Europe/Brussels')::time <> '00:00' then ${article}.published_at end`
@@ -96,7 +100,7 @@ await runCommand(
   },
 )
 
-/** The outlets with the most articles in common, as many as fit. */
+/** A grid of the outlets with the most articles in common, as many as fit on a line. */
 function grid(lines: (Pair & { share_of_later: number })[]): string {
   const width = process.stdout.columns ?? LEGEND.length
   const weights = new Map<string, number>()

@@ -10,7 +10,7 @@ import { readSurroundings } from '../status/surroundings.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** Every check, and what is so when it finds nothing. */
+/** Every check, and what it says when it finds nothing wrong. */
 const CHECKS: Record<string, string> = {
   database: 'Postgres answers and can be written',
   migrations: 'the database has the schema of this checkout',
@@ -71,7 +71,10 @@ await runCommand(
   },
 )
 
-/** Tells the checks that could not look. They found nothing; that is not well. */
+/**
+ * Tells which checks could not look. They found nothing wrong, but this does not mean that all is
+ * well.
+ */
 function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
   const away = causes.some(
     ({ check, level, text }) => check === 'database' && level === 'bad' && !text.includes(FIRST.standby),

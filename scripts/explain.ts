@@ -21,11 +21,11 @@ import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
 /*
- * Nothing records why a field has its value. An explanation composes the page once more, by the
- * normaliser's own code, which shows its candidates, and compares the result with what is stored.
+ * Nothing records why a field has its value. So an explanation composes the page once more with the
+ * normaliser's own code, which shows its candidates. It compares the result with what is stored.
  */
 
-/** Characters of a value in a line. */
+/** The most characters of a value in a line. */
 const WIDTH = 90
 
 const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addressKey(word)])
@@ -33,10 +33,10 @@ const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addre
 type ShownRelated = Omit<Related, 'seq'>
 
 const EVERYTHING = { countries: [...COUNTRIES], since: new Date(0) }
-/** ms that Qdrant has. */
+/** ms for which we wait for Qdrant. */
 const PATIENCE = 3_000
 
-// $1 article's number.
+// $1 the number of an article.
 const ARTICLE = `
   select coalesce(e.page_no, r.page_no) as "pageNo", a.id, t.url, t.title, a.published_at as date,
          array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
@@ -45,7 +45,8 @@ const ARTICLE = `
     left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
    where a.seq = $1`
 
-// No index has ids or numbers of pages: the primary keys are read backwards, the newest first.
+// Articles have no index by id or by number of page. So the primary keys are read backwards, the
+// newest first.
 const BACKWARDS = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
 const BY_ID = 'select seq from articles where id = $1 order by seq desc limit 1'
 const BY_PAGE = `
@@ -158,7 +159,7 @@ function rightsInWords(seen: Signal[], at: Date): string {
   return printableLine(`Rights that its outlet states: ${signals}; seen at ${at.toISOString()}.`)
 }
 
-/** @returns why an article has none; null: it has no vector */
+/** @returns related articles, or why they are not known; null: the article has no vector */
 async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownRelated[] | string | null> {
   const seq = await seqOf(pool, { id })
   const [subject] = seq === null ? [] : await readSubjects(pool, [seq], EVERYTHING)
@@ -245,8 +246,8 @@ function line(text: string): string {
 }
 
 /**
- * A page that the crawler does not know: without an entry of a feed, of an outlet that is named for
- * its host. Null: the word is no address.
+ * A page that the crawler does not know. It has no entry of a feed, and its outlet is named for its
+ * host. Null: the word is no address.
  */
 function strangePage(word: string): StoredPage | null {
   const address = readAddress(word)

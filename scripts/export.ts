@@ -57,7 +57,7 @@ await runCommand(
     const format = readFormat(options)
     const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
     const { manifest } = options
-    // Warned before a long export, not after it.
+    // A folder that cannot be written fails here, before a long export and not after it.
     if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
     const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
     const { total, parts, close } = await select(context, pool)
@@ -153,7 +153,10 @@ function createOutput() {
   }
 }
 
-/** The newest time of ingestion before the export: `--ingested-after` goes on there. */
+/**
+ * The newest time of ingestion before the export. A later export goes on from there with
+ * `--ingested-after`.
+ */
 async function readWatermark(pool: Pool): Promise<string | null> {
   return (await readValue<Date>(pool, 'select max(ingested_at) from articles'))?.toISOString() ?? null
 }

@@ -20,8 +20,9 @@ import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shar
 import { type Line, readLines } from './articles/groups.ts'
 
 /*
- * The readers of the crawler and the normaliser, without a database: a line in, a line out, in the
- * same order. So the extraction can be scored against any labelled set of pages.
+ * Runs the readers of the crawler and the normaliser without a database. Each line that is read
+ * gives a line that is printed, in the same order. So the extraction can be scored against any
+ * labelled set of pages.
  */
 
 const ajv = new Ajv({ strict: true })
@@ -30,7 +31,7 @@ const optional = { type: ['string', 'null'] } as const
 const texts = { type: 'array', items: text } as const
 const textsOrNull = { ...texts, type: ['array', 'null'] } as const
 
-/** Bytes of one line: a page of the largest size, with its characters escaped. */
+/** The most bytes of one line: a page of the largest size, with its characters escaped. */
 const LONGEST_LINE = 64_000_000
 
 const FEED_LINE = {
@@ -113,7 +114,9 @@ await runCommand(
   },
 )
 
-/** Prints a result for each line in the order of the lines, of which `ahead` are read at a time. */
+/**
+ * Prints a result for each line, in the order of the lines. `ahead` lines are worked on at a time.
+ */
 async function inOrder(
   lines: AsyncIterable<Line | null>,
   ahead: number,
@@ -190,8 +193,8 @@ interface Taught {
 }
 
 /**
- * Reads pages as the crawler judges and the normaliser reads them: each for itself, or with
- * `--together` with what earlier lines of its outlet taught.
+ * Reads pages: judges them as the crawler does, and composes them as the normaliser does. With
+ * `--together`, what earlier lines of an outlet taught is used.
  */
 function pageReader({ config, options }: CommandContext): Reader {
   const composer = openComposer(composerOptions(config))
@@ -294,8 +297,8 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
 }
 
 /**
- * Whether a host is of the outlet's domain or one of its other hosts: elsewhere its feed's words
- * count nothing.
+ * Whether a host is of the outlet's domain or one of its other hosts. On other hosts the words of
+ * the outlet's feed are not used.
  */
 function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['outlet']): boolean {
   return [domain, ...hosts].some(name => [hostname, host].some(one => one === name || one.endsWith(`.${name}`)))

@@ -39,7 +39,7 @@ await runCommand(
     })
     if (options.json === true) print(JSON.stringify(verdict))
     else for (const line of inWords(verdict)) print(line)
-    // A scenario that was broken off may still wait for hosts that are gone.
+    // An interrupted scenario may still wait for hosts that are gone, so the process ends here.
     if (signal.aborted) process.exit(130)
     return verdict.ok ? 0 : 1
   },

@@ -25,13 +25,14 @@ import { importBar, type ProgressBar } from './terminal/terminal.ts'
  */
 
 /**
- * Articles at a rate do not wait for segments, so they must come more slowly than these are made.
+ * The highest rate, in articles a second. Articles at a rate do not wait for segments, so they must
+ * come more slowly than segments are made.
  */
 const MOST_PER_SECOND = 500
 
 /**
- * Articles that are indexed together at a rate. Every process that searches takes in new articles
- * before it answers, so a search may wait for a batch.
+ * When a rate is set: how many articles are indexed together. Every process that searches takes in
+ * new articles before it answers, so a search may wait for a whole batch.
  */
 const BATCH = 16
 
@@ -43,7 +44,7 @@ const PATIENCE = 2_000
  */
 const OLDEST = 5_000
 
-/** ms */
+/** ms for which an interrupted import waits for its last writes. */
 const LAST_WRITES = 10_000
 
 await runCommand(
@@ -79,7 +80,8 @@ await runCommand(
     const found = file === '-' ? null : await stat(file)
     const isPipe = found?.isFile() !== true
     const source = file === '-' ? process.stdin : await openFile(file)
-    // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
+    // Gives way to searches. They wait while they take in its articles, and must not wait for its
+    // own work as well.
     lowerPriority()
     const problem = dropPrivileges()
     if (problem !== null) context.say(problem)
@@ -109,11 +111,11 @@ function databaseAhead(context: CommandContext): Promise<number> {
 interface Input {
   groups: AsyncIterable<Group>
   bar: ProgressBar
-  /** Its lines may come slowly, and for ever. */
+  /** Whether lines may come slowly, and without an end. */
   isPipe: boolean
 }
 
-/** Lines that hold an article and lines that do not, and articles that are new and known. */
+/** Counts lines that hold an article and lines that do not, and articles that are new and known. */
 function noCounts() {
   return { good: 0, bad: 0, indexed: 0, known: 0 }
 }
@@ -140,7 +142,7 @@ async function readThrough({ signal }: CommandContext, input: Input): Promise<Im
   return counts
 }
 
-/** Indexes articles in small batches, each followed by the time that it may take. */
+/** Indexes articles in small batches. Each is followed by the pause that the rate asks for. */
 async function addAtRate(importer: Importer, articles: NewArticle[], limit: RateLimit, signal: AbortSignal) {
   for (let from = 0; from < articles.length && !signal.aborted; from += BATCH) {
     await limit(await importer.writeSingly(articles.slice(from, from + BATCH)))
@@ -148,8 +150,8 @@ async function addAtRate(importer: Importer, articles: NewArticle[], limit: Rate
 }
 
 /**
- * Writes what waits when the oldest of it has waited for long. Only time in which no line came
- * counts: the next segment of a quick pipe waits while the last one is written.
+ * Asks for a write (null) when articles have waited for `OLDEST` ms. Only the time in which we wait
+ * for lines counts. The time of our own writing does not: a quick pipe fills its next segment soon.
  */
 async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer): AsyncGenerator<Group | null> {
   let [silent, waiting, since] = [0, 0, performance.now()]
@@ -171,7 +173,8 @@ async function importAll(context: CommandContext, { groups, bar, isPipe }: Input
   const counts = noCounts()
   try {
     await withImporter(context, counts, async (importer, indexer) => {
-      // The next lines of a file are there; on a busy machine they only take long to be read.
+      // Only a pipe can be silent. The next lines of a file are there, even if a busy machine takes
+      // long to read them.
       for await (const group of isPipe ? bounded(orSilence(groups, PATIENCE), importer) : groups) {
         if (signal.aborted) return
         if (group === null) {

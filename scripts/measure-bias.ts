@@ -8,8 +8,8 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 
 /**
- * Characters of a passage and of a search term: the common part of vectors shows in short texts
- * too.
+ * The most characters of a passage and of a search term. Short texts are enough, because they show
+ * the common part of vectors, too.
  */
 const PASSAGE = 300
 const QUERY = 150
@@ -73,7 +73,7 @@ async function storedTexts(pool: Pool, language: Language): Promise<string[]> {
   return rows.flatMap(({ title, body }) => [title, ...(body === null ? [] : [body])])
 }
 
-/** Rounded to five digits; more are noise. */
+/** The mean of some vectors, rounded to five digits: more would be noise. */
 function mean(vectors: number[][]): number[] {
   const sum = vectors[0]!.map((_, at) => vectors.reduce((total, vector) => total + vector[at]!, 0))
   return sum.map(number => Number((number / vectors.length).toFixed(5)))

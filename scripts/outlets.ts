@@ -69,7 +69,7 @@ await runCommand(
   },
 )
 
-/** A page to send: exact figures with `--json`, else Markdown. */
+/** Prints a page to send to a publisher: exact figures with `--json`, else Markdown. */
 async function report({ config, options, print }: CommandContext, pool: Pool, domain: string): Promise<void> {
   const found = await readReport(pool, domain, config)
   if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
@@ -92,12 +92,13 @@ async function list({ config, options, print }: CommandContext, pool: Pool): Pro
   else print(healthTable(outlets, config, new Date()))
 }
 
-/** Exit code 1 when a listed feed cannot be read. */
+/** @returns the exit code: 1 when a listed feed cannot be read */
 async function check(context: CommandContext, file: string): Promise<number> {
   const { config, options, print, say, signal } = context
   const text = await readFile(file, 'utf8')
   const outlets = await readOutlets(context, file)
-  // Opened while the process has all its rights. Nothing is written before the end.
+  // The file is opened while the process still has all its rights. Nothing is written before the
+  // end.
   const to = typeof options.write === 'string' ? await open(options.write, 'a') : null
   const problem = dropPrivileges()
   if (problem !== null) say(problem)

@@ -74,7 +74,8 @@ async function follow(
     await withApi(context, retries, async client => {
       for await (const { articles, state } of client.poll(query, { ...own, state: place.state })) {
         if (isNew) {
-          // After a kill within the first page, the next run knows where the file began.
+          // The place is kept before the first page is written. After a kill within this page, the
+          // next run knows where the file began.
           const ingested_after = own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
           const start = { query: state.query, ingested_after, ids: [], etag: null }
           await keepPlace(file, { state: start, bytes: await output.write('') })
@@ -95,7 +96,7 @@ async function follow(
 }
 
 /**
- * Works with the API that the options name, with the package for clients.
+ * Runs work with a client of the API that the options name.
  *
  * @param retries how often a request that may do better later is repeated
  * @throws UsageError when there is no key to be found; a sentence when the API is not there
@@ -125,8 +126,8 @@ interface Output {
 }
 
 /**
- * Truncates the file to the place first. A killed run may have written more, and those articles
- * come again.
+ * Opens the output. A file is first cut to the place: a killed run may have written more, and those
+ * articles come again.
  */
 async function openOutput(path: string | null, place: PollPlace): Promise<Output> {
   let bytes = place.bytes
@@ -144,7 +145,7 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   }
   const handle = await open(path, 'a')
   const { size } = await handle.stat()
-  // A new place keeps what the output file holds already.
+  // With a new place, articles are appended to what the output file holds already.
   if (place.state === null) bytes = size
   if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   await handle.truncate(bytes)

@@ -117,7 +117,7 @@ function line({ id, since, reason, attempts, what, detail }: Quarantined): strin
   return `${id.padEnd(16)} ${since}  ${reason} (${counted(attempts, 'attempt')})  ${printableLine(what)}${below}`
 }
 
-/** The number of these that are in quarantine. */
+/** How many of these ids are in quarantine. */
 function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
   return countOf(
     pool,
@@ -145,7 +145,7 @@ async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 
 /**
  * Gives up pages and embeddings in quarantine for good. A page stays known as refused, so that it
- * is never fetched again. Words alone find an article from then on, as one that is reserved.
+ * is never fetched again. An article without its embedding is found by words, but not by meaning.
  *
  * @returns how many were given up
  */

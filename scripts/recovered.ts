@@ -4,7 +4,10 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
 
-/** Clocks of servers differ by seconds. A time far ahead is a typing error. */
+/**
+ * ms by which `--seen` may be ahead of our clock. Clocks of servers differ by seconds. A time far
+ * ahead is a typing error.
+ */
 const MOST_AHEAD = 86_400_000
 
 await runCommand(

@@ -26,9 +26,9 @@ import { articlesBar } from './terminal/terminal.ts'
  * while the old one serves, and new articles go to both. Then it takes over in one transaction.
  */
 
-/** Articles between two updates of `filled_to`. */
+/** How many articles are embedded between two updates of `filled_to`. */
 const STEP = 64
-/** Articles whose vectors are stored together. */
+/** How many articles' vectors are stored together. */
 const GROUP = 4
 const OUTAGE_PAUSE = 2_000
 const PROBE = 'Perscope'
@@ -118,7 +118,8 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
 async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
   const vectors = openVectorStore(config)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
-  // A collection that an earlier run has begun keeps its shards.
+  // A collection that an earlier run has begun keeps its shards, although the settings may now want
+  // others.
   const warning = await vectors.layoutWarning(collection.name).catch(() => null)
   if (warning !== null) say(warning)
   const bar = articlesBar(await left(pool, collection))
@@ -194,7 +195,10 @@ async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Pro
   return rows.map(({ seq }) => seq)
 }
 
-/** Changes nothing when the vector store has lost the collection: it was registered anew then. */
+/**
+ * Notes up to which article a collection is filled. Changes nothing when the vector store has lost
+ * the collection meanwhile: it was then registered anew.
+ */
 async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
   await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
     name,
@@ -234,7 +238,10 @@ async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection
   }
 }
 
-/** Embedders find the article of a group that is refused although model and vector store answer. */
+/**
+ * Gives a group to the embedders when one of its articles is refused although model and vector
+ * store answer. They find out which one it is.
+ */
 async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
   const seqs = group.map(({ seq }) => seq)
   say(`One of the articles ${seqs.join(', ')} is refused (${why}); the embedders try them again.`)
@@ -268,8 +275,8 @@ async function registerFilling(
 }
 
 /**
- * The filled collection replaces the serving one, in one transaction. Returns false and changes
- * nothing when it is not complete.
+ * Makes the filled collection the serving one, in one transaction. Returns false and changes
+ * nothing when the filled one is not complete.
  */
 async function takeOver(pool: Pool, name: string): Promise<boolean> {
   return transaction(pool, async client => {

@@ -18,7 +18,10 @@ import { type Backup, checkFormat, checkWhole, describeBackup, load, QUEUE_SCHEM
 import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 
-/** The mark of an unfinished restore stays then, and keeps services out. */
+/**
+ * The end of an error message. After such an error the mark of an unfinished restore stays, and
+ * keeps services out.
+ */
 const HALF =
   'is half restored: the file ended the transaction that keeps it whole. Do not trust the file; restore another backup, and services stay out until then'
 
@@ -46,7 +49,7 @@ await runCommand(
   },
 )
 
-/** Runs the embedded Postgres and Qdrant of `DATA_DIR` meanwhile. */
+/** Runs work while the embedded Postgres and Qdrant of `DATA_DIR` run. */
 async function withEmbedded<T>(
   { config, say, signal }: CommandContext,
   work: (settings: Partial<Config>) => Promise<T>,
@@ -81,7 +84,8 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await checkNobodyConnected(pool, 'restore')
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
-    // pg_restore drops what the backup has. A schema of another number has more or other tables.
+    // pg_restore drops only what the backup has. A schema of another number has more or other
+    // tables, so the database is emptied first.
     const isEmptied = target.schema !== null && target.schema !== backup.schema
     await begin(pool, target.schema ?? 0)
     const undo = async () => {
@@ -157,7 +161,8 @@ async function readTarget(pool: Pool) {
   )
   const { ours, marked, tables, ...server } = found!
   const target = { ...server, installation: null, clock: null }
-  // What a restore has left half is emptied: no backup has the schema 0.
+  // What an earlier restore left half done counts as schema 0. No backup has this schema, so all is
+  // emptied.
   const half = { ...target, schema: 0, articles: 0, others: 0 }
   if (!ours) return server.isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
   const clock = await readRow<{ articles: number; last_at: Date; schema: number | null }>(
@@ -170,7 +175,7 @@ async function readTarget(pool: Pool) {
   return { ...target, schema: schema ?? 0, articles, others: 0, installation, clock: last_at }
 }
 
-/** @throws UsageError when something is to be known and nobody agrees */
+/** @throws UsageError when the user does not agree to what a restore would do */
 async function consent(
   { options, say, signal }: CommandContext,
   { articles, others, installation, account, isSuperuser }: Target,

@@ -47,7 +47,7 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
     say(`DATA_DIR ${dataDir.path} was removed while it was in use: ${FIRST.removed}.`)
     clearInterval(looking)
   }, LOOK)
-  // A second signal ends the process at once; its children go with it.
+  // A second signal ends this process at once. This ends the servers with it.
   process.on('exit', servers.kill)
   try {
     if (signal.aborted) return

@@ -40,7 +40,10 @@ const SIZES: SearchSizes = {
   prefetch: PREFETCHED_ARTICLES,
 }
 
-/** Segments change once in some thousand articles; a search takes milliseconds. */
+/**
+ * How often a search is tried when segments change meanwhile. They change once in some thousand
+ * articles, and a search takes milliseconds.
+ */
 const ATTEMPTS = 10
 
 /**
@@ -70,7 +73,7 @@ export function openIndexOf<A extends KeptArticle>(
   )
   return {
     search(query, position = null, { state, ...sizes } = {}) {
-      // No attempt shows articles that came later than the state with which the key was found.
+      // No attempt shows articles that came after the given state, even if it reads a newer one.
       const own = { ...SIZES, ...sizes }
       return restarting(given => searchPage(parts, query, position, own, given, state?.lastSeq), state)
     },
@@ -112,7 +115,8 @@ export function openIndexOf<A extends KeptArticle>(
 
     warm(repeat, onFailure = () => {}, gently = false) {
       warmUp ??= startWarmUp(parts, SIZES, { repeat, onFailure, gently })
-      // Ranking looks at all articles. Beside the first requests it would make them wait.
+      // Names are ranked before the first requests come. Ranking looks at all articles, so the
+      // requests would have to wait beside it.
       warm ??= warmUp.warm.then(() => (closed ? undefined : suggestions.ready().catch(onFailure)))
       return warm
     },
@@ -180,7 +184,7 @@ function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexSta
 }
 
 /**
- * Articles move between segments while a search runs; it then starts again.
+ * Runs a search. If the segments change meanwhile, it starts again.
  *
  * @param state of the index, for the first attempt alone: a search restarts because it has changed
  */

@@ -76,7 +76,7 @@ async function mendRanges(pool: Pool): Promise<void> {
   await writer.removeUnused()
 }
 
-/** Articles whose texts are in memory at a time. */
+/** How many articles are read and tokenised together. */
 const PART = 500n
 
 /**
@@ -166,7 +166,7 @@ async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): P
   })
 }
 
-/** Runs some works, this many at a time, and returns their results in order. */
+/** Runs some works, `atOnce` at a time, and returns their results in order. */
 async function* inOrder<T>(works: Iterable<() => Promise<T>>, atOnce: number): AsyncGenerator<T> {
   const running: Promise<T>[] = []
   for (const work of works) {

@@ -27,12 +27,12 @@ const NO_NAMES = {
   author: () => ({ name: '' }),
 }
 
-/** Segments hold every article. */
+/** For an index without an archive: segments hold every article. */
 const NOWHERE = nowhere(
   missing => new Error(`The first ${missing} articles have no segment, and nothing else has them.`),
 )
 
-/** What is handed in. */
+/** What the caller of `openIndex` may hand in. */
 export interface PartsOptions {
   /** Servers that searches read from as far as they hold what a search needs; absent: none. */
   standbys?: Standbys | undefined

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 
 /** ms after which work on the event loop lets others run. */
 const TURN = 3
-/** The same where one client can have such work begun again and again. */
+/** The same for work that one client can start again and again. */
 export const SHORT_TURN = 1
 
 /** Lets others run, when this work has held the event loop for long enough. */

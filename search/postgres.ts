@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /*
- * How the engine uses connections to Postgres. Who opens them decides how: pools are handed in.
+ * How the engine uses connections to Postgres. It opens none itself: callers hand pools in.
  */
 
 export type Pool = pg.Pool
@@ -28,7 +28,7 @@ export const readColumn = async <Value>(
 export const readValue = async <Value>(...asked: Parameters<typeof readColumn>): Promise<Value | null> =>
   (await readColumn<Value>(...asked))[0] ?? null
 
-/** What a statement counts, which no row leaves at 0. */
+/** The number that a statement counts; 0 if it gives no row. */
 export const countOf = async (db: Queryable, statement: string, values?: unknown[]): Promise<number> =>
   (await readValue<number>(db, statement, values)) ?? 0
 
@@ -106,12 +106,12 @@ export async function locking<T>(
   try {
     return await work()
   } finally {
-    // At once, and not when the server notices that the connection is gone.
+    // The lock is given back at once, not only when the server notices that the connection is gone.
     await session.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
   }
 }
 
-/** Runs work that takes any time, while a session gives a sign of life `every` this many ms. */
+/** Runs work that takes any time. Meanwhile the session gives a sign of life each `every` ms. */
 export async function keepingAlive<T>(session: Client, work: () => Promise<T>, every = SIGN_OF_LIFE): Promise<T> {
   const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
   return await work().finally(() => clearInterval(alive))

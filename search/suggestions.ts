@@ -8,7 +8,7 @@ import { type NameField, TERMS } from './terms.ts'
 import { COUNTRIES, type Country } from './vocabulary.ts'
 
 /*
- * Suggestions are ranked beforehand: names by their articles. A request tries the most used names
+ * Names are ranked beforehand by the number of their articles. A request tries the most used names
  * first, until enough contain its text. The ranking is made anew now and then, in at most a
  * hundredth of the time.
  */
@@ -113,24 +113,26 @@ async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boo
   return rankNames(names, uses.of, pace)
 }
 
-/** The names in memory that a ranking is of. */
+/** The part of the names in memory that a ranking reads. */
 type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 
 /** Numbers of outlets or authors, those with the most articles first. */
 type Ranking = Awaited<ReturnType<typeof rankNames>>
 
-/** Names that are looked at for one text, at most; those that follow have fewer articles. */
+/** The most names that are looked at for one text. Those that follow have fewer articles. */
 const MOST_LOOKED_AT = 5_000
-/** Numbers between two calls of the pace. */
+/** How many numbers are worked on between two calls of the pace. */
 const NUMBERS_PER_PACE = 2_048
-/** If more than one name in this many contains a text, the names are tried in their order. */
+/**
+ * If more than one name in this many contains a text, all ranked names are walked in their order.
+ */
 const DENSE = 32
 
 /**
- * Ranks the names that have articles. A name is never told by an author or outlet without articles
- * that the reader may see: of equal names, the first that has some is found.
+ * Ranks the names that have articles. Of equal names, a search finds the first with articles that
+ * the reader may see.
  *
- * @param useOf a number
+ * @param useOf tells the articles of a number
  * @param pace called often, so that others run meanwhile
  */
 export async function rankNames(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
@@ -160,7 +162,7 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
      * first. Of equal names, one alone.
      *
      * @param text folded (`analysis/tokens.ts`), not empty
-     * @param countries bits: only names with articles in one of them
+     * @param wanted bits of countries: only names with articles in one of them
      * @param since minutes since 1970: only names with such an article of this time or later
      */
     async find(text: string, wanted: number, since: number, limit: number) {

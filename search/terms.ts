@@ -21,7 +21,9 @@ export const TERMS = {
   hasAuthor: (has: boolean) => (has ? 'H1' : 'H0'),
   publisher: (publisherNo: number) => `P${publisherNo}`,
   author: (authorNo: number) => `A${authorNo}`,
-  /** A folded part of a name or domain. No list is stored for it: `names/` makes one. */
+  /**
+   * A folded part of a name or domain. No list is stored for it: `memory/name-lists.ts` makes one.
+   */
   outletPart: (part: string) => `O${part}`,
   authorPart: (part: string) => `N${part}`,
 } as const

@@ -67,11 +67,11 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /** The exact number of matches. */
   count(query: Matched): Promise<number>
   /**
-   * Hands all matches to a collector that `create` makes. Called again with a new collector when
-   * the segments change meanwhile.
+   * Hands all matches to a collector that `create` makes. If the segments change meanwhile, it
+   * starts again with a new collector.
    *
    * @param create is told the bounds of the times of all matches; null: nothing matches
-   * @param range.above no article up to this `seq`
+   * @param range.above articles up to this `seq` are left out
    * @param range.state of the index, as in `search`
    */
   collect<C extends Collector>(
@@ -104,8 +104,8 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     texts?: CountedTexts,
   ): Promise<Counts>
   /**
-   * Names of outlets or authors that contain a text, the most useful first. They are those of some
-   * minutes ago.
+   * Names of outlets or authors that contain a text, the most useful first. They are as of some
+   * minutes ago, because they are ranked beforehand.
    *
    * @param covered only names with articles that it covers
    */
@@ -160,10 +160,9 @@ export interface IndexOptions extends PartsOptions {
 /** Makes articles visible to searches. */
 export interface ArticleWriter {
   /**
-   * Writes articles in batches of at most 50. Each batch is written whole or
-   * not at all, with the time at which each is to be embedded. An article that is stored already,
-   * under any of its addresses, is `known` and stays as it is. Results stand in the order of
-   * `articles`.
+   * Writes articles in batches of at most 50. Each batch is written whole or not at all, with the
+   * time at which each article is to be embedded. An article that is stored already, under any of
+   * its addresses, is `known` and stays as it is. Results stand in the order of `articles`.
    * Articles that are written later have later stamps (decision 23).
    *
    * @throws the database's error; earlier batches stay
@@ -181,7 +180,9 @@ export interface WriteOptions {
   numbered?: (rows: WrittenRow[]) => void
 }
 
-/** What an article's row has that another transaction would not give it. */
+/**
+ * The values by which a transaction knows its own row again: another one would give other values.
+ */
 export interface WrittenRow {
   seq: bigint
   id: string
@@ -198,7 +199,10 @@ export type WrittenOutcome = Pick<Indexed, 'outcome' | 'id'>
 export interface Importer {
   /** Takes articles, and writes those that make a segment. Resolves when there is room for more. */
   add(articles: NewArticle[]): Promise<void>
-  /** Writes all that were taken: the last ones as crawled articles are, unless they are many. */
+  /**
+   * Writes all that were taken. The last ones are written as crawled articles are, unless they are
+   * many.
+   */
   flush(): Promise<void>
   /** Writes articles as crawled ones are. @returns how many were new */
   writeSingly(articles: NewArticle[]): Promise<number>
@@ -224,7 +228,7 @@ export interface Indexer {
    *   few. Absent: `due`
    */
   finish(how?: 'due' | 'all'): Promise<void>
-  /** For an import: its segments, before its articles are visible. */
+  /** For an import: makes its segments before its articles are visible. */
   imported: {
     /** Builds a segment and stores it ahead. */
     build(articles: ImportedArticles): Promise<AheadSegment>
@@ -236,19 +240,19 @@ export interface Indexer {
     /** Makes the merges that are due. */
     merge(): Promise<void>
   }
-  /** For `reindex`: segments and words anew, from the texts. */
+  /** For `reindex`: makes segments, words and names anew. */
   rebuild: {
     /** Ranges of the stored segments, ascending. */
     ranges(): Promise<SegmentRange[]>
-    /** Removes segments of wrong ranges, and makes those that are missing, of the stored words. */
+    /** Removes segments with wrong ranges, and makes missing segments from the stored words. */
     mend(): Promise<void>
     /** Runs work while no process stores segments. */
     exclusively<T>(work: () => Promise<T>): Promise<T>
     /** @returns false: it was interrupted, and nothing changed */
     segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
-    /** The words of articles that have no segment yet. */
+    /** Makes the words of articles that have no segment yet. */
     words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
-    /** The folded names of all outlets and authors. */
+    /** Folds the names of all outlets and authors. */
     names(signal: AbortSignal): Promise<void>
   }
   stats(): { backlog: number }
@@ -269,7 +273,7 @@ export interface RebuildWork {
 
 /** Cuts texts into words, perhaps in threads of the caller's. */
 export interface Tokeniser {
-  /** Calls at a time. */
+  /** How many calls may run at a time. */
   atOnce: number
   tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
 }

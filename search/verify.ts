@@ -26,7 +26,10 @@ export interface VerifyWork {
   pool: Pool
   /** Cuts texts into words, perhaps in threads of the caller's. */
   tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
-  /** So many segments or ranges, drawn by a seed, and all tables as a whole; null: all. */
+  /**
+   * Compares this many segments or ranges, drawn by a seed, and all tables as a whole; null:
+   * everything.
+   */
   sample: { count: number; seed: number } | null
   found: Found
   /** Told after each slice how many articles were compared so far. */
@@ -69,7 +72,7 @@ export async function verifyIndex(work: VerifyWork) {
   return verified
 }
 
-/** Articles of a slice that no segment holds. */
+/** The most articles of a slice that no segment holds. */
 const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {
@@ -80,7 +83,8 @@ interface Slice extends SegmentRange {
 /** Reads the segment that has the first article, or the articles up to the next segment. */
 async function readSlice(client: Client, { first, last }: SegmentRange, work: VerifyWork): Promise<Slice> {
   await client.query('set transaction isolation level repeatable read read only')
-  // A text may take long; a process that was stopped must not keep Postgres from vacuuming.
+  // To compare texts may take long. A process that was stopped must not keep Postgres from
+  // vacuuming.
   await client.query("set local idle_in_transaction_session_timeout = '2 min'")
   const reads = openReads(client)
   const store = openSegmentStore(reads)
@@ -105,7 +109,9 @@ async function readSlice(client: Client, { first, last }: SegmentRange, work: Ve
   return { first: meta.first, last: meta.last, compare }
 }
 
-/** @param add takes the words of each article, while threads make those of its text */
+/**
+ * @param add takes the stored words of each article; meanwhile threads make the words of its text
+ */
 async function compareRows(
   rows: NumberedRow[],
   { found, tokenise }: VerifyWork,
@@ -190,7 +196,8 @@ function unlike(stored: object, wanted: object): string[] {
 }
 
 /**
- * Former versions wrote the same lists in another order, so lists are compared where bytes differ.
+ * Says which lists differ. Lists are compared where bytes differ, because former versions wrote the
+ * same lists in another order.
  */
 function* unlikeLists(
   meta: SegmentMeta,

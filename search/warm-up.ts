@@ -50,7 +50,7 @@ export function startWarmUp(
     if (!(error instanceof SegmentsChanged)) onFailure(error)
   }
   const outage = { met, over() {} }
-  // A loop of its own for the segments that are stored and not used yet: they are used a second
+  // Segments that are stored and not used yet have a loop of their own. They are used a second
   // later, and a look for new articles may take longer.
   const ahead = repeat(INTERVAL, async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch), {
     outage,
@@ -81,7 +81,7 @@ export function startWarmUp(
   }
 }
 
-/** Articles between two checks whether to stop. */
+/** How many articles are read between two checks whether to stop. */
 const STEP = 512n
 
 /**
@@ -111,9 +111,12 @@ async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint |
  * million articles. After about as long the engine has compiled what every search runs.
  */
 const LIMIT = 2_000
-/** Terms whose lists are read. A term of most articles takes 128 kB in a million. */
+/**
+ * How many terms' lists are read. For a term of most articles they take 128 kB in a million
+ * articles.
+ */
 const TERMS_READ = 256
-/** Lists of one read. */
+/** How many lists one read takes. */
 const LISTS_PER_READ = 1_024
 /** Searches at a time: each opens a connection, and prepares its statements there. */
 const SIDE_BY_SIDE = 8
@@ -133,7 +136,7 @@ async function rehearse(index: IndexParts, meta: IndexMeta, sizes: SearchSizes, 
   await work(searchesOf(index, words, sizes), SIDE_BY_SIDE, gently, signal)
 }
 
-/** The most frequent first, so a limit ends with those that matter least. */
+/** Reads lists, those of the most frequent terms first. It ends when half of the cache is full. */
 function* readsOf(index: IndexParts, meta: IndexMeta, terms: string[]) {
   const newestFirst = meta.segments.toReversed()
   const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))

@@ -18,15 +18,15 @@ import { queryOptions, readOptions } from '../terminal/api-options.ts'
  */
 
 interface ExportOptions {
-  /** With `body`. */
+  /** Lines have `body`, too. */
   body: boolean
-  /** With `first` and `agencies`, as `/explore/copies` tells them. */
+  /** Lines have `first` and `agencies`, too, as `/explore/copies` tells them. */
   copies: boolean
   /** Inclusive; null: all, also those without an ingestion time. */
   ingestedAfter: Date | null
 }
 
-/** Articles read at a time. */
+/** How many articles are read at a time. */
 const PART = 200
 
 /** Articles as JSON objects in the format of `import`, some at a time. */
@@ -34,7 +34,7 @@ export type Parts = AsyncGenerator<string[]>
 
 /** All articles that are visible now, in the order of their numbers. */
 export async function* readAll(db: Queryable, options: ExportOptions): Parts {
-  // On a standby it fails, and others show them.
+  // Articles that become visible from now on are left to the next export.
   const last = await readValue<bigint>(db, 'select last_seq from ingest_clock')
   const text = `${selectLines(options)}
   where ${IN_ORDER}`
@@ -47,7 +47,10 @@ export async function* readAll(db: Queryable, options: ExportOptions): Parts {
   }
 }
 
-/** A page of a search: numbers of its articles, and where the next one begins; null: nowhere. */
+/**
+ * A page of a search: the numbers of its articles, and where the next page begins; null: there is
+ * none.
+ */
 interface FoundPage<Position> {
   rows: { seq: bigint }[]
   next: Position | null
@@ -97,7 +100,8 @@ const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestampt
 // $1 numbers of articles. Index: the primary key.
 const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
 
-// Formats times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
+// SQL: a line for each article. Postgres formats the times here, so that they read
+// `2026-11-21T08:30:00.000Z` in every session's time zone.
 const selectLines = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) => `
   select a.seq, left(json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title, 'snippet', t.snippet,
@@ -129,7 +133,7 @@ const COPIES = `,
 /** The search that selects articles. */
 export type Selected = { kind: 'words'; query: ArticleQuery } | { kind: 'meaning'; query: SemanticQuery }
 
-/** Articles of a page of the search that selects. */
+/** How many articles a page of the selecting search has. */
 const PAGE = 100
 
 /** The API's filters as options of `export`. */
@@ -139,8 +143,8 @@ export const SELECTION_OPTIONS: Record<string, Option> = {
 }
 
 /**
- * The search for the articles that the options select: as the API's with a plan that covers
- * everything; by words oldest first, by meaning the nearest first.
+ * The search for the articles that the options select. It reads the options as the API does, with a
+ * plan that covers everything. By words it finds the oldest first, by meaning the nearest first.
  *
  * @returns null: all articles, or all since a time of ingestion
  * @throws UsageError naming the option
@@ -189,7 +193,7 @@ function createCsv(columns: CsvColumn[]): ExportFormat {
 
 /** Writes articles, some at a time, so that any number of them fits into memory. */
 interface ExportFormat {
-  /** What to write for these articles now, which may be nothing yet. */
+  /** Returns what to write now for these articles and earlier ones. It may be nothing yet. */
   add(lines: readonly string[]): Promise<string | Uint8Array>
   end(): Promise<string | Uint8Array>
 }
@@ -200,7 +204,7 @@ const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
     name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
   )
 
-/** A group of rows is written when it has this many characters: groups are built in memory. */
+/** Groups of rows are built in memory, so one is written when it has this many characters. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
 function createParquetOf(columns: CsvColumn[]): ExportFormat {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewArticle } from '../../search/types.ts'
 import type { ArticleReader, LineToRead } from './reader.ts'
 
-/** Articles of consecutive lines of articles. */
+/** The articles of consecutive lines. */
 export interface Group {
   articles: NewArticle[]
   bad: { number: number; reason: string }[]
@@ -13,10 +13,15 @@ export interface Group {
 /** In bytes. A page of the crawler is at most 10 MiB, so no article needs a longer line. */
 const LONGEST_LINE = 32 << 20
 
-/** Large enough to keep a thread busy. Small enough to hold some of them in memory. */
+/**
+ * The size of a full group: large enough to keep a thread busy, small enough to hold several in
+ * memory.
+ */
 const GROUP = { lines: 400, bytes: 8 << 20 }
 
-/** ms. A slow pipe is read in smaller groups. */
+/**
+ * ms without a new line after which a group is complete. So a slow pipe is read in smaller groups.
+ */
 const SILENCE = 500
 
 /**
@@ -31,7 +36,8 @@ export async function* readGroups(stream: AsyncIterable<Buffer>, reader: Article
       continue
     }
     const { lines, tooLong, end } = unread
-    // A thread is free again before the next group goes to it, and the caller gets this one after.
+    // When all threads are busy, the oldest group is awaited first, so that a thread is free for
+    // this one. The caller gets the oldest group afterwards.
     const done = reading.length === reader.threads ? await reading.shift() : undefined
     const group = reader.read(lines).then(({ articles, bad }) => ({
       articles,
@@ -75,7 +81,7 @@ async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGrou
   if (group.lines.length + group.tooLong.length > 0) yield group
 }
 
-/** The same items, and null whenever none has come for this many ms. */
+/** The same items, and null whenever none has come for `ms` ms. */
 export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncGenerator<T | null> {
   const iterator = items[Symbol.asyncIterator]()
   let coming: Promise<IteratorResult<T>> | null = null
@@ -94,7 +100,7 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
       yield item.value
     }
   } finally {
-    // While an item is awaited, the iterator cannot end; so it is not waited for.
+    // While the iterator waits for an item it cannot end, so its end is not waited for.
     const ending = iterator.return?.()
     if (coming === null) await ending
     else ending?.catch(() => {})
@@ -114,7 +120,8 @@ export interface Line {
 
 /**
  * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
- * goes). No line takes more memory than `limit` bytes. null: nothing has come for a while.
+ * goes). No line takes more memory than `limit` bytes. A null of the stream is handed on: nothing
+ * has come for a while.
  */
 export async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
   const decoder = new TextDecoder()

@@ -12,7 +12,10 @@ export class BadLine extends Error {
   override name = 'BadLine'
 }
 
-/** A cursor holds the id of the last article shown, and is at most 255 characters long. */
+/**
+ * An id has at most 128 characters, because a cursor of at most 255 characters holds the id of the
+ * last article shown.
+ */
 const ID = /^[\x21-\x7e]{1,128}$/
 
 /** In characters. No real name is longer, and an index row could not hold two longer ones. */
@@ -27,9 +30,9 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
- * text with `plain: true` and else HTML. Refuses a field whose name is a slip of one that is
- * absent. Ignores other unknown fields, and those that the index computes (`relevance`,
- * `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
+ * text with `plain: true` and else HTML. Refuses an unknown field that looks like a known one, if
+ * the known one is absent. Ignores other unknown fields, and those that the index computes
+ * (`relevance`, `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
  *
  * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
  *   time that they have seen, and would miss all that comes later
@@ -71,7 +74,7 @@ const FIELDS = [
   ...['country', 'rights', 'snippet', 'relevance', 'first', 'agencies'],
 ]
 
-/** A field that would be ignored, as `publishedAt`, though its value is wanted. */
+/** Refuses fields such as `publishedAt`, which would be ignored although their value is wanted. */
 function refuseSlips(fields: Fields, known: readonly string[]): void {
   const absent = known.filter(name => !(name in fields))
   for (const name of Object.keys(fields)) {

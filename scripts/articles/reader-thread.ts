@@ -21,7 +21,10 @@ export default function readLines({ begun, lines, prepare, latest }: Timed<ReadT
   return prepare ? handOver(articles, bad) : { articles, bad }
 }
 
-/** The texts of the articles go to the other thread without a copy, and only once. */
+/**
+ * Prepares the texts and hands them to the main thread without a copy. The articles leave out their
+ * bodies, which stand in the prepared texts.
+ */
 function handOver(articles: NewArticle[], bad: ReadResult['bad']) {
   const encoder = createEncoder()
   for (const article of articles) encoder.add(prepareText(article))

@@ -10,7 +10,7 @@ export interface LineToRead {
 /** Lines of articles for a thread. */
 export interface ReadTask {
   lines: LineToRead[]
-  /** With the texts as the index stores them. */
+  /** Also prepares the texts as the index stores them. */
   prepare: boolean
   /** The latest time of ingestion that a line may have, in ms since 1970. */
   latest: number
@@ -24,16 +24,22 @@ export interface ReadResult {
 /** Reads lines of articles in threads: validation, plain text, snippets, words. */
 export type ArticleReader = ReturnType<typeof openArticleReader>
 
-/** One thread reads faster than one writer writes; a few make up for texts that take long. */
+/**
+ * The most threads. One thread reads faster than one writer writes. The others are for texts that
+ * take long.
+ */
 const MOST_THREADS = 4
 
-/** ms. A group takes tenths of a second; its longest line, on a busy machine, some seconds. */
+/**
+ * ms that a thread may take for a group. A group takes tenths of a second; its longest line, on a
+ * busy machine, some seconds.
+ */
 const TIMEOUT = 120_000
 
 /** MB of heap of a thread: the longest line several times over. */
 const MEMORY = 1_024
 
-/** Threads that work on texts beside the command; one core is left to that. */
+/** Starts threads that work on texts beside the command. One core is left to the command. */
 export function openTextThreads<Task extends object, Result>(worker: URL) {
   const threads = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
   const { run, close } = openThreads<Task, Result>({ worker, threads, timeout: TIMEOUT, memory: MEMORY })
@@ -41,7 +47,7 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
 }
 
 /**
- * @param prepare with the texts as the index stores them
+ * @param prepare also prepares the texts as the index stores them
  * @param ahead ms by which the clock of the database is ahead of ours
  */
 export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {

@@ -27,7 +27,7 @@ export async function serverVersion(db: Queryable): Promise<number> {
  */
 export async function checkNobodyConnected(db: Queryable, command: string): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
-    // The mark of the process is cut off.
+    // The names of services, without the mark that tells processes apart.
     `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
      where datname = current_database() and application_name like 'perscope %'
        and application_name not like 'perscope ' || $1 || '%'
@@ -50,7 +50,8 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
 export async function goOn(pool: Pool, seen: Date | null) {
   return transaction(pool, async client => {
     const before = await client.query<{ articles: number; last: Date | null }>(
-      // Not `last_at`: an earlier run has moved it. An import may keep old times.
+      // Not `last_at`: an earlier run may have moved it. The newest of the last thousand articles
+      // counts, because an import may keep old times.
       `select last_seq::int as articles,
          (select max(ingested_at) from articles where seq > last_seq - 1000 and seq <= last_seq) as last
        from ingest_clock for update`,
@@ -72,9 +73,9 @@ export async function goOn(pool: Pool, seen: Date | null) {
 const SINCE = { bounds: 30, alerts: 38 }
 
 /**
- * Notes that a restore has begun: until `goOn` all others stay out. Kept with it is what the
- * database has noted and nobody may undo, also before an earlier restore that did not end: bounds
- * of articles, and what owners of addresses refused, with the alerts that they still want.
+ * Notes that a restore has begun. All others stay out until `goOn`. It also keeps what no restore
+ * may undo: bounds of articles, and what owners of addresses refused, with the alerts that they
+ * still want. What an earlier restore that did not end has kept stays.
  *
  * @param schema number of the last migration
  */
@@ -103,7 +104,10 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
   })
 }
 
-/** Catalogues of the server: what a database has besides rows. Changing it changes their rows. */
+/**
+ * Catalogues of the server. They describe what a database has besides rows. Whoever changes that
+ * changes rows of the catalogues.
+ */
 const CATALOGS = [
   ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
 ]
@@ -113,17 +117,20 @@ const TABLES = `
   select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
    where relkind = 'r' and has_table_privilege(c.oid, 'select') and nspname !~ '^pg_' and nspname <> 'information_schema'`
 
-/** A row has a place and a transaction that wrote it. Whoever writes it again changes both. */
+/**
+ * SQL: a digest of a table. A row has a place and a transaction that wrote it. Whoever writes it
+ * again changes both.
+ */
 const digestOf = (table: string) =>
   `select concat(count(*), ' ', sum(hashtextextended(concat(ctid, ' ', xmin), 0))) as digest from only ${table}`
 
 /**
- * Holds the present moment of the database, while a file is loaded: text of a forged file may end
- * the transaction around it.
+ * Holds the present moment of the database while a file is loaded, to compare the database with it
+ * later. The text of a forged file may end the transaction that would undo a failed load.
  */
 export async function holdMoment(pool: Pool) {
   const client = await pool.connect()
-  // Rows that are deleted from now on are seen by a transaction of now alone.
+  // Only a transaction that begins now will still see rows that are deleted later.
   await client.query('begin isolation level repeatable read read only')
   await client.query('set local idle_in_transaction_session_timeout = 0')
   await client.query('select pg_current_snapshot()')
@@ -138,7 +145,7 @@ export async function holdMoment(pool: Pool) {
         where datname = current_database() and application_name = 'perscope restore'`,
     )
     const { rows } = await client.query<{ name: string }>(TABLES)
-    // The catalogs tell whether the tables are the same.
+    // The catalogues are compared, too: they tell whether the tables are the same ones.
     for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
       if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table)))) return false
     }
@@ -146,15 +153,16 @@ export async function holdMoment(pool: Pool) {
   }
   return {
     /**
-     * Waits until the loading session has ended, then compares: whether every row is as it was
-     * before. Releases the moment, which holds a lock on each compared table.
+     * Ends the session that loads, then compares: whether every row is as it was before. Releases
+     * the moment, which holds a lock on each compared table.
      */
     isNow: () => compare().finally(end),
     end,
   }
 }
 
-// $1 why they rest. What the backup has is as it was.
+// $1 the reason for which alerts rest from then on. Refusals that the backup has as well change
+// nothing.
 const REFUSE_AGAIN = `
   with later as (
     select distinct r.* from ${UNFINISHED}.refused r join api_keys k on k.id = r.key_id

@@ -4,8 +4,7 @@ import { promisify } from 'node:util'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
 
 /**
- * A backup is a file of `pg_dump --format=custom`. Nothing of it reaches an interpreter of
- * ours:
+ * A backup is a file of `pg_dump --format=custom`. No program of ours runs what stands in it:
  * pg_restore sends its statements to the server, where they have the rights of the database's
  * account.
  */
@@ -21,7 +20,7 @@ export interface Backup {
   installation: string | null
 }
 
-/** Contents of these tables are good for minutes. */
+/** Tables that a backup leaves empty, because their contents are useful for minutes only. */
 const PASSING = ['public.semantic_sets']
 /**
  * Schemas of the queues. Their messages are derived from our tables, and pg_restore --clean cannot
@@ -42,7 +41,7 @@ export async function checkFormat(file: string): Promise<void> {
 }
 
 /**
- * Reads what a backup is, without a database.
+ * Reads the facts of a backup from its file, without a database.
  *
  * @throws when it is damaged or cut, or not of Perscope
  */
@@ -129,7 +128,8 @@ export function load(working: Working, file: string): Promise<void> {
 }
 
 /**
- * Runs a tool to its end. It tells each step, so that it ends by itself when we are killed.
+ * Runs a tool to its end. The tool prints each step, so it ends by itself when we are killed and
+ * nobody reads that.
  *
  * @throws with the first error that it tells
  */

@@ -15,7 +15,7 @@ import { type CommandContext, type Option, textOf, UsageError } from '../../shar
 import { confirm } from '../terminal/terminal.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
-/** Names of a list that are printed at most. */
+/** The most names of a list that are printed. */
 const NAMES = 20
 
 /**
@@ -110,7 +110,8 @@ const hasEntry = (options: CommandContext['options']): boolean =>
   Object.keys(ENTRY_OPTIONS).some(name => options[name] !== undefined)
 
 /**
- * One outlet of options, checked as a catalogue's file is. A file says more of an outlet.
+ * The outlet that options describe, checked as a catalogue's file is. A file can say more about an
+ * outlet.
  *
  * @throws UsageError or CatalogueError
  */

@@ -17,7 +17,7 @@ type CheckedOutlet = ReturnType<typeof judgeOutlet>
 
 /** Outlets that are tried at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
-/** Feeds that are kept of an outlet of which nothing listed can be read. */
+/** How many feeds are looked for when no listed address of an outlet can be read. */
 const MOST_FOUND = 5
 
 /**
@@ -140,10 +140,10 @@ export function checkTable({ feeds, outlets }: { feeds: CheckedFeed[]; outlets: 
   ].join('\n')
 }
 
-/** Addresses that are remembered of one outlet, and tried by each later check. */
+/** The most dropped addresses of one outlet that are remembered, and tried by each later check. */
 const MOST_DROPPED = 10
 
-/** The addresses that earlier checks dropped, by domain. They may be back: outlets mend, too. */
+/** The addresses that earlier checks dropped, by domain. They may work again. */
 export function droppedBefore(text: string, domains: string[]): Map<string, string[]> {
   const outlets = outletsOf(JSON.parse(text.replace(/^\ufeff/, '')))
   return new Map(

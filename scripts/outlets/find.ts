@@ -66,7 +66,7 @@ async function describe({ answer, url, permanent }: Answered, from: string, { co
   const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) {
     const detail = `no feed, but ${type ?? 'something without a type'}`
-    // A temporary redirect to another site leads to a consent page: the feed may be there for
+    // A temporary redirect to another site leads to a consent page. The feed may still be there for
     // others.
     if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
     return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
@@ -86,11 +86,11 @@ const isSameSite = (one: URL, other: URL): boolean =>
 
 /** Where content systems put their feeds and news sitemaps. */
 const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
-/** Addresses that are tried for one outlet, besides those of the catalogue. */
+/** The most addresses that are tried for one outlet, besides those of the catalogue. */
 const MOST_TRIES = 12
-/** Links of the home page, and lines of robots.txt, that are tried. */
+/** The most links of the home page, and the most lines of robots.txt, that are tried. */
 const MOST_NAMED = 6
-/** Characters of a home page that are read. Links to feeds are in its head. */
+/** How many characters of a home page are read. Links to feeds are in its head. */
 const HEAD = 500_000
 
 /**

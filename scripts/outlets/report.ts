@@ -5,7 +5,7 @@ import { productToken } from '../../shared/outlets/rights.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { bytes, number, plural, span } from '../../status/words.ts'
 
-/** Days that a report tells of. */
+/** How many days a report tells of. */
 const DAYS = 30
 
 /** All that a publisher may want to know of the crawl of an outlet. */
@@ -24,7 +24,7 @@ interface Host {
   crawlDelayMs: number | null
   /** Paths that its robots.txt forbids to us; null: not read in the last day. */
   forbidden: string[] | null
-  /** It does not answer for its robots.txt, so nothing is asked of it. */
+  /** Its robots.txt does not answer, so nothing is asked of the host. */
   unreachable: boolean
 }
 
@@ -60,7 +60,7 @@ const FEEDS = `
   select url, kind, poll_interval as "everyMs", last_success_at as "lastRead", last_error as error
     from feeds where outlet_no = $1 and active order by kind, url`
 
-// Hosts of its feeds, and its own ones. Rules begin with - where they forbid.
+// The hosts of an outlet's feeds, and its own hosts. A rule that forbids begins with `-`.
 const HOSTS = `
   select host, crawl_delay as "crawlDelayMs", robots_blocked as unreachable,
          case when robots is not null
@@ -75,7 +75,7 @@ const RIGHTS = `
   select signal, source, pages, first_at as "firstAt", last_at as "lastAt"
     from outlet_rights where outlet_no = $1 order by signal, source`
 
-/** Paths of a robots.txt that are shown. */
+/** The most paths of a robots.txt that are shown. */
 const PATHS = 5
 
 /** The report as Markdown, for a publisher: in plain words, without names of our tables. */

@@ -23,7 +23,7 @@ import { columns } from '../terminal/terminal.ts'
 
 /*
  * New articles follow the rights that their outlet states. This file is for the operator: what each
- * setting would stop, and how articles of before get the bounds that hold now.
+ * setting would stop, and how old articles get the bounds that hold now.
  */
 
 /** Says what each value of RIGHTS_TDM stops. */
@@ -47,7 +47,10 @@ function cellOf({ refused, wordsAlone }: Stopped): string {
   return words.filter(Boolean).join(', ') || '–'
 }
 
-/** Articles that are bounded at a time. After each, searches read their newest articles again. */
+/**
+ * How many articles are bounded at a time. After each part, searches read their newest articles
+ * again.
+ */
 const PART = 1_000
 
 /**
@@ -93,7 +96,9 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   say(`Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`)
 }
 
-/** @throws UsageError without a vector store whose vectors may have to go */
+/**
+ * @throws UsageError when vectors may have to be removed, and the address of their store is not set
+ */
 async function createWriter(pool: Pool, config: CommandContext['config']): Promise<(bounds: Bound[]) => Promise<void>> {
   const collections = await readCollections(pool)
   if (collections.length > 0 && config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
@@ -103,8 +108,8 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
     // Articles that promise no vector are included: an earlier run may have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
     for (const { name } of collections) await vectors.remove(name, silent)
-    // Kept candidate sets still hold these articles. Their cursors end, and questions are asked
-    // again.
+    // Candidate sets that still hold these articles are deleted. Their cursors end, and clients ask
+    // their questions again.
     if (silent.length > 0) await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }
@@ -172,7 +177,10 @@ function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licenc
   return { judge, unread: () => [...unread] }
 }
 
-/** The files of a host as the crawler read them last. It forgets what it has not asked for days. */
+/**
+ * The files of a host as the crawler read them last. The crawler forgets the files of hosts that it
+ * has not asked for days.
+ */
 async function filesOf(db: Queryable, host: string) {
   const { rows } = await db.query<{ tdm: TdmRule[] | null; known: boolean }>(
     'select tdm, robots is not null as known from hosts where host = $1',
@@ -187,7 +195,7 @@ export interface Bound {
   id: string
   pageNo: bigint | null
   snippet: string | null
-  /** Its snippet stays as it is. */
+  /** Its outlet bounds the snippet, so it is not made anew later. */
   isBounded: boolean
   hasVector: boolean
 }
@@ -200,7 +208,10 @@ function boundOf({ seq, id, pageNo, snippet }: Article, { refusedBy, snippet: li
   }
 }
 
-/** Notes bounds of visible articles, and writes what follows. None that was noted is undone. */
+/**
+ * Notes bounds of visible articles, and changes the articles accordingly. A bound that was noted
+ * earlier is not undone.
+ */
 export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
   await client.query(
     `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
@@ -225,6 +236,6 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
     client,
     silent.map(({ seq }) => seq),
   )
-  // Makers of segments wait for it until the commit.
+  // This comes last, because processes that store segments wait for its row until the commit.
   if (rowCount !== 0) await raiseWordsVersion(client)
 }

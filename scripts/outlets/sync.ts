@@ -5,9 +5,12 @@ import { type Client, type Pool, type Queryable, readRow, readValue, transaction
 export type Synced = Awaited<ReturnType<typeof syncOutlets>>
 
 export interface SyncOptions {
-  /** Rolls everything back. */
+  /** Rolls everything back, so that the changes are only reported. */
   dryRun?: boolean
-  /** Outlets that leave the catalogue: all that are not given (the default), or these of them. */
+  /**
+   * Outlets that leave the catalogue: all that are not given (the default), or only the named ones
+   * of these.
+   */
   remove?: 'others' | readonly string[]
 }
 

@@ -26,7 +26,7 @@ export function openTrial(config: Config, signal: AbortSignal) {
   const ask = pacedRequest(config, signal)
   const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
 
-  // A robots.txt is asked for whatever others forbid: no rule holds for the file of rules itself.
+  // A robots.txt is always asked for: its rules do not hold for the file itself.
   const robotsAnswer = (url: URL) => {
     const known =
       robots.get(url.origin) ??

@@ -6,7 +6,7 @@ import { type CommandContext, UsageError } from '../../shared/process/command.ts
 import { articlesBar } from '../terminal/terminal.ts'
 import { createRateLimit } from './run.ts'
 
-/** Articles in one index. */
+/** How many articles one index of the archive has. */
 const INDEX_ARTICLES = 5_000_000n
 
 /** The ways in which the command changes the archive. */

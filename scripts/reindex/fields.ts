@@ -6,7 +6,7 @@ import { counted } from '../../shared/log/printable.ts'
 import { countOf, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'
 
-/** Articles that are read at a time; their bodies are in memory. */
+/** How many articles are read at a time. Their bodies are in memory. */
 const SNIPPETS = 200
 
 /**
@@ -40,11 +40,11 @@ const WRITE = `
     from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
    where t.seq = n.seq`
 
-/** Articles handed to the embedders at a time. */
+/** How many articles are handed to the embedders at a time. */
 const VECTORS = 64
 /**
- * Articles that may wait for the embedders when more are handed to them: new ones must not wait
- * behind an archive.
+ * More articles are handed to the embedders only while at most this many wait there. New articles
+ * must not wait behind all the old ones.
  */
 const WAITING = 128
 const LOOK_AGAIN = 1_000
@@ -102,11 +102,12 @@ const RESCHEDULE = `
       due_at = least(due_at, clock_timestamp())
   where seq = any ($1::bigint[]) and (embedded_at is not null or failed_at is not null)`
 
-/** Articles whose groups of copies are found again at a time. */
+/** How many articles' groups of copies are found again at a time. */
 const COPIES = 2_000
 
 /**
- * Finds the groups of copies of the chosen articles again. Under the same rules no row changes.
+ * Finds the groups of copies of the chosen articles again. If the rules are the same, no row
+ * changes.
  *
  * @returns whether it is complete
  */

@@ -4,7 +4,7 @@ import { countOf, type Pool, type Queryable, readRow } from '../../shared/postgr
 import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
-/** The articles to reindex, and their part to rebuild. A field that is null selects all. */
+/** The articles to reindex, and which part of them to rebuild. A field that is null selects all. */
 export type Selection = ReturnType<typeof selectionOf>
 
 const WHAT = ['vectors', 'snippets', 'copies'] as const
@@ -88,7 +88,6 @@ export type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>
 
 const keyOf = (selection: Selection) => JSON.stringify(selection)
 
-/** Begins a run. */
 export async function beginRun(db: Queryable, selection: Selection) {
   await db.query(
     `insert into reindex_runs (selection, last_seq) select $1, last_seq from ingest_clock
@@ -123,7 +122,6 @@ export async function endRun(db: Queryable, selection: Selection): Promise<void>
   await db.query('delete from reindex_runs where selection = $1', [keyOf(selection)])
 }
 
-/** Progress of a run. */
 export interface Progress {
   articles: number
   segments: number
@@ -170,7 +168,8 @@ export async function inParts(
 export type RateLimit = (articles: number) => Promise<void>
 
 /**
- * A delay is not made up for: the work would follow at once, and searches beside it would wait.
+ * Makes a rate limit. Work that is late does not catch up: it would run without pauses then, and
+ * searches beside it would wait.
  *
  * @param rate articles a second; null: no limit
  * @param signal ends a wait

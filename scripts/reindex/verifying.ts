@@ -14,7 +14,7 @@ import { openTokeniser } from './words.ts'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
 
-/** Kinds of differences, each with what mends it; null: it may be meant. */
+/** Kinds of differences, each with what mends it; null: the difference may be intended. */
 const MENDS = {
   ...{ ranges: REINDEX, segments: REINDEX, words: REINDEX, names: REINDEX, leftovers: REINDEX },
   ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
@@ -24,7 +24,7 @@ const MENDS = {
 
 type Kind = keyof typeof MENDS
 
-/** Differences of a kind that are named. */
+/** The most differences of a kind that are named. */
 const EXAMPLES = 10
 
 export type Report = ReturnType<typeof createReport>
@@ -71,7 +71,10 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
   return verified
 }
 
-/** Compares which articles have vectors with which are embedded. Embedders may run meanwhile. */
+/**
+ * Compares the articles that have vectors with those that count as embedded. Embedders may run
+ * meanwhile.
+ */
 async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
   const [serving] = await readCollections(pool)
   if (!serving) return
@@ -93,17 +96,20 @@ async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings,
   }
 }
 
-/** Who withdraws a promise removes the vector a moment later. */
+/**
+ * Which articles still have their vector after two seconds. Whoever withdraws a promise removes the
+ * vector a moment later.
+ */
 async function stillThere(vectors: VectorStore, collection: string, seqs: bigint[]): Promise<bigint[]> {
   await pause(2_000)
   const first = await Promise.all(seqs.map(seq => vectors.seqs(collection, seq, 1)))
   return seqs.filter((seq, at) => first[at]?.seqs[0] === seq)
 }
 
-/** Articles whose group is compared, drawn anew each time. */
+/** How many articles' groups are compared. The articles are drawn anew each time. */
 const COPIES = 2_000
 /**
- * Articles that are compared at a time. Their texts and those of their first articles are in
+ * How many articles are compared at a time. Their texts and those of their first articles are in
  * memory.
  */
 const COPIES_AT_ONCE = 50
@@ -124,7 +130,7 @@ async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings,
   }
 }
 
-/** Every feed of a search has its key, and a search that can still be read. */
+/** Checks that every feed of a search has its key, and that its search can still be read. */
 async function verifyFeeds(pool: Pool, report: Report): Promise<void> {
   const { rows } = await pool.query<{ id: string; search: string; hasKey: boolean }>(`
     select feed_id as id, search, exists (select from api_keys k where k.id = f.key_id) as "hasKey"
@@ -139,13 +145,13 @@ async function verifyFeeds(pool: Pool, report: Report): Promise<void> {
   }
 }
 
-/** Segments that a command compares after it has changed them. */
+/** How many segments a command compares after it has changed the index. */
 const PROOF = 4
 
 /**
- * A command's proof of what it made, by a sample. It says what differs.
+ * Compares a sample of what a command has made, and says what differs.
  *
- * @returns whether nothing does
+ * @returns whether nothing differs
  */
 export async function prove(pool: Pool, say: (sentence: string) => void, signal: AbortSignal): Promise<boolean> {
   const report = createReport()

@@ -39,7 +39,7 @@ import { createProgress, type Progress, readCounts, showSearches } from './show.
  */
 
 const LOOK_MS = 15_000
-/** Causes are looked for once a minute. */
+/** At every fourth look, which is once a minute, causes of trouble are looked for. */
 const LOOKS_FOR_CAUSES = 4
 
 await runCommand(
@@ -121,7 +121,7 @@ async function run(start: Start): Promise<void> {
     await Promise.all(services.map(service => service.stop()))
   })
   await showSearches({ ...start, env, pool, dataDir: dataDir.path, metrics, progress })
-  // What `npm run backup` needs is there afterwards, also without a network.
+  // Fetches the tools that `npm run backup` needs. It then runs without a network, too.
   void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
   await follow(start, env, pool, report, progress)
 }
@@ -180,7 +180,7 @@ function prometheusSettings(metrics: readonly string[]): string {
   return `${JSON.stringify(settings, null, 2)}\n`
 }
 
-/** Shows the progress until the end, and says what is wrong when it begins to be. */
+/** Shows the progress until the end, and reports each cause of trouble when it is new. */
 async function follow(
   { signal }: Start,
   env: NodeJS.ProcessEnv,

@@ -19,7 +19,8 @@ import { syncOutlets } from '../outlets/sync.ts'
 
 /*
  * What the services of `npm start` need before they run: their programs, keys, ports and a
- * catalogue. Each check ends in a sentence here, before several processes fail in their logs.
+ * catalogue. What is wrong is said here in a sentence. Otherwise several processes would fail, each
+ * in its log.
  */
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
@@ -80,7 +81,7 @@ function lastSentence(name: ServiceName, log: string): Problem | null {
   return said ? new Problem(said) : null
 }
 
-/** Enough for a person and a script side by side. */
+/** Requests a minute: enough for a person and a script side by side. */
 const RATE = 600
 
 /** Both files are readable by their owner alone. */

@@ -18,7 +18,7 @@ const STILL_MS = 4_000
 /** After this long the searches are printed in any case, because somebody waits for them. */
 const LONGEST_WAIT_MS = 60_000
 
-/** Only a person at a terminal sees the output. */
+/** Whether only a person at a terminal sees the output. */
 const onTerminal = process.stdout.isTTY
 
 interface Shown {
@@ -36,8 +36,8 @@ interface Shown {
 
 /**
  * Waits until there is something to find, then prints the address, a key, and searches that return
- * articles. Journals and CI keep other output, and others read it, so it names the keys' files
- * instead of the keys.
+ * articles. Output that goes to journals or CI is kept, and others read it. Such output names the
+ * files of the keys instead of the keys.
  */
 export async function showSearches(options: Shown): Promise<void> {
   const { config, env, pool, dataDir, progress } = options
@@ -180,8 +180,8 @@ function inJson(body: string): boolean {
 type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
 
 /**
- * The address of the explorer. The key stands in its fragment, which browsers send to no server and
- * the page takes out at once; and only where a person alone sees it.
+ * The address of the explorer. Where only a person sees it, the key stands in its fragment.
+ * Browsers send the fragment to no server, and the page takes it out at once.
  */
 export const explorerAddress = (base: string, shown: ShownKey): string =>
   shown.kind === 'itself' ? `${base}/#key=${encodeURIComponent(shown.key)}` : `${base}/`

@@ -5,8 +5,8 @@ import { type ArticlesRequest, readSearch } from '../../services/api/contract/re
 import { type CommandContext, type Option, textOf, UsageError } from '../../shared/process/command.ts'
 
 /**
- * The API's parameters as options of a script, printed from the table of those who search:
- * `--search-in`, `--per-page` …
+ * The API's parameters as options of a script, made from the API's own table: `--search-in`,
+ * `--per-page` …
  */
 export const queryOptions = (without: readonly string[] = []): Record<string, Option> =>
   Object.fromEntries(

@@ -16,7 +16,10 @@ import { readSurroundings } from '../../status/surroundings.ts'
 /** ms that Qdrant and the model may take to answer. */
 const PATIENCE = 2_000
 
-/** The servers that do not serve this machine, asked twice: a busy machine answers late. */
+/**
+ * The servers that do not answer this machine. They are asked twice, because a busy machine answers
+ * late.
+ */
 export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
   const unset = unsetOf(config)
   const vectors = openVectorStore(config, PATIENCE)
@@ -38,7 +41,7 @@ async function askModel(config: Config): Promise<void> {
 /** ms between two looks. Messages that wait at both, and that nobody takes, count as stalled. */
 const LOOK_AGAIN = 10_000
 
-/** Looks once; a second time where messages wait and nobody takes them. */
+/** Looks once. When `thoroughly`, it looks a second time if messages wait and nobody takes them. */
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))
   const memory = { restarts: createRestarts(), stalls: createStalls() }
@@ -64,7 +67,7 @@ export async function causesBefore(config: Config): Promise<Cause[]> {
   return causesOf({ ...NOTHING, at: new Date().toISOString(), around })
 }
 
-/** Facts of a machine without a database. */
+/** What is known without a database: nothing. */
 export const NOTHING = {
   ...{ flow: null, running: null, machines: null, queues: null, outlets: null, quarantine: null },
   ...{ missing: [], unread: [] },

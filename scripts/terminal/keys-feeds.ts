@@ -6,7 +6,7 @@ import { feedOfToken, listFeeds, revokeAllFeeds, revokeFeed, type SearchFeed } f
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 
-/** How the verbs on what a key keeps are typed. */
+/** The usage of the verbs for what a key keeps: its searches and feeds. */
 export const FEED_USAGE = [
   'searches KEY [--json]',
   'feed list KEY [--json]',
@@ -61,7 +61,7 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
   return id
 }
 
-/** The key in force of this id or name. */
+/** The key in force that has this id or name. */
 async function keyNamed(pool: Pool, named: string | undefined, verb: string): Promise<ApiKey> {
   if (named === undefined) throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
   const inForce = (await listKeys(pool)).filter(key => key.revokedAt === null)

@@ -30,9 +30,10 @@ interface Claimant {
 
 /**
  * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows
- * are inserted in sorted order, addresses before ids. So two writers with the same articles wait
- * here in one direction, before either takes the clock. An article known by any of its addresses is
- * known by all of them from then on; of several sightings in one batch the first is the article.
+ * are inserted in sorted order, addresses before ids. So of two writers with the same articles, one
+ * waits for the other here, before either takes the clock. An article known by any of its addresses
+ * is known by all of them from then on. When a batch has several sightings of an article, the first
+ * is written.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
   const { claimants, claimantOf } = gather(articles)
@@ -42,8 +43,8 @@ export async function claimIdentities(client: Client, articles: NewArticle[]): P
 }
 
 /**
- * Looks up which articles are known, without claiming anything: a later claim may find more. Ids
- * that other articles have are not looked at.
+ * Looks up which articles are known, without claiming anything: a later claim may find more. It
+ * does not look whether another article already has one of the new ids.
  */
 export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<Claim[]> {
   const { claimants, claimantOf } = gather(articles)
@@ -53,7 +54,7 @@ export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<
   return claimsOf(claimantOf)
 }
 
-/** Of several sightings in one batch, the first is the article. */
+/** When a batch has several sightings of an article, all but the first count as known. */
 function claimsOf(claimantOf: Claimant[]): Claim[] {
   const seen = new Set<Claimant>()
   return claimantOf.map(claimant => {
@@ -224,7 +225,7 @@ export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos:
 /**
  * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes
  * the articles visible: names that no article uses in the end do no harm. That transaction asks
- * again: a server that took over may have given the numbers to other names.
+ * again, because after a failover the numbers may belong to other names.
  */
 export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<NamesOf> {
   const publishers = new Map<string, PublisherRow>()
@@ -284,8 +285,8 @@ const publisherKey = (outlet: string, name: string | null) => (name === null ? o
 
 /**
  * A row that another process adds at the same moment is neither ours nor visible yet. The loop then
- * asks again. Names are sorted, so that two processes with the same names wait in one direction
- * only.
+ * asks again. Names are sorted, so that two processes with the same names never wait for each
+ * other.
  */
 async function addUntilAllAreThere<T>(wanted: Map<string, T>, add: (rows: T[]) => Promise<[string, number][]>) {
   const found = new Map<string, number>()

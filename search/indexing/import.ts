@@ -34,9 +34,9 @@ import {
 } from './writer.ts'
 
 /*
- * An import builds a segment from numbers that begin at 1, while nobody waits. One short
- * transaction then draws the real numbers, writes the rows and uses the segment. Whatever prevents
- * that is tried again.
+ * An import builds a segment whose articles are numbered from 1. Nobody has to wait meanwhile. One
+ * short transaction then draws the real numbers, writes the rows and uses the segment. If something
+ * prevents this transaction, the import tries again.
  */
 
 interface ImportParts {
@@ -49,7 +49,7 @@ interface ImportParts {
   written(counts: { indexed: number; known: number }): void
   /** Tries work again while Postgres is away; absent: work is tried once. */
   patiently?: <T>(work: () => Promise<T>) => Promise<T>
-  /** Tests make them small. */
+  /** Absent: `SIZES`. Tests make them small. */
   sizes?: ImportSizes
   /** ms for which a segment is stored before it is used. Tests make it short. */
   ahead?: number
@@ -58,23 +58,35 @@ interface ImportParts {
 }
 
 interface ImportSizes {
-  /** Articles of a segment: the clock is held while their rows are copied. */
+  /**
+   * The most articles of a segment. They are bounded, because the clock is held while their rows
+   * are copied.
+   */
   most: number
-  /** Fewer are written as crawled ones: each segment makes every search longer. */
+  /**
+   * Fewer articles are written as crawled ones, without a segment of their own: each segment makes
+   * every search longer.
+   */
   least: number
-  /** Text of a segment, in code units. */
+  /** A segment with this much text is full; in code units. */
   text: number
 }
 
 const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 
-/** Articles with one stamp: a client that polls from a time on reads at most this many again. */
+/**
+ * How many articles have the same stamp. A client that polls from its newest time on reads at most
+ * this many again.
+ */
 const PER_STAMP = 100
 
-/** How often its time passes before a segment is tried again: a machine may have been busy. */
+/**
+ * After a transaction that held the clock too long, no segment is tried for this many times
+ * `holdsClock`. The machine may have been busy.
+ */
 const RESTS = 10
 
-/** Attempts with other claims, before articles are written as crawled ones. */
+/** How often a segment is tried before its articles are written as crawled ones. */
 const ATTEMPTS = 5
 
 export function openImporter(parts: ImportParts): Importer {
@@ -139,7 +151,7 @@ function createSegmentWriter(parts: PatientParts) {
   const { pool, written, holdsClock = HOLDS_CLOCK } = parts
   const prepare = (articles: NewArticle[], claims: Claim[] | null = null) =>
     parts.patiently(async () => {
-      // Anew each time: its own articles may fill a partition.
+      // Partitions are looked up each time, because the import's own articles may fill one.
       await createPartitionRoom(pool).ensure()
       return prepareSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
@@ -151,10 +163,11 @@ function createSegmentWriter(parts: PatientParts) {
     prepare,
     build,
     singly,
-    /** Postgres writes so slowly that others would wait too long for the clock. */
+    /** Whether Postgres writes so slowly that others would wait too long for the clock. */
     isSlow,
     /**
-     * Uses a segment; builds another one where other processes have written some of the articles.
+     * Makes the articles of a segment visible. If other processes have written some of them, it
+     * builds another segment of the rest.
      */
     async use(built: Built): Promise<void> {
       for (let attempt = 1; built.ahead !== null && !isSlow() && attempt <= ATTEMPTS; attempt++) {
@@ -165,7 +178,7 @@ function createSegmentWriter(parts: PatientParts) {
           return
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
-        // The articles that were known are counted.
+        // `written` has already counted the articles that were known.
         built = claims === 'too slow' ? { ...built, known: 0 } : await build(await prepare(built.inputs, claims))
       }
       written({ indexed: 0, known: built.known })
@@ -180,7 +193,7 @@ const unitsOf = (article: NewArticle) => article.prepared?.units ?? article.titl
 /** New articles of which a segment is to be built. */
 interface Prepared {
   inputs: NewArticle[]
-  /** The same articles as rows; none: they are too few. */
+  /** The same articles as rows; empty: they are too few for a segment. */
   articles: IdentifiedArticle[]
   /** Articles that were known before, and are in no segment. */
   known: number
@@ -237,15 +250,18 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
 /**
  * Makes the articles of a segment visible.
  *
- * @returns null: they are visible. Otherwise nothing was written: `OtherClaims`, if some were known
- *   or an id was taken; `TooSlow`, if the server ended the transaction because it held the clock
- *   too long
+ * @returns null: they are visible. Otherwise nothing was written. The claims: articles were known,
+ *   ids or names differ, or the segment was removed. 'too slow': the server ended the transaction
+ *   because it held the clock too long
  */
 async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
   // Meanwhile searches read the segment ahead.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
-  /** Rows of the last attempt that came to its commit. New claims tell that others failed. */
+  /**
+   * Rows of the last attempt that came to its commit, whose answer may have been lost. The attempts
+   * before it have failed, since it could claim the articles.
+   */
   let tried: WrittenRow[] = []
   const attempt = async () => {
     await indexer.imported.cover()
@@ -281,7 +297,10 @@ class OtherClaims extends Error {
   }
 }
 
-/** transaction_timeout, which counts from the clock on. Another attempt would hold it as long. */
+/**
+ * The error of `transaction_timeout`. This limit begins when the clock is taken. Another attempt
+ * would hold the clock as long.
+ */
 const TIMED_OUT = '25P04'
 class TooSlow extends Error {}
 
@@ -328,12 +347,15 @@ async function useWithin(
   return rows
 }
 
-/** Articles that others may write between `cover` and the clock. */
+/**
+ * The most articles of other processes, written between `cover` and the clock, of which an import
+ * makes a segment.
+ */
 const MOST_BEFORE = 4_096n
 
 /**
- * Stores a segment of the articles up to a number that have none: others have written them.
- * Segments have no gaps, and no process can write articles from the clock's lock on.
+ * Stores a segment of the articles up to `last` that have none. Other processes have written them.
+ * Segments have no gaps, and while we hold the clock no process can write articles.
  *
  * @returns false: they are too many to be made a segment while all others wait
  */
@@ -342,15 +364,15 @@ async function coverBefore(client: Client, last: bigint): Promise<boolean> {
   if (first > last) return true
   if (last - first >= MOST_BEFORE) return false
   const segment = await segmentOf(postgresArticles(openReads(client)), { first, last })
-  // Nobody else ever sees it ahead, so any kind will do.
+  // The kind does not matter, because no other process sees this segment before it is used.
   const { no } = await storeAhead(client, 'merge', segment, noBrake)
   await replaceSegments(client, no, [])
   return true
 }
 
 /**
- * Writes articles as crawled ones are. Those that an attempt has written whose answer was lost are
- * not counted as known.
+ * Writes articles as crawled ones are. The answer to an attempt may be lost although it wrote
+ * articles. The next attempt does not count these as known.
  *
  * @returns how many were new
  */

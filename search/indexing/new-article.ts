@@ -16,7 +16,7 @@ export interface NewArticle {
   body: string | null
   /** The snippet, where its outlet allows less than the beginning of the body (decision 41). */
   snippet?: string | null
-  /** Absent: its outlet allows all that is done with others. */
+  /** Absent: the outlet allows all that is done with other articles. */
   rights?: ArticleRights
   publishedAt: Date | null
   /** Absent: the time of visibility. A date or null: the value in an import (decision 23). */
@@ -42,7 +42,7 @@ export interface NewArticle {
 export interface ArticleRights {
   /** The snippet is what the outlet allows. It never changes. */
   bounded: boolean
-  /** False: words find it, meaning does not. */
+  /** False: it is found by words, but not by meaning. */
   vector: boolean
 }
 
@@ -75,8 +75,8 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippe
 }
 
 /**
- * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Bounds
- * combining marks: searches normalise what is stored.
+ * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Also bounds
+ * combining marks, because searches normalise what is stored.
  */
 export const storable = (text: string): string => boundMarks(text.replaceAll('\0', ' ').toWellFormed())
 

@@ -1,6 +1,6 @@
 import type { SegmentRange, SegmentWork } from '../store/segment-store.ts'
 
-/** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
+/** How many articles a segment of each kind has. Both are powers of two, and at most 65,536. */
 export interface SegmentSizes {
   /**
    * New articles are flushed to a segment as soon as there are this many. Smaller segments would
@@ -15,9 +15,9 @@ export interface SegmentSizes {
 export const SEGMENT_SIZES: SegmentSizes = { flushed: 8_192n, merged: 65_536n }
 
 /**
- * The next range of new articles to be flushed, right after the stored ones: a whole merged size
- * where this many articles wait. So segments always cover the articles from the first on without a
- * gap.
+ * The next range of new articles to be flushed. It begins right after the stored segments, so
+ * segments always cover the articles from the first on without a gap. It has a whole merged size
+ * where this many articles wait.
  *
  * @param stored ranges of the stored segments, ascending and without gaps
  * @param last `seq` of the newest article
@@ -35,9 +35,9 @@ export function nextFlush(
 }
 
 /**
- * The last article of the next flushed segment: that is due when the article is there. A multiple
- * of the size, because otherwise a former size, or the end of an import, would shift all later
- * blocks for good.
+ * The last article of the next flushed segment. The flush is due when this article is there. Its
+ * number is a multiple of the size. Otherwise a former size, or the end of an import, would shift
+ * all later blocks for good.
  *
  * @param covered articles up to this `seq` have a segment
  */
@@ -90,7 +90,8 @@ export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSi
 }
 
 /**
- * At full speed a flush takes half of a core for three seconds, and a merge longer.
+ * The share of the time that work takes while there is no hurry. At full speed a flush takes half
+ * of a core for three seconds, and a merge longer.
  */
 const GENTLE = 1 / 8
 

@@ -35,24 +35,25 @@ export interface SegmentEvents {
  */
 export const AHEAD = 1_000
 
-/** ms. Under load flushes come every few seconds. */
+/** ms for which an idle thread is kept. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
 /**
  * Starts flushes and merges when they are due, in threads and on connections of their own.
  *
- * @param module of a thread, which calls `serveSegments`
+ * @param module the file that a thread runs; it calls `serveSegments`
  */
 export function createScheduler(pool: Pool, module: string, events: SegmentEvents) {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, module, events)
   /**
-   * Articles up to here had a stored segment at the last look; the newest article that was heard
-   * of.
+   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the `seq`
+   * of the newest article that `notify` was told of.
    */
   let [covered, newest] = [0n, 0n]
   /**
-   * The next look at the database is due when this article is there; for flushes, and for merges.
+   * When an article with this `seq` is there, the next look at the database is due: one for
+   * flushes, one for merges.
    */
   let [nextLook, nextMergeLook] = [0n, 0n]
   let flushing: Promise<void> | null = null
@@ -83,7 +84,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     }
     do {
       merging = 'yes'
-      // A failed look is repeated after the next batch; the pool may be closed.
+      // This look may fail, for instance because the pool is closed. The next batch looks again.
       const ranges = await writer.readRanges().catch(() => [])
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge')
       // The last segment of another block may have been stored meanwhile.
@@ -143,7 +144,8 @@ type ThreadKey = SegmentWork | 'import' | 'all'
 function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
-    // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
+    // A merge is rare. It leaves hundreds of megabytes behind, which are freed when its thread
+    // ends.
     const data = { lowPriority: key !== 'all' && key !== 'import', opensThread: key === 'import' }
     const thread = threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
     threads.set(key, thread)
@@ -160,11 +162,11 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'> = {}) =>
     run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD })
   return {
-    /** Gives way to all other work. A merge has time. */
+    /** Makes the segments of one kind that are due. Gives way to all other work. */
     run: (kind: SegmentWork) => runGently(kind),
-    /** Makes all that is due, also what another process is at. */
+    /** Makes all that is due. Where another process makes segments, it waits for that process. */
     runAll: () => run('all', { kinds: KINDS, waitFor: KINDS }),
-    /** Flushes the last articles: they came slowly and no more follow. */
+    /** Flushes the last articles, after which no more follow. Gives way to all other work. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
     async build(articles: ImportedArticles): Promise<AheadSegment> {
       const url = pool.options.connectionString ?? ''
@@ -183,7 +185,7 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   }
 }
 
-/** Waits for a thread, which does not hold the process by itself. */
+/** Waits for a thread, and keeps the process running meanwhile. The thread alone would not. */
 async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
   const holding = setInterval(() => {}, 1_000)
   try {
@@ -231,7 +233,7 @@ class SegmentError extends Error {
   }
 }
 
-/** With what such a thread is started. */
+/** The `workerData` of a thread that makes segments. */
 interface SegmentThreadData {
   makesSegments: true
   lowPriority: boolean
@@ -250,15 +252,18 @@ type SegmentThread = ReturnType<typeof createSegmentThread>
 
 /**
  * A thread that makes segments, one task at a time: the others wait, in their order. It does not
- * hold the process.
+ * keep the process running.
  *
  * @param data.lowPriority for good: a priority that was given up does not come back
- * @param keepAlive ms to keep the idle thread: a new one compiles for a third of its first
- *   half a minute
+ * @param keepAlive ms to keep the idle thread. A new thread spends a third of its first half minute
+ *   on compiling
  */
 function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'makesSegments'>, keepAlive: number) {
   let worker: Worker | null = null
-  /** It has loaded its modules, and says so by an answer to no question, or has ended. */
+  /**
+   * Resolves when the thread has loaded its modules, which it says by an answer to no question, or
+   * has ended.
+   */
   let loaded: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
   /** Set by an error that ended the thread. */
@@ -349,7 +354,7 @@ function answerOf(worker: Worker, question: Question, crash: () => unknown): Pro
   })
 }
 
-/** From 0 to 19. At 10 a thread gets a tenth of a core that another one wants. */
+/** A nice value, from 0 to 19. At 10 a thread gets a tenth of a core that another one wants. */
 const LOW_PRIORITY = 10
 
 /**

@@ -21,12 +21,12 @@ import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type
 
 /*
  * A flush makes a segment of new articles, a merge one of several segments. Each is stored ahead,
- * so that searches can read it, and used a moment later. A killed process leaves a segment that the
- * next one removes.
+ * so that searches can read it, and used a moment later. A process that is killed may leave an
+ * unused segment. Another process removes it.
  */
 
 /**
- * The two kinds of work never touch the same articles, so they may run at the same time: a merge
+ * The two kinds of work never touch the same articles, so they may run at the same time. A merge
  * takes a quarter of a minute of computing, in which new articles must not pile up.
  */
 export const KINDS: readonly SegmentWork[] = ['flush', 'merge']
@@ -35,7 +35,7 @@ export interface MakeOptions {
   kinds?: readonly SegmentWork[]
   /** Kinds for which to wait when another process is doing them; otherwise they are left to it. */
   waitFor?: readonly SegmentWork[]
-  /** Works for a part of the time only, where that is enough. */
+  /** Makes pauses, so that others get the processors. It makes none while the segments are late. */
   gently?: boolean
   /**
    * ms for which a segment is stored before searches use it, so that they can read it ahead;
@@ -43,15 +43,16 @@ export interface MakeOptions {
    */
   ahead?: number
   /**
-   * Flushes articles up to this `seq` and no later ones, which others may be writing: all of them,
-   * unless the last ones are too few for a segment. Absent: only full segments, of all articles.
+   * Flushes the articles up to this `seq`, except the last ones if they are too few for a segment.
+   * Later articles are left alone, because others may be writing them. Absent: flushes all
+   * articles, but makes full segments only.
    */
   flushTo?: bigint
   /**
    * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
    */
   knownWords?: KnownWords
-  /** Makes shingles meanwhile. */
+  /** A thread that makes the shingles, while this one makes the lists of words. */
   shingles?: ShingleThread | undefined
   /** Told of each segment that was stored. */
   onMade?: (made: MadeSegment) => void
@@ -128,7 +129,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
       else await useStored()
     }
   } finally {
-    // Waits for it also when the next segment cannot be made.
+    // The stored segment is used even if the next one cannot be made.
     await useStored()
   }
 }
@@ -136,11 +137,12 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
 /** A segment that is stored and not used yet. */
 interface Stored {
   range: SegmentRange
-  /** On the clock of `performance`. */
+  /** When searches begin to use it, on the clock of `performance`. */
   usedFrom: number
   /**
-   * Lets searches use it, as soon as they had time to read it. Nothing else may work meanwhile: to
-   * build a segment holds the thread for seconds, and the transaction of this one would stay open.
+   * Lets searches use it, as soon as they had time to read it. No other segment may be built
+   * meanwhile. That would hold the thread for seconds, in which the transaction of this one would
+   * stay open.
    */
   use(): Promise<void>
 }
@@ -211,9 +213,9 @@ async function nextDue(
 /** A segment to be stored. */
 interface Built {
   segment: NewSegment
-  /** Numbers of those that it replaces. */
+  /** Numbers of the segments that it replaces. */
   expects: number[]
-  /** Its words, where they are kept. */
+  /** Its words; null: they are not kept. */
   texts: KnownTexts | null
   /** When it was begun, on the clock of `performance`. */
   start: number
@@ -247,7 +249,7 @@ async function build(
   return { built: { segment: { range, articles, built: await builder.build(shingles) }, expects, texts, start }, brake }
 }
 
-/** Articles of one statement. */
+/** How many articles one statement reads. */
 const SOURCES_PER_STATEMENT = 2_048n
 
 async function readSources(source: ArticleSource, range: SegmentRange, brake: Brake): Promise<SegmentSource[]> {
@@ -268,8 +270,8 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
 }
 
 /**
- * The words of flushed segments as ids, for the merge that follows: it then need not read and look
- * up the words of 65,536 articles again. Four bytes a word.
+ * The words of flushed segments as ids, for the merge that follows. It then need not read and look
+ * up the words of 65,536 articles again. A word takes four bytes.
  */
 export interface KnownWords {
   readonly vocabulary: Vocabulary
@@ -279,15 +281,16 @@ export interface KnownWords {
   take(segments: NumberedSegment[]): KnownTexts[] | null
 }
 
-/** Words of one merged segment, twice over; a quarter of a gigabyte. */
+/** The most words that are kept: those of two merged segments, a quarter of a gigabyte. */
 const MOST_WORDS = 1 << 26
 
-/** Words of a vocabulary that is kept after a merge. News has some hundred thousand. */
+/** A vocabulary of more words is not kept after a merge. News has some hundred thousand. */
 const LARGEST_VOCABULARY = 1 << 20
 
 /**
- * A segment's number belongs to its texts for good: whoever makes words anew stores the segment
- * under another number. A server that took over may give a number again, to other articles.
+ * Keeps texts by the number of their segment. Whoever makes words anew stores the segment under
+ * another number. After a failover a number may be given again, to other articles. So the digest of
+ * the articles' ids must be the same, too.
  */
 export function createKnownWords(): KnownWords {
   const known = new Map<number, KnownTexts & { first: bigint; digest: Buffer }>()

@@ -18,7 +18,7 @@ import {
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
 /**
- * Makes segments where the scheduler has started a thread for that; nothing elsewhere.
+ * Makes segments in a thread that the scheduler has started for this. Elsewhere it does nothing.
  *
  * @param openPool called for each task: an idle thread holds no connections
  */
@@ -29,7 +29,7 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
   })
-  // When all modules have run, those that call this one, too.
+  // By then all modules have run, also those that import this one.
   setImmediate(async () => {
     await shingles?.loaded
     parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer)

@@ -17,7 +17,10 @@ import {
  * draws numbers and a stamp, inserts and commits. So all slow work is done before the lock.
  */
 
-/** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
+/**
+ * The most articles that one transaction makes visible. More would gain nothing and hold the clock
+ * longer.
+ */
 export const BATCH = 50
 
 interface WriterParts {
@@ -25,7 +28,7 @@ interface WriterParts {
   indexer: Indexer
   /** ms until the articles are to be embedded. */
   embedDelay: number
-  /** ms for which another process may be stopped with the clock. Tests make it short. */
+  /** ms for which another process may stand still while it holds the clock. Tests make it short. */
   holdsClock?: number
 }
 
@@ -73,7 +76,8 @@ export function storableNames(article: NewArticle): NewArticle {
 }
 
 /**
- * Text of one transaction, in code units: a batch of megabytes would hold the clock for seconds.
+ * The most text of one transaction, in code units. A batch of megabytes would hold the clock for
+ * seconds.
  */
 const BATCH_TEXT = 1_000_000
 
@@ -103,7 +107,8 @@ interface Batch {
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const namesOf = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
-  // A single article of megabytes may take longer than a turn.
+  // The thread rests between articles only. A single article of megabytes may take longer than a
+  // turn.
   const pace = createPace()
   for (const article of articles) {
     prepared.push(prepareArticle(article, namesOf))
@@ -117,7 +122,8 @@ export const HOLDS_CLOCK = 60_000
 
 /**
  * Does work that may wait for the clock. Meanwhile it looks for a process that was stopped between
- * two messages of a statement while it held the clock: no limit of a server before 17 runs there.
+ * two messages of a statement while it held the clock. Servers before 17 have no time limit for
+ * that.
  *
  * @param limit ms for which it may be stopped
  */
@@ -126,15 +132,16 @@ export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLO
   return await work.finally(() => clearInterval(looking))
 }
 
-// $1 ms. Processes that wait for the clock have locked its table too. They wait for a lock, not for
-// their client.
+// $1 ms. Processes that wait for the clock have locked its table too. They are not found here,
+// because they wait for a lock, not for their client.
 const END_STOPPED = `
   select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
   where relation = 'ingest_clock'::regclass and mode = 'RowExclusiveLock' and state = 'active'
     and wait_event = 'ClientRead' and state_change < clock_timestamp() - $1::int * interval '1 ms'`
 
 /**
- * Two writers that claim each other's ids in opposite order can deadlock; one of them tries again.
+ * How often a batch is tried. Two writers that claim each other's ids in opposite order can
+ * deadlock, and one of them tries again.
  */
 const ATTEMPTS = 3
 
@@ -178,7 +185,10 @@ function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
   return outcomes.map(({ outcome, id }) => (outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ }))
 }
 
-/** Far more articles than all processes together write between two checks of the clock. */
+/**
+ * Partitions are checked again when they have no room for this many more articles. All processes
+ * together write far fewer between two checks.
+ */
 const MARGIN = 524_288n
 
 /** Makes sure that the articles of the next batches have a partition. */
@@ -251,13 +261,16 @@ async function insertArticles(client: Client, articles: IdentifiedArticle[], emb
   return rows[0]!
 }
 
-/** An import's own time is never later than the stamp; null: it has none. undefined: the stamp. */
+/**
+ * When an article entered: the stamp, if `own` is undefined. Otherwise the time in the import, but
+ * never later than the stamp; null: the import has none.
+ */
 export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | null =>
   own === undefined || (own !== null && own > stamp) ? stamp : own
 
 /**
- * Which of some rows the database has. The answer to a commit may be lost, and a server that took
- * over gives numbers of transactions again: so the rows tell whether they were written. Whoever
+ * Which of some rows the database has. If the answer to a commit was lost, only the rows tell
+ * whether they were written: after a failover, numbers of transactions may be given again. Whoever
  * claims their addresses has waited for the end of that transaction.
  *
  * @returns their ids
@@ -353,10 +366,10 @@ const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
   embedAt,
 ]
 
-// One statement, so that the lock of the clock is held only for this and the commit. `incoming` is
-// materialised, and counted by `clock`, so that Postgres
-// parses all of it before it takes the lock. An import's own time is never later than the stamp:
-// clients poll from the newest time that they have seen.
+// This is one statement, so that the lock of the clock is held only for it and for the commit.
+// `incoming` is materialised and counted by `clock`, so that Postgres parses all of it before it
+// takes the lock. An import's own time is never later than the stamp: clients poll from the newest
+// time that they have seen.
 const insertion = (clock: string) => `
   with incoming as materialized (
     select i.*, authors::int[] as author_nos
@@ -416,12 +429,12 @@ const TAKE_NUMBERS = `
     (select set_config(name, $3, true) from pg_settings where name = 'transaction_timeout') as limited`
 
 /**
- * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are
- * a dozen of them.
+ * How many articles one partition has. Its indexes stay small enough for memory, and twenty years
+ * of news are a dozen partitions.
  */
 export const PARTITION_SIZE = 4_194_304n
 
-/** A new partition is made when the newest is this near to full. */
+/** A new partition is made when the newest one has no room for this many more articles. */
 const NUMBERS_AHEAD = 1_048_576n
 
 // Any number. The process with this lock makes a partition; the others wait and find it.

@@ -3,7 +3,7 @@ export function varintBytes(value: number): number {
   return value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : value < 1 << 21 ? 3 : 4
 }
 
-/** LEB128: seven bits a byte, lowest first. @returns where it ends */
+/** Writes a number as a varint (LEB128: seven bits a byte, lowest first). @returns where it ends */
 export function writeVarint(buffer: Buffer, at: number, value: number): number {
   let end = at
   let rest = value
@@ -12,7 +12,7 @@ export function writeVarint(buffer: Buffer, at: number, value: number): number {
   return end
 }
 
-/** Bytes of a text after its length in bytes, a varint. */
+/** How many bytes `writeName` writes: a text in UTF-8 after its length as a varint. */
 export function nameBytes(name: string): number {
   const bytes = isShort(name) ? name.length : Buffer.byteLength(name)
   return varintBytes(bytes) + bytes
@@ -24,7 +24,7 @@ export function writeName(buffer: Buffer, at: number, name: string): number {
     const start = writeVarint(buffer, at, Buffer.byteLength(name))
     return start + buffer.write(name, start)
   }
-  // Without a call into native code.
+  // A short ASCII text is written here, without a call into native code.
   buffer[at] = name.length
   const start = at + 1
   for (let unit = 0; unit < name.length; unit++) buffer[start + unit] = name.charCodeAt(unit)
@@ -38,13 +38,13 @@ function isShort(name: string): boolean {
   return true
 }
 
-/** Reads what was written, from its beginning. */
+/** Some bytes, and the place up to which they were read. */
 export interface Reader {
   at: number
   readonly bytes: Buffer
 }
 
-/** Zeros follow the end, so that damaged bytes do not keep a search for ever. */
+/** Reads a varint. After the end it reads zeros, so that damaged bytes cause no endless loop. */
 export function readVarint(reader: Reader): number {
   let value = 0
   for (let shift = 0; ; shift += 7) {
@@ -61,8 +61,8 @@ export function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Ar
 }
 
 /*
- * Arrays of many megabytes that nobody else refers to. Their memory is free at once, not when the
- * garbage collector comes: a segment would take twice its memory otherwise.
+ * For arrays of many megabytes that nobody else refers to. These functions free memory at once, not
+ * when the garbage collector comes. Otherwise a segment would take twice its memory.
  */
 
 /** Moves an array into a larger one. The former one is empty afterwards, and so are its views. */
@@ -96,7 +96,7 @@ export function fill(bits: Uint32Array, from: number, to: number): void {
   }
 }
 
-/** Adds the bits from `from` to before `to`. */
+/** Sets in `target` the bits that `source` has from `from` to before `to`. */
 export function copyBits(source: Uint32Array, target: Uint32Array, from: number, to: number): void {
   if (from >= to) return
   const [first, last] = [from >>> 5, (to - 1) >>> 5]
@@ -108,7 +108,7 @@ export function copyBits(source: Uint32Array, target: Uint32Array, from: number,
   }
 }
 
-/** Writes the documents that have their bit in the first `words` words, from a place on. */
+/** Writes the documents of the first `words` words of a bitmap to `docs`, from place `from` on. */
 export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, from: number): void {
   let next = from
   for (let at = 0; at < words; at++) {

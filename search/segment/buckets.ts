@@ -5,8 +5,8 @@ import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
 import { createPostings, type DictionaryBuilder, type PostingLists } from './postings-builder.ts'
 
 /*
- * A segment's dictionary as bytes. It is made in parts, which may be made at the same time; a
- * bucket has the entries of the first part before those of the second.
+ * A segment's dictionary as bytes. It has two parts, which may be made at the same time. A bucket
+ * has the entries of the first part before those of the second.
  */
 
 /** The entries of a part. Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`. */
@@ -15,10 +15,13 @@ export interface EncodedPart {
   starts: Uint32Array<ArrayBuffer>
 }
 
-/** Posting lists between two calls of the brake. */
+/** How many posting lists are worked on between two calls of the brake. */
 const LISTS_PER_BRAKE = 256
 
-/** A document adds about a kilobyte, so a bucket holds about a kilobyte. */
+/**
+ * There are about as many buckets as documents. A document adds about a kilobyte, so a bucket holds
+ * about a kilobyte.
+ */
 export const bucketBitsOf = (documents: number) => Math.ceil(Math.log2(Math.max(documents, 1)))
 
 /**

@@ -12,7 +12,7 @@ import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids
 /*
  * A builder gathers the words of all articles as numbers and then writes every posting list once.
  * Words, stems and filters are one part of the dictionary. Shingles are the other, which another
- * thread may make. It opens nothing.
+ * thread may make. A builder opens no files and no connections.
  */
 
 /** An article as a segment takes it in. */
@@ -34,7 +34,7 @@ interface BuilderOptions {
   brake?: Brake
   /** Shared with other segments. */
   vocabulary?: Vocabulary | undefined
-  /** Words of all texts, to make room for them at once. */
+  /** How many words all texts have, if that is known. Room for them is then made at once. */
   words?: number | undefined
   /** The rule of shingles, as columns name it; absent: that of new segments. */
   rule?: number | undefined
@@ -62,8 +62,8 @@ export function createSegmentBuilder(
   }
   return {
     /**
-     * Takes in the words of an article, two lists as `wordList` writes them; every article once, in
-     * any order.
+     * Takes in the words of an article: two lists as `wordList` writes them. It is called once for
+     * each article, in any order.
      */
     addWords(seq: bigint, title: string, body: string): void {
       const doc = documentOf(seq)
@@ -94,8 +94,8 @@ export function createSegmentBuilder(
     /**
      * Called once, at the end.
      *
-     * @param thread absent: one part is made after the other, so that not all of a segment is in
-     *   memory in its widest form
+     * @param thread makes the shingles meanwhile; absent: they are made after the other part is
+     *   encoded, so that the lists of both are never in memory together
      */
     async build(thread?: ShingleThread): Promise<BuiltSegment> {
       const filter = createTermFilterBuilder()
@@ -130,7 +130,7 @@ function addFilterTerms(dictionary: DictionaryBuilder, documents: SegmentSource[
   })
 }
 
-/** Words and stems, of the title and of the whole text. */
+/** Adds the words and stems of the titles and of the whole texts. */
 function addWordTerms(
   dictionary: DictionaryBuilder,
   documents: SegmentSource[],
@@ -143,7 +143,9 @@ function addWordTerms(
   const ofTitleWord = memoised(word => dictionary.term(TERMS.titleWord(text(word))))
   const ofStem = stemTerms(dictionary, vocabulary, TERMS.stem)
   const ofTitleStem = stemTerms(dictionary, vocabulary, TERMS.titleStem)
-  /** The last document that had the word: most words of a text have come in it before. */
+  /**
+   * For each word, the last document that had it. Most words of a text occur in it again and again.
+   */
   const latest = new Int32Array(size).fill(-1)
   const words = texts.words.view()
   documents.forEach(({ language }, doc) => {

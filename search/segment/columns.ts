@@ -91,7 +91,7 @@ export function firstAtLeast(published: Float64Array, dated: number, time: numbe
 
 const HEADER = 4
 
-/** The arrays one after the other, widest elements first, so that each is aligned. */
+/** Writes the arrays one after the other, widest elements first, so that each is aligned. */
 export function encodeColumns(columns: Columns): Buffer {
   const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, columns.terms.length)
   const { published, ingested, publishers, authorStarts, authors, offsets, terms, rule } = columns
@@ -103,7 +103,8 @@ export function encodeColumns(columns: Columns): Buffer {
 }
 
 /**
- * Columns with other times of ingestion: those of an import get theirs when they become visible.
+ * Columns with other times of ingestion. Articles of an import get these times when they become
+ * visible.
  *
  * @param ingested by `seq` − the segment's first
  */
@@ -144,16 +145,16 @@ export function decodeColumns(bytes: Uint8Array): Columns {
 }
 
 /*
- * Which terms a segment may have: a Bloom filter over all terms but shingles, with one false
- * answer in eighty. Most words of a query are in few segments, and their stems in one language of
- * five. The filter tells so from memory; without it each would take a look into a bucket.
+ * Which terms a segment may have: a Bloom filter over all terms but shingles, with one false answer
+ * in eighty. Most words of a query are in few segments, and their stems in one language of five.
+ * The filter is in memory. Without it, each term would need a look into a bucket of each segment.
  */
 export type TermFilter = Uint8Array
 
 const BITS_PER_TERM = 10
 const PROBES = 4
 
-/** Shingles would make the filter five times as large. */
+/** The first letters of shingles. They would make the filter five times as large. */
 const SHINGLES = new Set(['Q', 'R', 'V', 'W'])
 
 /** Whether filters know terms of this kind. */

@@ -26,7 +26,7 @@ export interface BitmapSet {
   bits: Uint32Array
 }
 
-/** Below this, a step on the array is cheaper than a step on the whole bitmap. */
+/** Whether documents are so few that work on an array is cheaper than on the whole bitmap. */
 const isSparse = (count: number, size: number) => count * 64 < size
 
 export function arraySet(docs: Uint16Array, size: number): DocIdSet {
@@ -51,10 +51,10 @@ export function bytesOf(set: DocIdSet): number {
 const NONE = new Uint16Array(0)
 
 /*
- * An arena for the arrays that operations make, one behind the other in one buffer: a typed array
- * of its own takes longer to make than most arrays to fill. A set that is kept longer than a search
- * is copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are
- * synchronous and a process runs one at a time, so one arena serves all.
+ * Operations write their arrays one behind the other into one buffer, the arena. To create a typed
+ * array takes longer than to fill most of them. A set that is kept longer than a search is copied
+ * (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous and a
+ * process runs one at a time, so one arena serves all.
  */
 const ARENA_DOCS = 1 << 17
 let arena = new Uint16Array(ARENA_DOCS)
@@ -67,7 +67,7 @@ function reserve(most: number): void {
   used = 0
 }
 
-/** A set of the documents that were written to the arena since the last one. */
+/** A set of the `count` documents that were written to the arena last. */
 function takeFromArena(count: number, size: number): DocIdSet {
   const start = used
   used += count
@@ -127,8 +127,8 @@ export function intersection(a: DocIdSet, b: DocIdSet): DocIdSet {
 }
 
 /**
- * The intersection of one set or more: the smallest is looked up in the others; bitmaps alone take
- * one pass.
+ * The intersection of one or more sets. Bitmaps alone take one pass. Otherwise the smallest set is
+ * looked up in the others.
  */
 export function intersectionOf(sets: DocIdSet[]): DocIdSet {
   if (sets.length === 1) return sets[0]!
@@ -178,8 +178,8 @@ function add(set: DocIdSet, bits: Uint32Array): void {
 }
 
 /**
- * A bit for each document, and one for each word of those that is not 0. All are 0 between two
- * operations.
+ * `seen` has a bit for each document, and `seenWords` one for each word of `seen` that is not 0.
+ * All are 0 between two operations.
  */
 const seen = new Uint32Array(65_536 >>> 5)
 const seenWords = new Uint32Array(65_536 >>> 10)
@@ -257,7 +257,7 @@ function walkBackwards(bits: Uint32Array, visit: (doc: number) => boolean): void
 
 function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolean): DocIdSet {
   reserve(docs.length)
-  // Taken beforehand, because the test may work with sets itself.
+  // The room is taken before the test runs, because the test may itself write to the arena.
   const [kept, start] = [arena, used]
   used += docs.length
   let end = start
@@ -334,7 +334,7 @@ function without(a: ArraySet, b: ArraySet): DocIdSet {
   return takeFromArena(end - used, size)
 }
 
-/** The documents whose bit is `bit`. */
+/** The documents of `docs` whose bit in `bits` is `bit`. */
 function withBit(docs: Uint16Array, bits: Uint32Array, bit: 0 | 1, size: number): DocIdSet {
   reserve(docs.length)
   const flip = 1 - bit
@@ -360,7 +360,7 @@ function fromWork(size: number): DocIdSet {
 /** The position of the first document that is not before `doc`; the length, if there is none. */
 export function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
-  // Without a branch: half of all predictions would be wrong.
+  // There is no branch here: the processor would predict half of the branches wrongly.
   for (let left = docs.length - from; left > 0; ) {
     const half = (left + 1) >>> 1
     low += ((docs[low + half - 1]! - doc) >> 31) & half

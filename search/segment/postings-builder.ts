@@ -12,8 +12,8 @@ export interface PostingLists {
 }
 
 /**
- * Pairs that are kept in one piece. Pieces of a fixed size neither are copied as they grow nor have
- * room that is never used: a segment has tens of millions of pairs.
+ * How many pairs one piece holds. A segment has tens of millions of pairs. Pieces of a fixed size
+ * are not copied as the pairs grow, and leave little room unused.
  */
 const PIECE = 1 << 18
 
@@ -22,8 +22,8 @@ export function createPostings() {
   const pieces: Int32Array[] = []
   // Pairs of one document follow each other, so a document is kept once and not with each pair.
   const runs = { docs: createNumbers(), starts: createNumbers() }
-  // Two numbers of each list, side by side because both are wanted at each pair: the last document
-  // + 1, and how many there are.
+  // Two numbers for each list: its last document + 1, and how many documents it has. They stand
+  // side by side, because each pair needs both.
   let heads = new Int32Array(1 << 12)
   let count = 0
   let piece = new Int32Array(0)
@@ -113,7 +113,7 @@ export function createNumbers(capacity = 1 << 12) {
     get length(): number {
       return length
     },
-    /** The numbers so far; valid until the next `push`. */
+    /** The numbers so far; valid until the next `push` or `append`. */
     view: (): Int32Array => values.subarray(0, length),
   }
 }

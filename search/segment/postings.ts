@@ -50,7 +50,7 @@ export function entryStart(term: string): Buffer {
   return start
 }
 
-/** A gap takes a byte or two, so from here on a bitmap is smaller. */
+/** Whether a bitmap is smaller than a list of gaps, each of which takes a byte or two. */
 const isDense = ({ from, to }: ListedDocs, size: number) => (to - from) * 10 > size
 
 const bitmapBytes = (size: number) => ((size + 31) >>> 5) * 4
@@ -123,7 +123,10 @@ export function readBucket(bucket: Buffer, size: number): Map<string, DocIdSet> 
   return reader.at === bucket.length ? lists : null
 }
 
-/** From the end, because entries differ there: many begin with the same letter. */
+/**
+ * Whether `start` stands at a place. It compares from the end, because many entries begin with the
+ * same letters.
+ */
 function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
   for (let index = start.length - 1; index >= 0; index--) if (bucket[at + index] !== start[index]) return false
   return true
@@ -131,7 +134,8 @@ function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
 
 function decode(body: Buffer, size: number): DocIdSet {
   if (body[0] === BITMAP) {
-    // Little-endian, as every machine that runs Node is; copied to be aligned.
+    // The bitmap is little-endian, as every machine that runs Node is. It is copied, so that it is
+    // aligned.
     const bytes = new Uint8Array(body.subarray(1))
     return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length >>> 2), size)
   }

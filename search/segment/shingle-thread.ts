@@ -23,18 +23,18 @@ interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
   words: WordTexts
   rule: number
-  /** Takes the answer: it belongs to this question whatever became of others. */
+  /** The thread answers to this port, which no other question shares. */
   port: MessagePort
 }
 
 export type ShingleThread = ReturnType<typeof openShingleThread>
 
-/** It ends with the thread that opens it, and an error of its own ends both. */
+/** Starts a thread. It ends with the thread that opens it. An error in it ends both. */
 export function openShingleThread() {
   const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
   worker.unref()
   return {
-    /** Until then the thread must not be ended: Node would die. */
+    /** Resolves when the thread has loaded. It must not be ended before: Node would die. */
     loaded: once(worker, 'message'),
     async encode({ words, ...texts }: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart> {
       const { port1, port2 } = new MessageChannel()

@@ -9,14 +9,17 @@ import type { Words } from './word-ids.ts'
  * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words in many
  * documents is a term of its own. Its posting list is the answer to a search for the two. All other
  * pairs share 65,536 lists by their hash. A shared list has every document with the pair, and some
- * others. After the lists of the single words, few candidates remain to be verified. Three words
- * whose two pairs are terms (a triple) are a term as well when enough documents have them.
+ * others. Intersected with the lists of the single words, it leaves few candidates to be verified.
+ * Three words whose two pairs are terms (a triple) are a term as well when enough documents have
+ * them.
  */
 
 /**
- * A pair in four documents or more, and in this part of them, is a term. So is a pair whose two
- * words would meet in `met` documents by chance: its shared list would leave many candidates open.
- * Segments of former versions stay, so their rules do. Columns tell by which a segment was made.
+ * A pair is a term when at least four documents have it, and at least the fraction `part` of all
+ * documents. So is a pair whose two words would meet in `met` documents by chance: its shared list
+ * would leave many candidates open. `triples` says of which pairs triples are made: of frequent
+ * ones, or of all that are terms. Segments of former versions stay in use, so their rules stay
+ * here. The columns of a segment tell its rule.
  */
 const RULES = [
   { part: 1 / 2_048, met: Infinity, triples: 'frequent' },
@@ -29,8 +32,8 @@ const RULES = [
 export const SHINGLE_RULE = RULES.length - 1
 
 /**
- * A pair in this part of the documents is frequent. Triples of two such pairs that are no terms
- * share lists as well.
+ * A pair in at least this fraction of the documents is frequent. A triple of two frequent pairs
+ * shares a list if it is no term itself.
  */
 const FREQUENT = 1 / 64
 
@@ -53,7 +56,7 @@ const SHARED_LISTS = 1 << 16
 const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
 const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
 
-/** The numbers in base 36. Every segment uses most of them. */
+/** The numbers of shared lists in base 36, each made once: every segment uses most of them. */
 const numerals: (string | undefined)[] = []
 
 function sharedName(kind: 'Q' | 'R', list: number): string {
@@ -134,7 +137,7 @@ function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: num
     }
   }
   const enough = met * ends.length
-  // Most words meet not even the most frequent one so often.
+  // A word in fewer documents would not meet even the most frequent word so often.
   const least = enough / documents.reduce((most, count) => Math.max(most, count), 1)
   return at => {
     const own = documents[words[at]!]!
@@ -165,8 +168,8 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, m
 }
 
 /**
- * Adds the triples whose two pairs are both terms. Rare ones of frequent pairs share lists, others
- * need none: few documents have both pairs.
+ * Adds the triples whose two pairs are both terms. Rare triples of two frequent pairs share lists.
+ * Other rare triples need none, because few documents have both of their pairs.
  */
 function addTriples(
   dictionary: DictionaryBuilder,
@@ -212,7 +215,7 @@ function addTriples(
 }
 
 /**
- * The places in the texts where a group of words ends, in order. `place` is the index of the
+ * Visits the places in the texts where a group of words ends, in order. `place` is the index of the
  * group's hash.
  */
 type EachPlace = (visit: (at: number, doc: number, place: number) => void) => void
@@ -223,7 +226,7 @@ interface Groups {
    * the list that it shares.
    */
   at: Int32Array
-  /** How many documents have each; 0: it is not listed. */
+  /** How many documents have each group; 0: the group is not listed. */
   documents: Int32Array
 }
 
@@ -233,12 +236,12 @@ const sharedList = (group: number) => ~group
 
 /** Counts the documents of each group; groups come with ids from 0 up, documents in order. */
 function createDocumentCount() {
-  // Two numbers of each group, side by side because both are wanted: the last document + 1, and how
-  // many there are.
+  // Two numbers for each group: its last document + 1, and how many documents it has. They stand
+  // side by side, because both are needed together.
   let counts = new Int32Array(1 << 12)
   let groups = 0
   return {
-    /** @returns how many documents have the group so far; 0: this one was counted */
+    /** @returns how many documents have the group so far; 0: this document was counted before */
     add(group: number, doc: number): number {
       const at = group * 2
       if (group === groups && ++groups * 2 > counts.length) counts = moved(counts, at * 2)
@@ -263,7 +266,8 @@ interface Parts {
 /**
  * Finds the groups of words that enough documents have.
  *
- * @param hashes by place; becomes the groups, because there are tens of millions of places
+ * @param hashes by place. This array becomes the array of groups, because there are tens of
+ *   millions of places
  */
 function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: Brake, parts: Parts): Groups {
   const groups = likelyGroups(hashes, enough, brake, parts)
@@ -319,7 +323,7 @@ function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isList
   return hashes
 }
 
-/** Places between two looks at the clock. */
+/** How many places are worked on between two calls of the brake. */
 const PIECE = 1 << 15
 
 interface Names {
@@ -329,7 +333,7 @@ interface Names {
   isShared(at: number): boolean
 }
 
-/** Each place goes to its group's own list, or to a shared one. */
+/** Adds the document of each place to its group's own list, or to a shared one. */
 function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace, names: Names): void {
   const own = new Int32Array(groups.documents.length).fill(-1)
   const shared = new Int32Array(SHARED_LISTS).fill(-1)
@@ -347,7 +351,7 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace
 }
 
 /**
- * Pairs in titles are listed when enough titles have them; the others share the lists of the whole
+ * Adds the pairs in titles that enough titles have. Searches for others use the lists of the whole
  * texts.
  */
 function addTitlePairs(
@@ -379,12 +383,12 @@ function addTitlePairs(
 }
 
 /**
- * Ids of pairs of numbers, from 0 up in order of first appearance. Open addressing without objects,
- * for millions.
+ * Ids of pairs of numbers, from 0 up in order of first appearance. The table uses open addressing
+ * without objects, because there are millions of pairs.
  */
 function createPairTable() {
   let capacity = 1 << 12
-  // Three to a slot: first, second, number + 1; 0 is a free slot.
+  // A slot has three numbers: first, second, id + 1. If the last is 0, the slot is free.
   let slots = new Int32Array(capacity * 3)
   let length = 0
   const slotOf = (first: number, second: number) => {

@@ -23,7 +23,8 @@ export function wordsOf({ units, ends, hashes }: WordTexts): Words {
 
 const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word - 1]!)
 
-// A substring of the list would keep the whole list in memory.
+// Each text is decoded from the array: a substring of a list that was read would keep the whole
+// list in memory.
 const textOf = (bytes: Buffer, ends: Uint32Array, word: number) =>
   bytes.toString('utf16le', startOf(ends, word) * 2, ends[word]! * 2)
 
@@ -38,7 +39,8 @@ export function createWordIds() {
   const texts = createWordTexts()
   const reading = createReading()
   let size = 0
-  // Open addressing. A slot has the hash and the id + 1; 0 is a free slot.
+  // A slot of this table (open addressing) has the hash and the id + 1. If the latter is 0, the
+  // slot is free.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
 
@@ -110,7 +112,7 @@ function createReading(): (text: string) => Uint16Array {
       units = new Uint16Array(text.length * 2)
       bytes = Buffer.from(units.buffer)
     }
-    // Little-endian, as every machine that runs Node.
+    // The array is little-endian, as every machine that runs Node is.
     bytes.write(text, 'utf16le')
     return units
   }
@@ -166,7 +168,7 @@ function createWordTexts() {
 /** The id of a stop word's stem. */
 export const NO_STEM = -1
 
-/** Not looked up yet. */
+/** The value for an id that was not looked up yet. */
 const UNKNOWN = -2
 
 /**
@@ -202,7 +204,7 @@ export function createVocabulary() {
   }
 }
 
-/** Ids by ids from 0 up, each made when it is first asked for. */
+/** Maps ids from 0 up to other ids. Each is made when it is first asked for. */
 export function memoised(make: (id: number) => number): (id: number) => number {
   let known = new Int32Array(1 << 12).fill(UNKNOWN)
   return id => {

@@ -1,7 +1,7 @@
 /*
- * Array parameters in the binary form of Postgres (`array_recv`). pg writes an array as one literal
- * with quotes and escapes, bytes as hexadecimal digits, and both sides read it character by
- * character.
+ * Array parameters in the binary form of Postgres (`array_recv`). pg would write an array as one
+ * literal with quotes and escapes, and bytes as hexadecimal digits. Both sides would then read it
+ * character by character.
  */
 
 /** Numbers of types in the catalogue of Postgres. */

@@ -105,7 +105,8 @@ async function readNewest(reads: IndexReads): Promise<bigint> {
 }
 
 /**
- * Whether there is a row for each number. A number was read from an article, so the primary has it.
+ * Whether there is a row for each number. The numbers were read from articles, so the primary has
+ * all rows. A standby that lags may lack some.
  */
 const hasAll = (nos: number[]) => (rows: { no: number }[]) => new Set(rows.map(row => row.no)).size >= new Set(nos).size
 
@@ -121,7 +122,10 @@ const SOURCE_COLUMNS = `
   a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested,
   a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.country, a.language`
 
-/** `extract` computes with decimal digits, which takes longer. The times are whole ms. */
+/**
+ * SQL: a time in ms since 1970. `extract` would compute with decimal digits, which takes longer.
+ * The times are whole ms.
+ */
 function msOf(time: 'published_at' | 'ingested_at'): string {
   return `round(date_part('epoch', a.${time}) * 1000)`
 }
@@ -192,12 +196,15 @@ const OUTLETS = 'select publisher_no as no, name, domain from publishers where p
 const PUBLISHERS = 'select publisher_no as no from publishers where outlet = any ($1::text[]) order by 1'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
-/** Names that were folded before apostrophes were one sign find their place without `reindex`. */
+/**
+ * SQL: a folded name with one sign for all apostrophes. Former versions kept several signs. Their
+ * names are found without `reindex`.
+ */
 const FOLDED_NAME = `translate(folded_name, '${APOSTROPHES}', repeat('''', ${APOSTROPHES.length})) as folded_name`
 
 /**
- * One row for thousands of names, which the client then need not parse one by one. $1 numbers, or
- * $1 after and $2 limit. Index: the primary key.
+ * SQL: one row with thousands of names, which the client then need not parse one by one. $1
+ * numbers, or $1 after and $2 limit. Index: the primary key.
  */
 function namesStatement(field: NameField, byNo: boolean): string {
   const [table, no] = field === 'outlet' ? ['publishers', 'publisher_no'] : ['authors', 'author_no']
@@ -217,8 +224,9 @@ function numbersOf(bytes: Buffer | null): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
 }
 
-// $1 seqs. Index: the primary key. One row for the 500 candidates of a search by meaning: parsing a
-// row for each takes the API most of a millisecond. All columns are in the order of the scan.
+// $1 seqs. Index: the primary key. It returns one row for the 500 candidates of a search by
+// meaning: to parse a row for each would take the API most of a millisecond. All columns are in the
+// order of the scan.
 const SOURCES = `
   select string_agg(a.seq::text, ',') as seqs, json_agg(a.id) as ids,
     json_agg(${msOf('published_at')}) as published, json_agg(${msOf('ingested_at')}) as ingested,
@@ -296,7 +304,7 @@ async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expre
 
 type WordsRow = ArticleWords & { language: Language }
 
-/** Articles whose words are in memory at a time. */
+/** How many articles' words are in memory at a time: for a segment, and for a verification. */
 const WORDS_PER_STATEMENT = 1_024n
 const VERIFIED = 512
 
@@ -360,7 +368,10 @@ const UPDATE = `
   on conflict (seq) do update set title = excluded.title, body = excluded.body
   where (w.title, w.body) is distinct from (excluded.title, excluded.body)`
 
-/** Searches then read the words of articles without a segment again, and what they show of all. */
+/**
+ * Makes searches read again the words of articles without a segment, and what they show of all
+ * articles.
+ */
 export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
 }

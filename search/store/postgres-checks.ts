@@ -9,16 +9,21 @@ import { partsOf, type SegmentRange } from './segment-store.ts'
 
 type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
 type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
-/** What can differ. Each kind is mended in its own way; who is `unpromised` may be given up. */
+/**
+ * What can differ. Each kind is mended in its own way. `unpromised` may be no fault: the vector of
+ * an article may have been given up.
+ */
 export type IndexKind = TableKind | RowKind
 
-/** Tables with a row for each article. A promise of a vector may be missing. */
+/**
+ * Tables with a row for each article. Only the promise of a vector (`embeddings`) may be missing.
+ */
 const NUMBERED = ['articles', 'article_words', 'article_texts', 'embeddings']
 const CLOCK = '(select last_seq from ingest_clock)'
 
-// Statements whose rows are faults: a kind, and words. These take a moment however many articles
+// Statements whose rows are faults: a kind, and a text. These take a moment however many articles
 // there are. Indexes: the primary keys; the tables of segments are small, and their columns are not
-// read. WAITING articles may wait for a flush.
+// read. WAITING stands for the number of articles that may wait for a flush.
 const QUICK = [
   `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
   ...NUMBERED.map(beyondClock),
@@ -100,7 +105,7 @@ export interface NumberedRow {
   faults: [kind: IndexKind, text: string][]
 }
 
-/** Articles whose texts and words are in memory at a time. */
+/** How many articles' texts and words are in memory at a time. */
 const ROWS = 256n
 
 /** Every number of a range with what is stored under it. */

@@ -12,7 +12,8 @@ import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './s
  */
 
 /**
- * Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet.
+ * Advisory locks. The numbers are arbitrary. They never change, so that processes of two versions
+ * take the same locks.
  */
 const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
 
@@ -82,18 +83,18 @@ export function openSegmentWriter(pool: Pool) {
 
     /**
      * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-     * old state or the new one. `removeUnused` is called afterwards. Searches then have to read the
-     * segment while they need it (`prepare`).
+     * old state or the new one. The caller then calls `removeUnused`. Searches have to read the
+     * segment while they need it, which `prepare` avoids.
      *
      * @returns its number; no other segment ever has it
      */
     async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
       return await transaction(pool, async client => {
-        // The caller may take longer than a holder of the clock is allowed to idle, unless it was
-        // stopped.
+        // The caller's work may leave the transaction idle for longer than a pool allows. A stopped
+        // process still loses its transaction.
         if (within) await client.query(`set local idle_in_transaction_session_timeout = '${HOLDS_LOCK.merge}'`)
         await within?.(client)
-        // Nobody else ever sees it ahead, so any kind will do.
+        // The kind does not matter, because no other process sees this segment before it is used.
         const { no } = await storeAhead(client, 'merge', segment, brake)
         await replaceSegments(client, no, expects)
         return no
@@ -102,8 +103,8 @@ export function openSegmentWriter(pool: Pool) {
 
     /**
      * Stores a segment that searches do not use yet, so that they can read it ahead. The caller
-     * works exclusively until it is published. It removes a segment of this kind that a killed
-     * process has prepared.
+     * works `exclusively` until the segment is published. A segment of this kind that a killed
+     * process has prepared is removed.
      *
      * @returns its number; no other segment ever has it
      */
@@ -114,9 +115,9 @@ export function openSegmentWriter(pool: Pool) {
       }),
 
     /**
-     * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
-     * own numbers, and their times of ingestion, when it is used. It removes those that killed
-     * imports have prepared.
+     * Stores the segment of an import ahead. Its articles are numbered from 1 on. They get their
+     * own numbers and times of ingestion when the segment is used. Segments that killed imports
+     * have prepared are removed.
      */
     prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {
@@ -134,8 +135,8 @@ export function openSegmentWriter(pool: Pool) {
 
     /**
      * Removes the posting lists of replaced segments, also those that a killed process left. They
-     * are as large as the new segment: within the transaction that replaces them, searches would
-     * wait for a second.
+     * are as large as the new segment. If the transaction that replaces segments removed them, too,
+     * searches would wait for a second.
      */
     removeUnused: (brake: Brake = noBrake) => removeUnused(pool, brake),
 
@@ -161,13 +162,13 @@ export function openSegmentWriter(pool: Pool) {
 
 /*
  * Segments as rows: `segments`, `segments_ahead`, `segment_buckets`, `segments_version`. A segment
- * is stored ahead, then used, then replaced. Its buckets come with the first step, and go some time
- * after the last.
+ * is stored ahead, then used, then replaced. Its buckets are stored in the first step, and removed
+ * some time after the last.
  */
 
 /**
- * A segment that is stored ahead. A server that took over may give its number again, to another
- * one: the moment tells the two apart.
+ * A segment that is stored ahead. After a failover its number may be given to another segment.
+ * `storedAt` tells the two apart.
  */
 export interface AheadSegment {
   no: number
@@ -225,7 +226,8 @@ export const digestOf = (first: string, last: string): string => `(
 /**
  * Refuses a segment that was made of other articles than those of the range that it would get.
  *
- * @param before `seq` before that of its article 1; of an import, whose articles are numbered so
+ * @param before is added to the numbers of its articles: for an import, whose articles are numbered
+ *   from 1, the `seq` before the first one; otherwise 0
  */
 async function refuseOthers(client: Client, segmentNo: number, before: bigint): Promise<void> {
   const { rowCount } = await client.query(HOLDS_OTHERS, [segmentNo, before])
@@ -251,9 +253,10 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
   if ((expects !== undefined && replaced.join() !== expects.join()) || overlapping.rowCount !== 0)
     throw new Error('another process stored segments of the same articles; the next attempt starts from those')
   const used = await client.query(USE, [segmentNo])
-  // Without this one, the articles of those that it replaces would be in no segment.
+  // If the new segment is gone, nothing is replaced. Otherwise the articles of the replaced ones
+  // would be in no segment.
   if (used.rowCount !== 1) throw new Error(REMOVED)
-  // With what a killed process has left of these articles.
+  // Removes the row that was used, and what a killed process has left of these articles.
   await client.query("delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2", [
     range.first,
     range.last,
@@ -261,8 +264,8 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
 }
 
 /**
- * Raises the version, which whoever changes segments does first: one transaction at a time changes
- * them.
+ * Raises the version. Every transaction that changes segments does this first, so that only one at
+ * a time changes them.
  */
 export async function lockSegments(client: Client): Promise<void> {
   await client.query('update segments_version set version = version + 1')
@@ -307,7 +310,11 @@ export async function readCovered(db: Queryable): Promise<bigint> {
 
 const REMOVED = 'another process removed a segment before it was used'
 
-/** Their buckets stay, and are removed by `removeUnused`. @returns their numbers, ascending */
+/**
+ * Deletes the segments within a range. Their buckets stay until `removeUnused` removes them.
+ *
+ * @returns their numbers, ascending
+ */
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
   const { rows } = await client.query<{ segment_no: number }>(
     'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
@@ -332,10 +339,10 @@ async function removeUnused(pool: Pool, brake: Brake): Promise<void> {
   for (const { no } of rows) await removeBuckets(pool, no, brake)
 }
 
-/** Buckets of one statement: some hundred kB. */
+/** How many buckets one statement removes: some hundred kB. */
 const BUCKETS_PER_STATEMENT = 256
 
-/** Removes them in small steps. */
+/** Removes the buckets of a segment in small steps. */
 async function removeBuckets(pool: Pool, segmentNo: number, brake: Brake): Promise<void> {
   for (let after: number | null = -1; after !== null; ) {
     brake()
@@ -348,9 +355,9 @@ async function removeBuckets(pool: Pool, segmentNo: number, brake: Brake): Promi
   }
 }
 
-// $1 segment, $2 after which bucket, $3 how many. Index: the primary key; a range needs it whatever
-// the planner thinks of the table. Each step looks again: the connection may have come to another
-// server, whose last commits are missing.
+// $1 segment, $2 after which bucket, $3 how many. Index: the primary key. A range of buckets makes
+// Postgres use it, whatever the planner assumes about the table. Each step looks for the segment
+// again: the connection may now lead to another server, whose last commits are missing.
 const REMOVE_BUCKETS = `
   with step as materialized (
     select bucket from segment_buckets
@@ -367,14 +374,17 @@ const REMOVE_BUCKETS = `
 // A segment is used some seconds after it was stored. Who finds it gone builds another.
 const REMOVE_ABANDONED = `delete from segments_ahead where stored_at < now() - interval '10 minutes'`
 
-/** SQL: whether a segment `s` cannot be right by its range, which the clock `c` bounds. */
+/**
+ * SQL: whether the range of a segment `s` is wrong: it ends beyond the clock `c`, or begins in
+ * another segment.
+ */
 export const WRONG = `(s.last_seq > c.last_seq or exists (
   select from segments o where s.first_seq between o.first_seq and o.last_seq
   and (o.first_seq, o.segment_no) < (s.first_seq, s.segment_no)))`
 
 /**
- * SQL: ranges of articles that lack a segment, ascending. The clock counts as one that follows the
- * last.
+ * SQL: ranges of articles that lack a segment, ascending. The clock counts as a segment that
+ * follows the last one.
  *
  * @param most articles that may lack one after the last segment
  */
@@ -386,8 +396,9 @@ export const gaps = (most: string) => `
               select last_seq + 1, last_seq + 1, ${most} from ingest_clock) as starts, segments_version) as follows
   where first_seq - 1 - covered > allowed order by first_seq`
 
-// The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
-// primary key. A segment and its buckets are added in one transaction, and it is moved in one.
+// The numbers in `segment_buckets` that no segment has any more. The query finds each number with
+// one step in the primary key. One transaction adds a segment with its buckets, and one moves it to
+// the other table. So the number of a living segment never seems unused.
 const UNUSED = `
   with recursive numbers (no) as (
     select min(segment_no) from segment_buckets
@@ -414,8 +425,8 @@ const ADD_AHEAD = `
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   returning segment_no as no, stored_at as "storedAt"`
 
-// $1 number, $2 `seq` before its first article. One that a process of a former version has stored
-// has no digest. Index: the primary key of articles.
+// $1 number, $2 `seq` before its first article. A segment that a former version has stored has no
+// digest. Index: the primary key of articles.
 const HOLDS_OTHERS = `
   select from segments_ahead where segment_no = $1 and digest is not null
     and digest is distinct from ${digestOf('$2::bigint + first_seq', '$2::bigint + last_seq')}`
@@ -451,7 +462,7 @@ function extent(times: (number | null)[]): [Date | null, Date | null] {
   return first > last ? [null, null] : [new Date(first), new Date(last)]
 }
 
-/** Bytes of one insert. Searches on the same server wait behind it. */
+/** How many bytes one insert has. Searches on the same server wait behind it. */
 const INSERT_BYTES = 250_000
 
 function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {

@@ -14,7 +14,7 @@ import {
 
 /*
  * Searches read segments on any server, a standby too. Every statement returns the version that it
- * saw, and one that saw another version than the search is not believed.
+ * saw. Its rows are not used if the search has another version.
  */
 
 /**
@@ -114,7 +114,8 @@ async function readAt<Row extends Versioned>(reads: IndexReads, statement: State
 }
 
 /**
- * A standby may be ahead of the primary: it shows a commit that the primary still waits to show.
+ * Whether rows are of a version. A standby may have a later one: it may show a commit that the
+ * primary does not show yet.
  */
 const isOf = (version: bigint) => (rows: Versioned[]) => rows[0]?.version === version
 
@@ -127,8 +128,8 @@ function expectVersion(expected: bigint, seen: bigint | undefined): void {
 }
 
 /**
- * The state of the index as a part of another statement. The API reads it beside the key, so that a
- * search needs no statement of its own. Each table has one row.
+ * The state of the index as a part of another statement. The API reads it together with the key of
+ * a request, so that a search needs no statement of its own for it. Each table has one row.
  */
 export const INDEX_STATE = {
   columns: 'last_seq as "lastSeq", segments_version.version, words_version as "wordsVersion"',
@@ -185,7 +186,10 @@ const COLUMNS = `
   select v.version, s.segment_no, s.columns
   from segments_version v left join segments s on s.segment_no = any ($1::int[])`
 
-/** Buckets of one statement: some hundred kB, which hold the event loop for about a millisecond. */
+/**
+ * How many buckets one statement reads: some hundred kB, which hold the event loop for about a
+ * millisecond.
+ */
 const BUCKETS_PER_STATEMENT = 256
 
 async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: bigint | null) {

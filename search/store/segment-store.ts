@@ -129,7 +129,7 @@ export interface NewSegment {
 export type SegmentWork = 'flush' | 'merge'
 
 export interface Statement {
-  /** Prepares the statement under this name. A slow request tells it of what it waited for. */
+  /** The statement is prepared under this name. A slow request reports by it what it waited for. */
   name?: string
   text: string
   values?: unknown[]
