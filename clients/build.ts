@@ -49,7 +49,7 @@ function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
     head.write(numbers.join('\0'), 100)
     head.write('0', 156)
     head.write('ustar\x0000', 257)
-    // The sum is taken with spaces in its own place.
+    // The checksum is computed with spaces in its own field.
     head.fill(' ', 148, 156)
     const sum = head.reduce((total, byte) => total + byte)
     head.write(`${octal(sum, 6)}\0`, 148)
@@ -91,7 +91,7 @@ async function buildWheel(): Promise<Buffer> {
   return zipOf(files)
 }
 
-/** Words of the client for asyncio, and the words that replace them in the client that waits. */
+/** Words of the client for asyncio, and the words that replace them in the synchronous client. */
 const WAITING = [
   ['The client for asyncio. The build makes `_sync.py` of it, the client', 'Made of `_async.py`: the client'],
   ['import asyncio\n', ''],
@@ -103,14 +103,17 @@ const WAITING = [
   [/Async(Client|Iterator)/g, '$1'],
 ] as const
 
-/** Turns the source of the asyncio client into that of the client that waits. */
+/** Turns the source of the asyncio client into that of the synchronous client. */
 const withoutAsync = (source: string) =>
   WAITING.reduce(
     (text, [from, to]) => (typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)),
     source,
   )
 
-/** A ZIP archive without compression, with one date for all files, so that equal files are equal. */
+/**
+ * A ZIP archive without compression, with one date for all files, so that equal files make equal
+ * archives.
+ */
 function zipOf(files: ReadonlyMap<string, Buffer>): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []

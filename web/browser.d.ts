@@ -1,7 +1,7 @@
 // What browsers have and TypeScript's own types do not.
 
 interface Window {
-  /** Chromium's; other browsers keep a download in memory until it is complete. */
+  /** Only Chromium has it. In other browsers a download stays in memory until it is complete. */
   showSaveFilePicker?: (options: {
     suggestedName: string
     types: { description: string; accept: Record<string, string[]> }[]

@@ -22,7 +22,10 @@ export function bestOf<T>(candidates: Iterable<Candidate<T>>): Candidate<T> | nu
   return null
 }
 
-/** Statements that an outlet makes for machines, and texts that it wrote as the article's. */
+/**
+ * Sources that state a value: what an outlet writes for machines, and what it publishes as the
+ * article's text.
+ */
 const STATED = new Set<Source>(['json-ld', 'meta', 'microdata', 'feed', 'page'])
 
 /** @param confirmed another source gives the same value */
@@ -33,7 +36,9 @@ export const originOf = (source: Source, confirmed: boolean): Origin => ({
 
 export const NO_ORIGIN: Origin = { source: 'none', sure: 'guessed' }
 
-/** The best candidate as a choice, confirmed when one of `others` from elsewhere says the same. */
+/**
+ * The best candidate as a choice; confirmed when one of `others` from another source says the same.
+ */
 export function choiceOf<T>(
   best: Candidate<T>,
   others: readonly Candidate<T>[],

@@ -33,12 +33,12 @@ import { feedTexts } from './text/feed-text.ts'
 import { readPageText } from './text/page-text.ts'
 
 /*
- * Composing is pure: a stored page and its feed entry in, an article or a refusal out. Every field
- * is the first of its candidates that nothing speaks against. Before that, the page must be the
- * article at all.
+ * Composing is pure: it makes an article or a refusal of a stored page and its feed entry. First it
+ * decides whether the page is the article. Then each field takes the first of its candidates that
+ * nothing speaks against.
  */
 
-/** Why a page never becomes an article; `pages.reason`. */
+/** Why a page never becomes an article; stored in `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
 
 /** The result for a stored page: an article, or a refusal. */
@@ -71,7 +71,7 @@ interface Refused {
   rights: Rights
 }
 
-/** For pages that no service reads, with the name of the default user agent. */
+/** The rules of rights by the default settings, for callers without settings of their own. */
 export const DEFAULT_RULES = rightsRules({
   ...{ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default, RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default },
 })
@@ -153,7 +153,7 @@ const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] 
     : `The outlet served a ${interstitial}, and its feed gives no title.`,
 ]
 
-/** A snippet of its own, where the outlet allows less than the beginning of the text. */
+/** Makes a snippet when the outlet allows less than the usual one, the beginning of the text. */
 function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string> | null, entry: FeedEntry | null) {
   const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
   const marked = [entry?.content, entry?.summary].some(fed => /data-nosnippet/i.test(fed ?? ''))
@@ -162,11 +162,14 @@ function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string>
     const quotable = text.value.split('\n\n').map(paragraph => unshown.get(paragraph) ?? paragraph)
     return { snippet: snippetOf(quotable.join('\n\n'), most) }
   }
-  // Another text does not mark where the parts end that must not be shown.
+  // A text from another source does not mark which of its parts must not be shown.
   return { snippet: marked || reveals(text.value, unshown) ? null : snippetOf(text.value, most) }
 }
 
-/** Words in a row that tell a part of a page in another text, which may divide it otherwise. */
+/**
+ * This many words in a row show that another text holds a part of the page. Whole paragraphs are
+ * not compared, because the other text may be divided otherwise.
+ */
 const TELLING = 4
 
 /** Whether the beginning of another text holds words of a part that is not to be shown. */
@@ -184,8 +187,8 @@ function reveals(text: string, unshown: PageReading['unshown']): boolean {
 }
 
 /**
- * Whether a page has no address that can be its article's: its feed named one on a foreign host,
- * and that leads to no article of the outlet.
+ * Whether no address of a page can be its article's: the feed named an address on a foreign host,
+ * and that address leads to no article of the outlet.
  */
 function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial, meta }: PageReading): boolean {
   if (foreign !== 'named') return false
@@ -196,7 +199,10 @@ function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial,
 const INSTEAD = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
 const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
-/** The page as it is believed: where a host of others answered, the feed's words are left out. */
+/**
+ * The page without what cannot be believed: when a foreign host answered, the words of the feed are
+ * left out.
+ */
 export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
   const { entry, foreign, url } = page
   return entry !== null && foreign === 'answered' && meta.url !== url
@@ -205,8 +211,8 @@ export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
 }
 
 function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
-  // An address on a foreign host that is merely named is no article's: whoever names it could put
-  // his own words under it.
+  // An address on a foreign host is not the article's when only the feed names it. Otherwise a feed
+  // could put its own words under the address of somebody else.
   const isElsewhere = foreign === 'named' || foreign === 'both'
   return identify({
     url: isElsewhere ? finalUrl : url,
@@ -218,12 +224,12 @@ function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMe
   })
 }
 
-/** Whether the other text of the page begins as the chosen one does. */
+/** Whether another text of the page contains the beginning of the chosen one. */
 function isRepeated({ source, value }: Candidate<string>, texts: Candidate<string>[]): boolean {
   const opening = value.slice(0, OPENING).replace(/\s+/g, ' ').trim()
   return texts.some(other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening))
 }
-/** Characters: a sentence. */
+/** Characters of that beginning: about a sentence. */
 const OPENING = 80
 
 /** The parts of a page that can be believed. */
@@ -233,7 +239,10 @@ export interface PageReading {
   meta: PageMetadata
   /** The texts that the page gives, in order of rank. */
   texts: Candidate<string>[]
-  /** The text on the page with its boilerplate, and the paragraphs that were left out of it. */
+  /**
+   * `paragraphs` is the text on the page with its boilerplate. `boilerplate` are those of them that
+   * are left out of the article.
+   */
   paragraphs: string[]
   boilerplate: string[]
   rights: Rights
@@ -259,8 +268,8 @@ export function readStored(
   const ofHeader = (headers: RightsHeaders | null) =>
     readRights({ headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }, rules, now)
   const ofHeaders = ofHeader(page.rights)
-  // An interstitial speaks for itself: what it forbids robots, it forbids of itself. A reservation
-  // of TDM is the outlet's.
+  // Rules for robots on an interstitial hold for the interstitial alone. A reservation of text and
+  // data mining (TDM) is the outlet's, so it holds for the article, too.
   const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
   const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
     ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], boilerplate: [] },

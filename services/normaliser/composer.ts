@@ -19,7 +19,7 @@ interface ComposeOptions {
   repeated?: boolean
   /** The lines that pages of the outlet have in common. */
   template?: Template | null
-  /** Bounds publication dates; by default the present. */
+  /** The time that bounds publication dates; by default the present. */
   now?: Date
 }
 
@@ -27,8 +27,8 @@ interface ComposeOptions {
 export type Composer = ReturnType<typeof openComposer>
 
 /**
- * MB of heap: enough for a page of the largest size and all that is made of it. A thread that needs
- * more is ended; the process goes on.
+ * MB of heap that a thread may use: enough for a page of the largest size and all that is made of
+ * it. A thread that needs more is ended; the process goes on.
  */
 const MEMORY = 768
 

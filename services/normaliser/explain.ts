@@ -38,15 +38,15 @@ export interface Explanation {
   rights: Signal[]
   /** Paragraphs that were left out, because many pages of the outlet hold them. */
   boilerplate: string[]
-  /** The evidence of news agencies, at most as much as is shown. */
+  /** The evidence of news agencies; at most `SHOWN` pieces of it. */
   agencies: AgencyEvidence[]
   /** Null for a page of which no article is made. */
   fields: Record<Field, FieldExplanation> | null
 }
 
-/** Candidates of a field that are shown: a page may state thousands. */
+/** Most candidates of a field that are shown: a page may state thousands. */
 const SHOWN = 20
-/** Characters of a value that are shown. */
+/** Most characters of a value that are shown. */
 const LONGEST = 200
 
 /**

@@ -6,9 +6,9 @@ import { allWords } from './languages/index.ts'
 import type { Twin } from './metadata/metadata.ts'
 
 /*
- * Feeds, links and redirects name one article by several addresses. Too few believed addresses make
- * duplicates; one wrong address merges two articles for good. In doubt an address is therefore not
- * believed.
+ * Feeds, links and redirects name one article by several addresses. An address is believed when it
+ * is taken for the article's. With too few believed addresses, an article is stored twice. One
+ * wrong address merges two articles for good. So an address in doubt is not believed.
  */
 
 /**
@@ -24,7 +24,7 @@ interface Sighting {
   canonical?: string | null
   /** `<link rel="amphtml">` */
   amp?: string | null
-  /** Without it, links to other languages are told by their addresses alone. */
+  /** Without `languages`, links to other languages are recognised by their addresses alone. */
   languages?: Languages
   outlet: Pick<Outlet, 'domain'>
 }
@@ -42,9 +42,8 @@ export interface Identity {
 /**
  * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
  * share any address are one article. Titles and GUIDs do not count: some outlets give one GUID to
- * many articles. An address that is wrongly
- * refused costs a duplicate. One that is wrongly believed merges an outlet's articles into one. So
- * addresses of front pages, sections, interstitials and other languages are not believed.
+ * many articles. Addresses of front pages, sections, interstitials and other languages are not
+ * believed.
  *
  * @throws TypeError when `url` itself is no http(s) address
  */
@@ -79,7 +78,8 @@ function believableLink(page: URL, written: string | null | undefined): URL | nu
   if (!written) return null
   const link = readAddress(written, page.href)
   if (link === null || !sameSite(page, link)) return null
-  // Another spelling of the page's own address merges nothing: the page of an AMP form.
+  // The link may be the page's own address in another spelling, as an AMP form links to its page.
+  // It is believed, because it cannot merge two articles.
   if (addressKey(link.href) === addressKey(page.href) && !isNoArticle(link)) return link
   return isNoArticle(link) || isSectionOf(link, page) ? null : link
 }
@@ -161,7 +161,7 @@ export interface Languages {
 
 /**
  * Whether an address is the page's article in another language. Some templates name one language as
- * the canonical form of all. These are several articles, because each language is searched for
+ * the canonical form of all. These are several articles, because each language is searched by
  * itself. Forms of one language for several countries (`nl-NL`, `nl-BE`) are one article.
  *
  * @param page the addresses of the page itself

@@ -28,7 +28,7 @@ export interface Normaliser {
   /** The outage of Postgres, during which pages wait. */
   outage: OutageLog
   composer: Composer
-  /** One for each page in memory, from its loading to the end of its batch. */
+  /** One permit for each page in memory, from its loading to the end of its batch. */
   pagesInMemory: Semaphore
   served: ServedTexts
   index: Batcher<Finished, Indexed>

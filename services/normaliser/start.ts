@@ -32,28 +32,28 @@ import { finishDone, giveBack } from './pages/finish.ts'
 /** ms that the first article of a batch waits for others; to compose a page takes as long. */
 const BATCH_WAIT = 50
 /**
- * Characters of text in a batch. This thread writes them out for Postgres, and must answer in the
- * meantime.
+ * Most characters of text in a batch. This thread writes them out for Postgres, and must answer in
+ * the meantime.
  */
 const BATCH_WEIGHT = 150_000
 /**
  * ms after which the pages of a process that was killed go to another. The event loop prolongs the
- * lock at half of it, and is never held for long. A page that two processes normalise leaves one
- * article.
+ * lock after half of that time. It is in time, because nothing holds it up for long. A page that
+ * two processes normalise leaves one article.
  */
 const LOCK = 10_000
 /**
- * Messages in hand at a time. They are far more than the threads, because the fair queue can only
- * choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE` there. Memory holds
- * only the number of a waiting page.
+ * Most messages in hand at a time. They are far more than the threads, because the fair queue can
+ * only choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE` there. Memory
+ * holds only the number of a waiting page.
  */
 const IN_HAND = 1_000
 /** ms that pages in hand may go on when the service stops. Then they are given back. */
 const GRACE = 10_000
 
 /**
- * Starts to make articles of stored pages. `main.ts` runs it as a service, the benchmark beside a
- * stopwatch.
+ * Starts to make articles of stored pages. `main.ts` runs it as a service. The benchmark runs it
+ * and measures its time.
  */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, watch } = openWorker('normaliser', { config, log })
@@ -91,7 +91,9 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   }
 }
 
-/** Tells operators at the start what the setting stops; nothing, when the database is away. */
+/**
+ * Tells operators at the start which pages `RIGHTS_TDM` stops, or that the database does not tell.
+ */
 async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Logger): Promise<void> {
   try {
     const sentence = stopsInWords(await readStops(pool), config)
@@ -196,9 +198,9 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 }
 
 /**
- * Marks due pages as called and returns them, outlets in turn. One normaliser calls a page, even
- * when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called at a
- * time, so that other outlets do not wait long.
+ * Marks due pages as called and returns them, outlets in turn. Only one normaliser calls a page,
+ * even when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called
+ * at a time, so that other outlets do not wait long.
  */
 export const callDuePages = (pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> =>
   readColumn<bigint>(

@@ -6,22 +6,22 @@ import type { Client, Queryable } from '../../shared/postgres/pool.ts'
  */
 export interface Template {
   pages: number
-  /** By the digest of a line: pages whose text held it. */
+  /** By the digest of a line: how many pages held it in their texts. */
   lines: Record<string, number>
 }
 
 export const EMPTY_TEMPLATE: Template = { pages: 0, lines: {} }
 
-/** With fewer pages, nothing is known of an outlet. */
+/** Fewest pages of an outlet from which boilerplate is recognised. */
 const FEWEST_PAGES = 10
-/** A line of the text is boilerplate when this many pages hold it, and such a share of them. */
+/** A line is boilerplate when at least this many pages hold it, and at least this share of all. */
 const BOILERPLATE_PAGES = 5
 const BOILERPLATE_SHARE = 0.3
 
 /**
- * Takes the boilerplate out of a text. A text of which it is more than two thirds stays whole: its
- * articles are like that, as reports of the weather are, or it is an interstitial, which is
- * recognised by its whole text.
+ * Takes the boilerplate out of a text. A text stays whole when more than two thirds of it are
+ * boilerplate. It may be an article that resembles many others, such as a report of the weather. Or
+ * it is an interstitial, which is recognised by its whole text.
  *
  * @returns its own paragraphs, and those that other pages of the outlet hold too
  */
@@ -55,12 +55,17 @@ export function lessonOf(paragraphs: string[]): string[] {
   return [...new Set(ends.map(digestOf))]
 }
 
-/** At this many pages, all counts are halved: a new template wins within as many pages. */
+/**
+ * At this many pages, all counts are halved: the lines of a new layout count as boilerplate within
+ * as many pages.
+ */
 const HALVED_AT = 64
-/** Bound of a template: 4 kB. Lines that one page holds stay for some ten pages. */
+/** Most lines of a template, which take 4 kB. Lines that one page holds stay for some ten pages. */
 const LINES = 250
 
-/** The template after one more page. Pure, so that the same pages in one order teach the same. */
+/**
+ * The template after one more page. Pure, so that the same pages in the same order teach the same.
+ */
 export function learn(template: Template, lesson: string[]): Template {
   const lines = { ...template.lines }
   for (const line of lesson) {
@@ -85,7 +90,7 @@ function halved({ pages, lines }: Template): Template {
 }
 
 /**
- * A short digest (FNV-1a, 32 bits) in letters, as `l1x9k2` : a key of digits alone would not keep
+ * A short digest (FNV-1a, 32 bits) in letters, as `l1x9k2`. A key of digits alone would not keep
  * its place in an object. A collision costs one line of one outlet.
  */
 function digestOf(text: string): string {
@@ -94,11 +99,15 @@ function digestOf(text: string): string {
   return `l${(hash >>> 0).toString(36)}`
 }
 
-/** So many pages of an outlet all teach; then every eighth one does, by its number. */
+/**
+ * This many pages of an outlet all teach. After them only every eighth page does, by its number.
+ */
 const ALL = 64
 const EVERY = 8n
 
-/** Whether a page teaches, when its outlet has learned of this many. Most pages cost nothing. */
+/**
+ * Whether a page teaches, when `taught` pages of its outlet have. Most do not, and cost nothing.
+ */
 export const teaches = (pageNo: bigint, taught: number) => taught < ALL || pageNo % EVERY === 0n
 
 interface Row {
@@ -152,7 +161,7 @@ export interface LearnedTemplate {
   boilerplate: number
 }
 
-/** By domain. */
+/** What was learned of each outlet, by its domain. */
 export async function readTemplates(db: Queryable): Promise<Map<string, LearnedTemplate>> {
   const { rows } = await db.query<Row & { domain: string }>(
     'select domain, outlet_no, pages, template from outlet_templates join outlets using (outlet_no)',

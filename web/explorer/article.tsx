@@ -9,7 +9,7 @@ import { useSpeech } from '../words/index.ts'
 import { mark, type Piece } from './search/marks.ts'
 import { type Article, askCopies, type Matches, type Told } from './search/use-results.ts'
 
-/** The page of one article, at its address for good. */
+/** The page of one article, at its permanent address. */
 export function ArticlePage(props: { id: string; secret: string; isPasted: boolean; onForget(): void }) {
   const { id, secret, isPasted, onForget } = props
   const { words } = useSpeech()
@@ -55,7 +55,7 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   )
 }
 
-/** The form of the key had the focus, and is gone. */
+/** Moves the focus to a place: the form of the key had it, and is gone. */
 const focus = (place: HTMLElement | null) => place?.focus()
 
 const loadBeside = () => import('./copies.tsx')
@@ -63,7 +63,7 @@ const loadBeside = () => import('./copies.tsx')
 /**
  * An article as somebody reads it.
  *
- * @param props.now null: it has the page to itself
+ * @param props.now null: the article is alone on its page
  */
 export function Card(props: {
   article: Article
@@ -114,7 +114,7 @@ export function Card(props: {
   )
 }
 
-/** A snippet that was cut, back to its last whole word; without a sign that leads to nothing. */
+/** Ends a snippet that was cut with its last whole word, without a comma or dash behind it. */
 function upToWord(snippet: string): string {
   // Snippets end after 200 characters, before a grapheme that does not fit (decision 33).
   if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
@@ -141,7 +141,8 @@ function Source({ article, now }: { article: Article; now: number | null }) {
 }
 
 /**
- * How close an article is: as a bar of the same scale in all searches, exactly when somebody asks.
+ * How close an article is: a bar, with the same scale in all searches. The figure is shown on
+ * demand.
  */
 function Relevance({ relevance }: { relevance: number }) {
   const { words, percent } = useSpeech()

@@ -5,7 +5,10 @@ import { rest, whenSeen } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
 import type { Article, Told } from './search/use-results.ts'
 
-/** A file of its own: most articles have none of this, and the first view does not wait for it. */
+/**
+ * What stands below an article: its copies, and articles in other languages. Most articles have
+ * neither. This is a file of its own, so that the first view does not wait for it.
+ */
 export function Beside(props: { article: Article; told: ReadonlyMap<string, Told>; related: Related[] | undefined }) {
   return (
     <>
@@ -64,7 +67,7 @@ function Headline({ article }: { article: Article }) {
   )
 }
 
-/** What is written on the same event in other languages; nothing where there is nothing. */
+/** Articles on the same event in other languages. Shows nothing when there are none. */
 function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
   const { words, number } = useSpeech()
   const others = related?.filter(one => one.article.language !== article.language) ?? []
@@ -84,16 +87,20 @@ function OtherLanguages({ article, related }: { article: Article; related: Relat
   )
 }
 
-/** ms for which a reader looks at cards before the next one is asked about. */
+/** ms before the first question about a card in view, and between two such questions. */
 const LOOK = 1_000
-/** The same while the key has less than half of its minute left: searches come first. */
+/**
+ * ms between two questions when less than half of the minute's requests is left: searches come
+ * first.
+ */
 const PAUSE = 20_000
 
 /**
- * Asks for articles on the same event as those in view, one after the other. Each costs a request
- * of the minute and of the month. So a key with a quota asks for none: the page of an article does.
+ * Asks for articles on the same event as those in view, one after the other. Each question costs a
+ * request of the minute and of the month. So the list asks none with a key that has a quota. Then
+ * only the page of an article asks.
  *
- * @param tell gets what is found of an article
+ * @param tell gets the articles that are found for an article
  */
 export async function followRelated(key: string, signal: AbortSignal, tell: (id: string, found: Related[]) => void) {
   const asked = new Set<string>()

@@ -6,7 +6,8 @@ import { ask, askFile, isListOf, isOneOf, isRecord, type Outcome } from '../part
 import { useSpeech } from '../words/index.ts'
 import { Made } from './take/take.tsx'
 
-// Parts that are read when they are shown first. They are one file, which compresses well.
+// The browser loads these parts when it first shows one of them. They are one file, because that
+// compresses well.
 export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
 
@@ -14,7 +15,10 @@ type Urls = Record<string, string>
 
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 
-/** The marks stay on this device: colleagues with one key do not eat each other's news. */
+/**
+ * Where this device keeps the marks: up to where the articles of each kept search were seen.
+ * Colleagues with the same key each have marks of their own.
+ */
 const MARKS = 'perscope.marks'
 const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(MARKS) ?? '{}')
 
@@ -29,7 +33,7 @@ function useKept(secret: string) {
       if (answer === null) return
       setKept(answer.data)
       const known = readMarks()
-      // A search by meaning has no new articles.
+      // New articles cannot be counted for a search by meaning.
       const asked = answer.data.filter(({ search }) => !byMeaning(search))
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
@@ -42,7 +46,7 @@ function useKept(secret: string) {
       })
       if (news.kind === 'failure') return
       setFresh(new Map(news.value.data.map(one => [one.id, one])))
-      // What has no mark yet is new from now on.
+      // A search without a mark gets one now: later articles are new.
       const begun = news.value.data.filter(({ id }) => known[id] === undefined).map(({ id, mark }) => [id, mark])
       localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
     },
@@ -55,7 +59,7 @@ function useKept(secret: string) {
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
     ...{ kept, fresh, failure, urls, look: () => look() },
-    /** The articles are seen: the next look counts from here. */
+    /** Notes that the articles of a search are seen: the next look counts from here. */
     see(id: string) {
       const mark = fresh.get(id)?.mark
       if (mark !== undefined) localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
@@ -131,7 +135,10 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
 
 const AT_ONCE = 'at once'
 
-/** Whom a search tells what is new: at once, or each day at a time of this device's zone. */
+/**
+ * The form of an alert: who is told what is new to a search, and when. That is at once, or each day
+ * at a time of this device's zone.
+ */
 function AlertForm(props: {
   name: string
   own: Alert | null

@@ -100,7 +100,7 @@ export function ResultList(props: ListProps) {
   )
 }
 
-/** What stands over the results on paper. */
+/** What is printed above the results. */
 function Printed({ of, now }: { of: Search; now: number }) {
   const { words, date } = useSpeech()
   const parts = [
@@ -113,15 +113,15 @@ function Printed({ of, now }: { of: Search; now: number }) {
 }
 
 /**
- * The first article that may be about something else, in a list ordered by closeness; -1: none of
- * the loaded ones.
+ * The position of the first article that may be about something else, in a list ordered by
+ * closeness; -1: none of the loaded ones.
  */
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
   return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
 }
 
-/** What is on the same event as articles, by their id. */
+/** For each article, by its id: articles on the same event. */
 function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string, Related[]> {
   const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
   const look = useCallback(
@@ -138,10 +138,10 @@ function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string,
 }
 
 /**
- * One article of each text, the first in the order of the list; all of the one that is unfolded.
+ * Keeps the first article of each text in the list, and all articles of the text that is unfolded.
  *
- * @param told null: all are shown
- * @returns also how many more have the text of an article
+ * @param told null: all articles are kept
+ * @returns `folded`: by the id of a first article, how many more have its text
  */
 function foldTexts(all: Article[], told: ReadonlyMap<string, Told> | null, unfolded: string | null) {
   const shown = new Map<string, string>()
@@ -164,7 +164,7 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
   )
 }
 
-/** The reader wants titles alone. */
+/** The key in the storage of the browser: it is set when the reader wants titles alone. */
 const COMPACT = 'perscope.compact'
 
 function Head(
@@ -249,7 +249,7 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
   )
 }
 
-/** Filters that an empty list offers to leave out. */
+/** Most filters that an empty list offers to leave out. */
 const MOST_STEPS = 4
 
 /** The next page: asked for when the end comes into view, or by the button. */

@@ -35,7 +35,7 @@ function useKey(offeredAtFirst: string | null) {
   const [offered, setOffered] = useState(offeredAtFirst)
   const [isPasted, setPasted] = useState(false)
   useEffect(() => {
-    // Somebody opens an address with a key in a tab that is open already.
+    // This happens when somebody opens an address with a key in a tab that is open already.
     const look = () => {
       const other = takeKeyFromAddress()
       if (other === null) setKey(knownKey())
@@ -66,8 +66,8 @@ function useKey(offeredAtFirst: string | null) {
 }
 
 /**
- * The whole page: without a key what it is and how to get one, with a key the search, or the
- * article of the address.
+ * The whole page. Without a key it says what this is and how to get a key. With a key it shows the
+ * search, or the article of the address.
  *
  * @param props.offered a key of the address, while the tab has another one
  */
@@ -132,7 +132,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
   )
 }
 
-/** Another key has come: nothing uses it before somebody says so. */
+/** The notice that another key has come. Nothing uses that key before the reader says so. */
 function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
   const { words } = useSpeech()
   return (
@@ -168,7 +168,7 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
 }
 
 /**
- * Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs.
+ * The form for a key. It tries the key before it closes, so that a wrong key can be corrected here.
  */
 function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?: boolean): void }) {
   const { words } = useSpeech()

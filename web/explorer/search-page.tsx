@@ -44,13 +44,13 @@ function useDraftedSearch() {
       setDraft({ ...draft, mode })
       if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })
     },
-    // The same search, submitted again, is asked anew.
+    // The same search, submitted again, is asked again.
     submit: () => (isSearched ? again() : change({})),
     clear: () => setSearch({ ...NEW_SEARCH, q: search.q, mode: search.mode }),
   }
 }
 
-/** What goes with a mode: closeness is an order of semantic search alone. */
+/** A change of mode, with an order that fits: only semantic search can order by closeness. */
 function ofMode(search: Search, mode: SearchMode): Partial<Search> {
   return { mode, sort: mode === 'semantic' || search.sort === 'relevance' ? null : search.sort, order: 'desc' }
 }
@@ -58,7 +58,7 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
 /**
  * The search with a key: box, filters, results, figures.
  *
- * @param props.first its first page, where the trial of the key has brought it
+ * @param props.first the first page of the search, if the trial of the key has loaded it
  * @param props.isPasted the key came from the form, which had the focus until now
  */
 export function SearchPage(props: { secret: string; first: First | null; isPasted: boolean; onForget(): void }) {
@@ -160,10 +160,13 @@ function useCounting() {
 }
 
 const PLACE = 'perscope.place'
-/** Articles that a reload loads again at most: pages, each of which costs a search. */
+/** Most articles that a reload loads again. Each page of them costs a search. */
 const MOST_RELOADED = 250
 
-/** A reload keeps the place: it loads what was shown, page after page, and goes where one was. */
+/**
+ * A reload keeps the place: it loads what was shown, page after page, and scrolls to where the
+ * reader was.
+ */
 function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof useResults>): void {
   const wanted = useRef(placeBefore())
   const shown = useRef(0)
@@ -196,7 +199,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
 
 interface ReadingPlace {
   address: string
-  /** How many articles. */
+  /** How many articles were shown. */
   shown: number
   /** The first card that begins in the window, and where, in pixels from its top. */
   first: number
@@ -220,12 +223,12 @@ const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textar
 /**
  * The search box with its three modes, and below it how the query is read, while it is typed.
  *
- * @param onMode searches at once, where there is something to search
+ * @param onMode chooses a mode, and searches at once if there is something to search for
  * @param errors what the API said about `q`
  */
 function SearchForm(props: {
   draft: Draft
-  /** The box has the focus from the beginning. */
+  /** Whether the box has the focus from the beginning. */
   isFocused: boolean
   isTried: boolean
   errors: string[]
@@ -313,9 +316,9 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
 }
 
 /**
- * How the query is read, in a line; with what looks like an operator and is none.
+ * A line that tells how the query is read, and what looks like an operator but is none.
  *
- * @param isTried it was searched for: an empty field is then a mistake, too
+ * @param isTried whether the reader has searched for it: an empty field is then a mistake, too
  */
 function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; onMode(mode: SearchMode): void }) {
   const { reading, draft, isTried, onMode } = props

@@ -7,20 +7,20 @@ export interface Look {
   soft: string
   rule: string
   bar: string
-  /** Of what lies behind a line. */
+  /** The colour of an area behind a line. */
   area: string
   pale: string
   gap: string
-  /** Behind the drawing. */
+  /** The colour behind the drawing. */
   ground: string
   font: string
-  /** In pixels: letters grow with the screen. */
+  /** A `rem` in pixels: letters grow with the screen. */
   rem: number
 }
 
 function lookOf(place: HTMLElement): Look {
   const style = getComputedStyle(place)
-  // Computed: a canvas does not know light from dark.
+  // Colours are computed, because a canvas knows neither variables nor `light-dark()`.
   const colour = (written: string) => {
     place.style.color = written
     return style.color
@@ -42,8 +42,8 @@ function lookOf(place: HTMLElement): Look {
 }
 
 /**
- * Has a chart in the element that the reference is put on, drawn again when `draw`, the size or the
- * colours change.
+ * Draws a chart into the element that gets the reference. Draws it again when `draw`, the size or
+ * the colours change.
  *
  * @param draw appends a chart to the place
  */

@@ -12,7 +12,7 @@ import type { Failure, Outcome } from './request.ts'
 /**
  * A choice of few, side by side: radio buttons, so that arrow keys move.
  *
- * @param about what each one does, for a pointer that rests on it
+ * @param about what each choice does, shown when a pointer rests on it
  */
 export function Segments<V extends string>(props: {
   label: string
@@ -41,7 +41,7 @@ export function Segments<V extends string>(props: {
  * A part of the page that is open where there is room for it, and folded on narrow screens. What is
  * in it is made when it is opened first, so it asks for nothing before.
  *
- * @param minWidth a length of CSS; the style hides the summary from there on
+ * @param minWidth a length of CSS. From this width on, the style hides the summary
  */
 export function Unfolding(props: { title: string; className: string; minWidth: string; children: ComponentChildren }) {
   const { title, className, minWidth, children } = props
@@ -67,7 +67,7 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
 /**
  * A button that sends no form.
  *
- * @param props.of what it is for, where several say the same
+ * @param props.of what the button is for, when several have the same text
  */
 export function Button({ text, of, ...attributes }: ComponentProps<'button'> & { text: string; of?: string }) {
   const { words } = useSpeech()
@@ -131,7 +131,7 @@ export function Header({
   )
 }
 
-/** The name that leads to `/`, and what stands opposite. */
+/** The head of a page: the name, which leads to `/`, and what stands opposite. */
 export function Bar({ children }: { children: ComponentChildren }) {
   return (
     <header class="header row">
@@ -152,12 +152,15 @@ export function Footer() {
   )
 }
 
-/** Whether a text that is typed somewhere is a key: it is taken, and does not stay in its field. */
+/**
+ * A function for texts that are typed into fields. If a text holds a key, the function takes the
+ * key and returns true. The key must then not stay in the field.
+ */
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
 
 /**
- * State that belongs to `owner`: of another owner it is `start` again. At once, since an effect
- * that empties a field may come after the first letters.
+ * State that belongs to `owner`. With another owner it is `start` again, in the same rendering. An
+ * effect would be too late: it could empty a field after its first letters are typed.
  */
 export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void] {
   const [held, hold] = useState({ owner, value: start })
@@ -167,7 +170,7 @@ export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void]
 /**
  * Runs work for a part of the page, and ends it when the part is gone or the work is another one.
  *
- * @param work made with `useCallback`; of what it throws, nobody is told
+ * @param work made with `useCallback`; its errors are ignored
  */
 export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
   useEffect(() => {
@@ -189,7 +192,7 @@ export function useAsking() {
 }
 
 /**
- * What a file exports, once it is wanted: the first view does not wait for it.
+ * Loads what a file exports when it is first wanted, so that the first view does not wait for it.
  *
  * @param load always the same function
  */
@@ -204,7 +207,7 @@ export function useLater<T extends object>(isWanted: boolean, load: () => Promis
 /**
  * The present moment in ms, looked at again every this many ms.
  *
- * @param every null: not now
+ * @param every null: it is not looked at again
  */
 export function useNow(every: number | null): number {
   const [now, setNow] = useState(() => Date.now())

@@ -31,7 +31,7 @@ function adviceOf({ code, errors, message }: Failure, { words }: Speech): string
 const goesOn = ({ code, retryAfter }: Failure) =>
   code === 'offline' || (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
 
-/** Between two attempts while nothing answers. */
+/** Seconds between two attempts while nothing answers. */
 const OFFLINE_PAUSE = 10
 
 /** A failure in words, with what to do about it, and a countdown where waiting is all there is. */

@@ -1,9 +1,9 @@
 /** Why an answer did not come, as the page says it. */
 export interface Failure {
   kind: 'failure'
-  /** The API's, or `offline`: no answer came at all, or `unreadable`. */
+  /** The API's code; `offline` when no answer came at all; or `unreadable`. */
   code: string
-  /** As the API says it; empty when nothing came. */
+  /** The API's message; empty when no answer came. */
   message: string
   /** Sentences by the name of the parameter. */
   errors: Record<string, string[]>
@@ -32,7 +32,10 @@ export interface Asking {
   body?: unknown
 }
 
-/** An answer takes milliseconds, and semantic search two seconds at most. */
+/**
+ * ms that a request waits for its answer. Most take milliseconds, semantic search two seconds at
+ * most.
+ */
 const TIMEOUT = 20_000
 
 /**
@@ -51,7 +54,7 @@ export async function ask<T>(path: string, is: (json: unknown) => json is T, ask
   return { kind: 'ok', value, quota: count('X-Quota-Limit'), room }
 }
 
-/** Asks for a file; nothing of it is read. */
+/** Asks for a file, whose content is not parsed. */
 export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
   return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 } : response
@@ -63,7 +66,7 @@ async function exchange(path: string, asking: Asking): Promise<Response | Failur
   if (response === null) return failure('offline')
   if (response.ok) return response
   const refused = refusal(response, await readJson(response, asking.signal))
-  // The tab says what is wrong with it; the device keeps no key that does not work.
+  // The device forgets a key that does not work. The tab keeps it for now, and says what is wrong.
   if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE)) localStorage.removeItem(PLACE)
   return refused
 }
@@ -153,7 +156,7 @@ export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(te
  * never sent to a server. The key leaves the address at once, so that no shared or kept address has
  * it. A tab without a key keeps it, for itself alone.
  *
- * @returns a key that the tab did not have, while it has another one: somebody must say which
+ * @returns a key that the tab did not have, while it has another one: the reader must say which
  * counts
  */
 export function takeKeyFromAddress(): string | null {
@@ -171,14 +174,17 @@ export function takeKeyFromAddress(): string | null {
 
 export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
 
-/** @param onDevice until it is forgotten or refused, for all tabs; else for this tab alone */
+/**
+ * @param onDevice all tabs have the key until it is forgotten or refused; else this tab alone has
+ * it
+ */
 export function rememberKey(key: string, onDevice = false): void {
   forgetKey(onDevice)
   const place = onDevice && isSecureContext ? localStorage : sessionStorage
   place.setItem(PLACE, key)
 }
 
-/** @param onDevice too */
+/** @param onDevice whether the device forgets the key, too */
 export function forgetKey(onDevice = true): void {
   sessionStorage.removeItem(PLACE)
   if (onDevice) localStorage.removeItem(PLACE)

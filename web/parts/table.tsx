@@ -9,7 +9,7 @@ interface TableProps {
   rows: { key: string; class?: string; name?: ComponentChildren; cells: ComponentChildren[] }[]
 }
 
-/** Rows with their names, or else their keys. Zeros are pale. */
+/** A table. Each row begins with its name, or else with its key. Zeros are pale. */
 export function Table({ caption, columns, figures, rows }: TableProps) {
   const { number } = useSpeech()
   const classOf = (column: number) => ((figures?.includes(column) ?? column > 0) ? 'figure' : '')
@@ -48,7 +48,8 @@ export function Table({ caption, columns, figures, rows }: TableProps) {
 /**
  * The figures of a drawing as a table, on demand.
  *
- * @param props.hasButtons keys reach all rows by them, else they scroll the table
+ * @param props.hasButtons whether the rows have buttons, by which keys reach them; else keys scroll
+ * the table
  */
 export function Figures({ hasButtons = false, ...table }: TableProps & { hasButtons?: boolean }) {
   const { words } = useSpeech()

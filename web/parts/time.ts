@@ -24,7 +24,7 @@ export function dayOf(bound: string): string {
   return bound === '' || Number.isNaN(at.getTime()) ? '' : localDay(at)
 }
 
-/** Sweden writes days as ISO 8601 does. */
+/** The day as `2026-11-03`: Swedish dates have the form of ISO 8601. */
 export const localDay = (at: Date): string => at.toLocaleDateString('sv')
 
 /** The moment at which a day begins. An empty day is no bound. */
@@ -65,7 +65,7 @@ export function rest(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Nobody sees a hidden tab: it asks for nothing. */
+/** Resolves when the tab is visible, so that a hidden tab asks for nothing. */
 export function whenSeen(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve()
   return new Promise((resolve, reject) => {

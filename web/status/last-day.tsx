@@ -83,8 +83,8 @@ function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: str
 }
 
 /**
- * Seconds that a lag's axis may name. It is logarithmic: seconds and days are told apart in one
- * chart.
+ * The labels of a lag's axis, by the logarithm of their seconds. On a logarithmic axis one chart
+ * can show seconds as well as days.
  */
 const MARKS = new Map(
   [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000].map(s => [Math.log(s), span(s)]),
@@ -133,9 +133,9 @@ interface DayFigures {
   data: (number | null)[][]
 }
 
-/** Of the drawing, in letters of the page; the style keeps the place free. */
+/** Height of the drawing, in `rem`. The style keeps that place free. */
 const HEIGHT = 10.5
-/** The width in letters from which every sixth hour has its label; below, every twelfth. */
+/** From this width on, in `rem`, every sixth hour has its label; below it, every twelfth. */
 const WIDE = 17
 
 /** A chart of 24 hours with its headline. It shows the figures of the hour under the pointer. */

@@ -77,17 +77,17 @@ function Status() {
 /** Something that an operator should look at. */
 type Problem = Pick<Cause, 'level' | 'text'>
 
-/** null: nothing is known yet. */
+/** What an operator should look at now; null: nothing is known yet. */
 function problemsNow({ figures, failure }: Watch): Problem[] | null {
   if (failure !== null) return [{ level: 'bad', text: sentenceOf(failure) }]
   return figures?.causes ?? null
 }
 
-/** Articles whose time for embedding has come, or will. */
+/** How many articles wait for their embedding, whether it is due now or later. */
 const waitingIn = (figures: Figures | null): number =>
   (figures?.flow?.embeddings.due ?? 0) + (figures?.flow?.embeddings.promised ?? 0)
 
-/** The header shows it already. */
+/** The name in the header, which the title need not repeat. */
 const WORDMARK = 'Perscope'
 
 /** How things are, in one glance: a word, its reasons, and the age of the figures. */
@@ -146,7 +146,7 @@ function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) 
   return <Table columns={['Queue', ...STATES]} rows={rows} />
 }
 
-/** The newest that are shown; the command lists all. */
+/** How many of the newest are shown; the command lists all. */
 const NEWEST = 5
 
 /** What failed for good, by reason, and the newest of it. */
@@ -189,11 +189,11 @@ function Failed({ one: { id, what, reason, detail, since }, now }: { one: Quaran
 
 /** What the page knows. */
 interface Watch {
-  /** The last that came; null: none yet. */
+  /** The last figures that came; null: none yet. */
   figures: Figures | null
-  /** When they came, in ms of this browser's clock. */
+  /** When the figures came, in ms of this browser's clock. */
   readAt: number
-  /** Why no newer ones came. */
+  /** Why no newer figures came; null: the last question was answered. */
   failure: Failure | null
 }
 

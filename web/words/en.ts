@@ -1,4 +1,4 @@
-/** The words of the pages. Every other language has the same shape, and the compiler says so. */
+/** The words of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
   app: {
     tagline: 'News search for the Netherlands, Belgium and Luxembourg',

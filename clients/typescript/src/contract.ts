@@ -1,6 +1,6 @@
 // The shapes that the API and this package take and return. The OpenAPI document states those of
-// the API too. Fields may be added within /v1. This file holds types alone: the package ships it
-// unchanged.
+// the API, too. Fields may be added within /v1. What lies beside the contract is asked for under
+// /explore, and is no part of /v1. This file holds types alone: the package ships it unchanged.
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'
@@ -147,7 +147,7 @@ export interface ExploreParameters extends ArticlesParameters {
   outlets?: string | readonly string[] | null | undefined
 }
 
-/** A search; the cursor belongs to its pages. */
+/** A search without a cursor, because cursors belong to its pages. */
 export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 
 /** A search, and what its articles are counted by. */
@@ -166,12 +166,18 @@ export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
 export interface Count {
   key: string
   count: number
-  /** With `by: 'outlet'`. */
+  /** The outlet of this bucket, when `by` is `outlet`. */
   outlet?: Outlet
-  /** The first and the last moment of a time, for `published_after` and `published_before`. */
+  /**
+   * When `by` is a unit of time: the first and the last moment of this bucket. To find its
+   * articles, send them as `published_after` and `published_before`.
+   */
   from?: string
   to?: string
-  /** With `then`: the articles of this bucket by the second property, `other` among them. */
+  /**
+   * With `then`: the articles of this bucket, counted again by the second property. `other` is how
+   * many of them are in parts that `data` does not list.
+   */
   parts?: { data: Count[]; other: number }
 }
 
@@ -187,7 +193,7 @@ export interface Counts {
   /** Articles that the search finds, exact. */
   total: number
   data: Count[]
-  /** Articles whose keys are not listed. */
+  /** How many articles are in buckets that `data` does not list. */
   other: number
   /** Articles without a time of publication. */
   undated: number
@@ -197,8 +203,8 @@ export interface Counts {
 export interface Copies {
   id: string
   /**
-   * The article of the group that was ingested first. null: nothing is known, as in the fields
-   * below.
+   * The article of the group that was ingested first. null, here and in `copies` and `own_words`:
+   * nothing is known.
    */
   first: string | null
   agencies: string[]
@@ -217,7 +223,7 @@ export interface Copies {
  */
 export interface Related {
   article: Article
-  /** Whole days after the other one; negative: before it. */
+  /** Whole days by which it was published after the other article; negative: before it. */
   days: number
 }
 
@@ -225,9 +231,9 @@ export interface Related {
 export interface KeptSearch {
   id: string
   name: string
-  /** A query string. */
+  /** The search as a query string. */
   search: string
-  /** Its place in the list; places may be free. */
+  /** Its place in the list. Some places may be unused. */
   position: number
   created_at: string
   feed: { id: string; created_at: string; last_used_at: string | null; requests: number } | null
@@ -251,7 +257,7 @@ export interface Alert extends AlertTerms {
   reason: string | null
   created_at: string
   delivered_at: string | null
-  /** With which a webhook is signed; in the answer of `setAlert` alone. */
+  /** The secret that signs a webhook. Only the answer of `setAlert` has it. */
   secret?: string
 }
 
@@ -261,9 +267,9 @@ export interface GivenFeed {
   urls: { rss: string; atom: string; json: string }
 }
 
-/** A search with its result, at an address for good. */
+/** A search with its result, at a permanent address. */
 export interface Citation {
-  /** `/cite/` and `digest`. */
+  /** `/cite/`, followed by `digest`. */
   address: string
   url: string
   digest: string
@@ -300,18 +306,20 @@ export interface Client {
   /** The copies of the articles of a page, or of one article. */
   copies(query: ExploreParameters | { id: string }): Promise<Copies[]>
   /**
-   * The articles that tell of the same event as one, those in other languages first; null: it has
-   * no vector yet.
+   * Articles on the same event as this one, those in other languages first; null: this one has no
+   * vector yet.
    */
   related(id: string): Promise<Related[] | null>
   /** The searches that the key keeps, in their order. */
   searches(): Promise<KeptSearch[]>
   /** Keeps a search. */
   keepSearch(search: { search: string; name?: string | undefined }): Promise<KeptSearch>
-  /** Changes a kept search, as far as given; its feed keeps its address. */
+  /** Changes the given properties of a kept search. Its feed keeps its address. */
   changeSearch(id: string, change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>): Promise<KeptSearch>
   removeSearch(id: string): Promise<void>
-  /** The addresses of the feed of a kept search, which are secrets; gives it one where it has none. */
+  /**
+   * The addresses of the feed of a kept search, which are secrets. Makes a feed if there is none.
+   */
   giveFeed(id: string): Promise<GivenFeed>
   endFeed(id: string): Promise<void>
   /** Sets who is told what is new to a kept search. */
@@ -323,7 +331,7 @@ export interface Client {
   whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
-  /** The counters of the last answer that had some. */
+  /** The counters of the last answer that had counters. */
   limits(): Limits | null
 }
 
@@ -334,15 +342,15 @@ export interface ClientOptions {
   /** Longest one attempt may take, in ms; 30,000 by default. */
   timeout?: number | undefined
   /**
-   * How often a request is repeated that may do better later: the minute is used up, 5xx, no
-   * answer. 5 by default.
+   * How often a request is repeated that may succeed later: when the minute is used up, after a
+   * 5xx, or without an answer. 5 by default.
    */
   retries?: number | undefined
   /** A longer wait than this, in ms, is not begun: the error is thrown. 120,000 by default. */
   longestWait?: number | undefined
   /** Ends requests and waits. */
   signal?: AbortSignal | undefined
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?(ms: number, reason: unknown): void
 }
 
@@ -353,19 +361,19 @@ export interface IterationOptions {
 
 /** The counters of the plan, as the last answer had them. */
 export interface Limits {
-  /** Requests a minute, and those that are left of it. */
+  /** How many requests a minute has, and how many are left. */
   rate: { limit: number; remaining: number }
-  /** Requests a month; null for a plan without a quota. */
+  /** How many requests a month has, and how many are left; null for a plan without a quota. */
   quota: { limit: number; remaining: number; reset: Date; period: string } | null
 }
 
-/** A poll sets the order and the pages itself. */
+/** A search to poll. The poll sets the order and the pages itself. */
 export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>
 
 export interface PollOptions {
   /** The last place that an earlier poll of the same search yielded. */
   state?: PollState | null | undefined
-  /** Where a poll without a state begins; without it, with all that the plan covers. */
+  /** When a poll without a state begins; by default, at the beginning of what the plan covers. */
   since?: string | Date | undefined
   /** ms between two rounds; without it there is one round. */
   every?: number | undefined
@@ -385,7 +393,7 @@ export interface PollState {
   query: string
   /** Latest `ingested_at` processed; null before the first article. */
   ingested_after: string | null
-  /** Articles of that very moment: the bound is inclusive, they come again. */
+  /** Articles of that very moment. They come again, because the bound is inclusive. */
   ids: string[]
   /**
    * The ETag of an answer with nothing new. Sent with the next request, it makes the answer an
@@ -397,7 +405,7 @@ export interface PollState {
 /** The content of an error answer. */
 export interface ApiErrorDetails {
   status: number
-  /** One of the API's codes, which may become more; decide by it. */
+  /** One of the API's codes. Tell errors apart by it; more may be added. */
   code: ErrorObject['code'] | (string & {})
   /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
   errors: Readonly<Record<string, readonly string[]>>

@@ -105,7 +105,7 @@ function beginning(query: PollQuery, state: PollState | null, since: string | Da
   return state ?? { query: name, ingested_after: from, ids: [], etag: null }
 }
 
-/** Everything since the state, to the last page. Each batch has the state after it. */
+/** Yields everything since the state, to the last page. Each batch has the state after it. */
 async function* round(transport: Transport, query: PollQuery, state: PollState): AsyncGenerator<PollBatch> {
   const question = { ...query, ingested_after: state.ingested_after, sort: 'ingested_at', order: 'asc', per_page: 100 }
   let now = state

@@ -29,7 +29,7 @@ export interface Answer<Body> {
 export type Value = string | number | boolean | Date | readonly string[] | null | undefined
 export type Query = object
 
-/** Far more than a page of 100 articles takes. */
+/** Most bytes of an answer: far more than a page of 100 articles takes. */
 const LONGEST_ANSWER = 32 * 1024 * 1024
 
 /** Sends requests with the key, repeats them by the contract, and keeps the counters. */
@@ -95,7 +95,9 @@ export function createTransport(options: ClientOptions) {
         () => true,
       )
     },
-    /** Sends a change, which is repeated only where it was refused for now. @throws as `ask` */
+    /**
+     * Sends a change. It is repeated only when the API refused it for now (429). @throws as `ask`
+     */
     async send<Body>(method: string, path: string, content?: object) {
       const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
       const isRefused = (error: unknown) => error instanceof ApiError && error.status === 429
@@ -106,7 +108,7 @@ export function createTransport(options: ClientOptions) {
 
 const brokenOff = (base: string) => `The answer of ${base} broke off.`
 
-/** A browser hides where a redirect leads. */
+/** Refuses redirects. A browser hides where a redirect leads. */
 function refuseRedirect(base: string, { type, status, headers }: Response): void {
   if (type !== 'opaqueredirect' && (status < 300 || status > 399 || status === 304)) return
   const to = headers.get('location') ?? ''
@@ -114,7 +116,11 @@ function refuseRedirect(base: string, { type, status, headers }: Response): void
   throw new ForeignAnswerError(`${base} redirects to ${where}; write the address of the API itself as url.`)
 }
 
-/** @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when it is no answer of the API */
+/**
+ * The body of an answer.
+ * @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when the API did not send
+ * it
+ */
 function bodyOf(base: string, { ok, headers, status }: Response, text: string, method?: string) {
   if (status === 304 || (status === 204 && method !== undefined)) return ''
   if (!ok) throw errorOf(status, headers, text)
@@ -184,8 +190,8 @@ const FIRST_BACK_OFF = 500
 const LONGEST_BACK_OFF = 30_000
 
 /**
- * ms to wait before the same request may do better; null when it will not. By the contract: a
- * minute that is used up and a server in trouble are waited out, any other 4xx stays what it is.
+ * ms to wait before the same request may succeed; null when it will not. By the contract a client
+ * waits when the minute is used up, or when the server is in trouble. Any other 4xx is final.
  */
 function waitAfter(error: unknown, attempt: number): number | null {
   const backOff = Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** attempt)
@@ -211,7 +217,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Null: the answer has no counters, because the server knew no plan. */
+/** The counters of an answer; null: it has none, because the server knew no plan. */
 function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
   if (!/^\d+$/.test(headers.get('x-ratelimit-limit') ?? '')) return null

@@ -9,7 +9,7 @@ import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { isNear } from './authors.ts'
 
-/** "Bron: ANP", "Quelle: dpa/AFP" in a line of its own. */
+/** A line that names an agency and holds nothing else: "Bron: ANP", "Quelle: dpa/AFP". */
 const CREDIT = /^(?:bron(?:nen)?|sources?|quellen?|quell|credit)\s*:\s*(.{2,60})$/iu
 
 /** All that a page and its feed say of the agencies that sent the article. */
@@ -18,7 +18,7 @@ export function pageAgencies(meta: PageMetadata, entry: FeedEntry | null, body: 
   const marks = meta.marks.filter(
     mark => mark.kind === 'author' && !mark.aside && !mark.ofItem && isNear(mark.line, meta.headline),
   )
-  // "Jan Smit/AFP" in an element is who took a picture.
+  // An element with a name and an agency, such as "Jan Smit/AFP", says who took a picture.
   const shown = marks.map(({ text }) => text).filter(text => !/\p{L}\s*\/|^\P{L}*\//u.test(text) || isOfAgencies(text))
   const bylines = [...tagged, ...(entry?.authors ?? []), ...shown]
   const credits = meta.lines.flatMap(({ text, aside }) => {

@@ -15,15 +15,15 @@ import { foldOutlet, isAgency, isOffice, peopleIn } from './person-names.ts'
  * candidates, in order of trust. The first with a person counts; a name in doubt is left out.
  */
 
-/** A statement with more people is a list of staff, not a byline. */
+/** Most people in a byline. A statement with more people is a list of staff. */
 const MOST = 20
-/** Statements of one source that are read. Feeds and structured data have at most as many. */
+/** Most statements of one source that are read. Feeds and structured data have no more. */
 const STATEMENTS = 50
 
 /**
  * The people who wrote the article, as the outlet names them and in its order (decision 35). The
  * first source that names a person counts: structured data, meta tags, the feed, the byline on the
- * page. Doubtful names are left out. Null without any.
+ * page. Doubtful names are left out. Null when no source names a person.
  */
 export function authorChoice(
   meta: PageMetadata,
@@ -183,7 +183,7 @@ function distinct(names: string[]): string[] {
   })
 }
 
-/** Lines behind the headline, and before it, in which such a byline stands. */
+/** How many lines behind the headline, and before it, may hold a name beside a date. */
 const BEHIND_A_DATE = 5
 const BEFORE_DATE = 2
 /** Longest line that holds a name and a date, in characters. */
@@ -225,7 +225,7 @@ function isDateLine(text: string): boolean {
 const DATE_LENGTH = 45
 const WEEKDAY = 20
 
-/** Lines behind the headline, and before it, in which a byline may stand. */
+/** How many lines behind the headline, and before it, may hold a byline. */
 const BEHIND = 12
 const BEFORE = 4
 
@@ -237,7 +237,8 @@ const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
 const BY = anyOf(rules => rules.authors.byWords)
 
 /**
- * Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026".
+ * Bylines near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber |
+ * 3.11.2026".
  */
 const OPENING = new RegExp(
   String.raw`^(?:${anyOf(rules => rules.authors.indefiniteArticles)}\s)?(?:${anyOf(rules => rules.authors.openings)}\s)?${BY}\s?:?\s${NAME}`,
@@ -245,8 +246,8 @@ const OPENING = new RegExp(
 )
 
 /**
- * Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna
- * Weber", "Redaktion: Anna Weber".
+ * Bylines near the headline, behind a date or a label: "Gepubliceerd op 3 november 2026 door Jan
+ * Smit", "3.11.2026 14:05 von Anna Weber", "Redaktion: Anna Weber".
  */
 const BEHIND_DATE = new RegExp(
   String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.dates.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
@@ -256,8 +257,8 @@ const BEHIND_DATE = new RegExp(
 const AUTHOR = anyOf(rules => rules.authors.authorLabels)
 
 /**
- * Anywhere in the article: "Autorin: Anna Weber, Korrespondentin"; in a list, "Autorin/Autor Anna
- * Weber".
+ * Bylines anywhere in the article: "Autorin: Anna Weber, Korrespondentin"; in a list,
+ * "Autorin/Autor Anna Weber".
  */
 const SIGNED_LINE = new RegExp(
   String.raw`^(?:${AUTHOR}(?:/${AUTHOR})?(?:\s?:\s(?:${BY}\s)?|\s(?=(?-i:${NAME_BESIDE})$))|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY}\s)${NAME}`,
@@ -284,8 +285,8 @@ export const isNear = (line: number, headline: number | null): boolean =>
   headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
 
 /**
- * Whether a line is a byline without a label, a name beside an agency's: "Peter Maahn/SP-X", "Jan
- * Smit (ANP)".
+ * Whether a line is a byline without a label that names a person and an agency: "Peter Maahn/SP-X",
+ * "Jan Smit (ANP)".
  */
 function withAgency(line: string): boolean {
   const [, name, agency] =

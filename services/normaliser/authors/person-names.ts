@@ -6,15 +6,15 @@ import { fold, oneLine } from '../markup/plain.ts'
  * known to be no name is cut away, and what remains must be written as a name is.
  */
 
-/** Characters of a statement that are read. */
+/** Most characters of a statement that are read. */
 const BYLINE_LIMIT = 500
 /** Longest name of a person, in characters and in words. */
 const NAME_LIMIT = 60
 const NAME_WORDS = 6
 
 /**
- * Labels before the names. `von der Leyen, Ursula` is a name. `Von der Redaktion` names nobody, so
- * it need not match.
+ * Labels before the names. The pattern must not match the beginning of a name, as in
+ * `von der Leyen, Ursula`. It need not match `Von der Redaktion`, which names nobody.
  */
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
@@ -53,7 +53,7 @@ const CREDIT_BEHIND_NAME = new RegExp(
   'giu',
 )
 
-/** "Text und Fotos": who wrote took the pictures too. */
+/** In labels such as "Text und Fotos", the author also took the pictures. */
 const TEXT_LABEL = anyOf(rules => rules.authors.textLabels)
 const BOTH_LABELS = new RegExp(
   String.raw`\b(?:${TEXT_LABEL}e?\s(?:${AND}|&)\s${CREDIT_LABEL}|${CREDIT_LABEL}\s(?:${AND}|&)\s${TEXT_LABEL}e?)(?=\s*:)`,
@@ -64,7 +64,7 @@ const BOTH_LABELS = new RegExp(
 const OTHERS =
   /(?:^|\s)(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|(?:d['’])?autres|andere[rn]?|aner(?:er|en)?|al\.|(?:\p{Ll}\.\s?){1,2}\p{Ll}\.?)$|^al$/u
 
-/** A person with an agency: "Anne Muller avec AFP", "Jan Maes (met Belga)". */
+/** The word between a person and an agency: "Anne Muller avec AFP", "Jan Maes (met Belga)". */
 const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
 
 /**
@@ -79,7 +79,8 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .map(withoutAgency)
     .map(part => trim(part.replace(OTHERS, '')))
     .filter(name => name !== '')
-  // Where the first name is written so too, capitals are a surname's: "MAES Jan, PEETERS Els".
+  // A name that begins with a word in capitals may be a station. If the first name of the list
+  // begins so, too, such words are surnames: "MAES Jan, PEETERS Els".
   const people = names.filter(name => isPerson(name, own) && (!CAPITALS.test(name) || CAPITALS.test(names[0]!)))
   // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
@@ -90,10 +91,13 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
 /** A station with its place or programme: "ARD Brüssel", "NDR Info". */
 const STATION =
   /^(?:ARD|ZDF|NDR|MDR|WDR|SWR|RBB|BR|HR|SR|SRF|ORF|DLF|DW|RTL|RTBF|VRT|NOS|NPO|TF1|BFM|RFI|BBC|CNN)\d?(?!\S)/
-/** Beside a name in lower case, a name that begins with capitals is a station or a desk. */
+/**
+ * A name that begins with a word in capitals. In a list that begins with another name, it is a
+ * station or a desk.
+ */
 const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
-/** The part before "with", where an agency stands behind it. */
+/** The part before "with" when only agencies stand behind that word; otherwise the whole part. */
 function withoutAgency(part: string): string {
   const [before = '', ...behind] = part.split(WITH)
   return behind.length > 0 && behind.every(name => isAgency(name.trim())) ? before : part
@@ -149,7 +153,7 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter(word => word !== '')
 }
 
-/** Texts that end a name: a place, a date, the links of its box. */
+/** Texts behind a name that are cut off: a place, a date, the links of the box about the author. */
 const PLACE = new RegExp(
   String.raw`\s${anyOf(rules => rules.authors.placePrepositions)}\s(?:${anyOf(rules => rules.authors.placeArticles)}\s|l['’])?\p{Lu}.*$`,
   'u',

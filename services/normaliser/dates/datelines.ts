@@ -4,12 +4,18 @@ import type { Mark } from '../metadata/marks.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
-/** Lines behind the headline, and before it, in which a dateline may stand. */
+/**
+ * How many lines may hold a dateline: behind the headline, before it, and right behind it even when
+ * they look like no part of the article.
+ */
 const BEHIND = 12
 const BEFORE = 6
 const BESIDE = 3
 
-/** A longer line is prose. Its dates belong to the events that it reports. */
+/**
+ * Longest dateline, in characters. A longer line is prose: its dates belong to the events that it
+ * reports.
+ */
 const DATELINE_LENGTH = 120
 
 /**
@@ -24,8 +30,8 @@ export const opensWith = (text: string, date: FoundDate): boolean =>
   PLACE.test(text.slice(0, date.index)) && BREAK.test(text.slice(date.end))
 
 /**
- * The text before a date that is not the publication's: of a picture, of a post that the article
- * shows, or of an event in brackets: `Foto: Jan Smit, 3-11-2026`,
+ * The text before a date that is not the publication's. The date belongs to a picture, to a post
+ * that the article shows, or to an event in brackets: `Foto: Jan Smit, 3-11-2026`,
  * `Jan Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
  */
 const OTHERS = new RegExp(
@@ -107,7 +113,7 @@ export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): Fo
   return found.flatMap(line => datelinesIn(line, options))
 }
 const REPEATS = 30
-/** Room for a day and a time in the line of a title. */
+/** Characters at the end of a title's line that are searched: room for a day and a time. */
 const BEHIND_TITLE = 40
 
 /**

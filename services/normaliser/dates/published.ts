@@ -30,8 +30,9 @@ import {
 } from './written.ts'
 
 /*
- * Pages state several dates, and some are wrong: of a change, on a wrong clock, of another article.
- * Sources are asked in order of trust; day and time may come from different ones.
+ * Pages state several dates, and some are wrong: the date of a change, a time by a wrong clock, the
+ * date of another article. Sources are asked in order of trust. The day and the time may come from
+ * different sources.
  */
 
 const DAY = 86_400_000
@@ -40,19 +41,20 @@ const EARLIEST = Date.UTC(1990, 0, 1)
 /**
  * The time at which the outlet says that it published the article (decision 36). Sources in order
  * of trust: structured data, meta tags, the feed, the page itself. Null when none of them can be
- * right. Never the time of fetching.
+ * right. It is never the time of fetching.
  *
  * - Structured data is JSON-LD. Microdata comes behind the meta tags, because templates write the
  * day of a change into it.
  * - A date more than 24 hours after `now`, or before 1990, is ignored, and the next source is read.
  * - A time without an offset is the outlet's wall clock.
- * - Structured data and meta tags that state the same time, to the second, on two clocks: one of
- * them gives local time as UTC, which is too late east of Greenwich. The earlier one counts.
+ * - Structured data and meta tags may state the same time, to the second, on two clocks. One of
+ * them then gives local time as UTC, which is too late east of Greenwich. So the earlier time
+ * counts.
  * - A day without a time takes its time from the next source that names the same day; without one
  * it is 00:00 UTC of that day, so that a client who asks for the day finds it.
  *
- * `pageText` is the article's own text. Its beginning is read last.
- * The origin is that of the source that names the day.
+ * `pageText` is the article's own text. Its beginning is one of the last sources. The origin is
+ * that of the source that names the day.
  */
 export function dateChoice(
   meta: PageMetadata,
@@ -145,9 +147,9 @@ function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Momen
 }
 
 const HOUR = 3_600_000
-/** Dates that each date is compared with: a page may state thousands. */
+/** Most dates that each date is compared with: a page may state thousands. */
 const COMPARED = 20
-/** Time zones are up to 14 hours ahead of UTC. */
+/** Most hours between two clocks: time zones are up to 14 hours ahead of UTC. */
 const FURTHEST = 14
 
 /** The earliest of the dates that show the same time in another time zone. */
@@ -179,7 +181,7 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
   return asUtc === null ? null : asUtc - date.offset * 60_000
 }
 
-/** Class names of changes, and of today. */
+/** Class names of dates of changes, and of today's date. */
 const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
 
 /** The day that an address names: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
@@ -192,7 +194,7 @@ function dateInPath(path: string): WrittenDate | null {
   return match === null ? null : readDate(`${match[1]}-${match[3]?.padStart(2, '0')}-${match[4]?.padStart(2, '0')}`)
 }
 
-/** A date with the place where it stands. */
+/** A date with the source that gives it. */
 interface PageDate {
   source: Source
   date: WrittenDate
@@ -265,8 +267,8 @@ const isNote = (line: string, date: FoundDate): boolean =>
 const NOTE_LENGTH = 120
 
 /**
- * Whether a mark holds the day of a change, or today's: by its class names, or by the words before
- * it.
+ * Whether a mark holds the date of a change, or the date of today. The class names tell, or the
+ * words before the mark.
  */
 function isChange(meta: PageMetadata, mark: Mark): boolean {
   if (/publi|posted/.test(mark.hint)) return false

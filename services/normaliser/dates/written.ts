@@ -17,7 +17,7 @@ interface Day {
 export interface WrittenDate extends Day {
   /** Null: a day without a time. */
   time: { hour: number; minute: number; second: number; millisecond: number } | null
-  /** Minutes east of UTC; null: as the outlet's clocks show. */
+  /** Minutes east of UTC; null: the time is by the outlet's clocks. */
   offset: number | null
 }
 
@@ -27,7 +27,7 @@ export const sameDay = (a: WrittenDate, b: WrittenDate): boolean =>
 
 /** A date found in a text. */
 export interface FoundDate extends WrittenDate {
-  /** Positions in the text: `index` of its beginning, `end` of its day. */
+  /** Positions in the text: `index` is where the date begins, `end` is where its day ends. */
   index: number
   end: number
   /** The words before it say that this is a change, not the publication. */
@@ -57,7 +57,7 @@ export function readDate(value: string, options: DateOptions = {}): WrittenDate 
 /** A day and a time in one number, as `202611172030`. */
 const COMPACT = /^((?:19|20)\d{2}[01]\d[0-3]\d)([0-2]\d[0-5]\d(?:[0-5]\d)?)$/
 
-/** Text longer than this is not searched. */
+/** Most characters of a text that are searched, and most dates that are found in it. */
 const TEXT_LIMIT = 20_000
 const FOUND_LIMIT = 50
 
@@ -148,7 +148,7 @@ function dayOf(groups: Record<string, string | undefined>, options: DateOptions)
   if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
   if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
   const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
-  // No month has a number above 12. With points it would be a time: `10.15.20`.
+  // No month has a number above 12. Such numbers with points between them are a time: `10.15.20`.
   const monthFirst = groups.s6 === '/' ? options.monthFirst || b > 12 : groups.s6 === '-' && b > 12
   return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
 }
@@ -208,11 +208,11 @@ function offsetOf(zone: string | undefined): number | null {
   if (zone === undefined) return null
   const name = zone.replace(/[()\s]/g, '')
   const digits = /^(?:GMT|UTC|[A-Z]{3,4}(?=[+-]\d{2}))?([+-]?)(\d{1,2}):?(\d{2})?$/i.exec(name)
-  // In lower case these are words: `est`, `met`, `west`.
+  // In lower case, names of zones may be ordinary words: `est`, `met`, `west`.
   if (digits === null) return name === name.toUpperCase() || name === 'z' ? zoneOffset(name) : null
   const minutes = Number(digits[2]) * 60 + Number(digits[3] ?? 0)
-  // A plus sign that was decoded as a part of an address has become a space. No sign is therefore
-  // plus.
+  // A plus sign that was decoded as a part of an address has become a space. So a missing sign
+  // counts as plus.
   return minutes > 14 * 60 ? null : digits[1] === '-' ? -minutes : minutes
 }
 

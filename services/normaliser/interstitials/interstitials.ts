@@ -23,10 +23,10 @@ import {
 export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
 
 /**
- * Recognises pages that are not the article. Such pages end the redirects at another host or at the
- * front page, or have a title or a text that is typical of interstitials. A feed's title that
- * differs proves nothing: feeds say "Liveblog", or use another language. The page's own statements
- * weigh more. `paywall.ts` recognises paywalls, because their pages are the article's.
+ * Recognises pages that are not the article. Their redirects end at another host or at the front
+ * page, or their title or text is typical of interstitials. A feed's title that differs proves
+ * nothing: feeds say "Liveblog", or use another language. The page's own statements weigh more.
+ * `paywall.ts` recognises paywalls, because their pages are the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
   const [from, to] = [URL.parse(served.url), URL.parse(served.finalUrl)]
@@ -76,16 +76,16 @@ function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
   return (CHALLENGE_MARKUP.test(html) && (text < 200 || share > 0.2)) || share >= 0.4
 }
 
-/** Characters of prose of a page that may be a bot defence in words that nobody has listed. */
+/** A page with fewer characters of prose may be a bot defence, even without listed words. */
 const LITTLE_PROSE = 600
 
-/** Links of a page that leads nowhere: those of a site lead to its front page and sections. */
+/** Most links of such a page. Ordinary pages have more, to the front page and to sections. */
 const FEW_LINKS = 2
 
 /**
  * A bot defence in any words, told by several signs together. The page has hardly a link, little
  * prose and a script, and calls itself no article. It has no word of the title that the feed gave.
- * One sign alone proves nothing. `noindex` is none: it is often an outlet's wish.
+ * One sign alone proves nothing. `noindex` is no such sign: it is often an outlet's wish.
  */
 function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false
@@ -94,7 +94,10 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   return totalLength(page.visible) < LITTLE_PROSE && hasScript(html) && !isRelated(feedTitle, text)
 }
 
-/** Whether a page has a script that is no JSON-LD. A tag is read once, also one that never ends. */
+/**
+ * Whether a page has a script that is no JSON-LD. A tag is read only once, even when it never ends,
+ * so that the time stays linear.
+ */
 const hasScript = (html: string) => html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
 
 // Many sites redirect a removed article to the front page. `/nl`, `/fr/` and `/index.html` are such
@@ -115,9 +118,9 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   return !isNews
 }
 
-/** An error page's text is shorter than this. */
+/** The text of an error page has fewer characters. */
 const SHORT = 1_500
-/** Below a title such as "Onderhoud", a text shorter than this is only about the error. */
+/** Under a title such as "Onderhoud", a text of fewer characters is only about the error. */
 const NOTE = 300
 
 /**

@@ -3,13 +3,13 @@ import type { PageText } from '../text/page-text.ts'
 import { PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 
 /**
- * An opening shorter than this is a stub. The feed's summary is as good, and certainly the
- * article's.
+ * An opening with fewer characters is a stub. The feed's summary serves as well, and is certainly
+ * the article's.
  */
 const STUB = 500
-/** A text longer than this is complete, even when the page sells subscriptions beside it. */
+/** A text with more characters is complete, even when the page sells subscriptions beside it. */
 const WHOLE = 2_500
-/** An offer is a paragraph, not an essay. */
+/** Most characters of an offer, which is a single paragraph. */
 const LONGEST_OFFER = 400
 /** The offer stands within this many blocks behind the article's end. */
 const BEHIND = 12
@@ -47,7 +47,10 @@ const COMMON = new Set(allWords(rules => rules.detection.commonWords))
 const FEWEST_WORDS = 6
 const COMMON_SHARE = 0.1
 
-/** Whether some small words of a text are those of a language; names and figures are in any. */
+/**
+ * Whether enough words of a text in lower case are common words of our languages. A text with few
+ * words in lower case passes, because names and figures look alike in all languages.
+ */
 function isLanguage(text: string): boolean {
   const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
   if (/lorem ipsum|dolor sit amet/i.test(text)) return false
@@ -63,7 +66,7 @@ const isOffer = (text: string) =>
 
 /**
  * Whether an offer stands right behind the text, outside of its paragraphs. An offer above the text
- * belongs to the page's header, and a hidden one to every page.
+ * belongs to the page's header, and a hidden one may be on every page.
  */
 function offersBehind({ shown }: PageText, own: string[]): boolean {
   const last = own.at(-1)

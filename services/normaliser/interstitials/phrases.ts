@@ -46,13 +46,12 @@ export const PAYWALLED = phrases('paywalled')
 
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4
-/** The first this many letters of a word stay the same in most of its forms. */
+/** This many letters at the beginning of a word stay the same in most of its forms. */
 const STEM = 5
 
 /**
  * Whether a text contains at least `share` of a title's longer words, in any form; by default at
- * least one word. A title without words is related to every text. Scripts without spaces between
- * words are not judged.
+ * least one word. A title without words is related to every text.
  */
 export function isRelated(title: string, text: string, share = 0): boolean {
   const words = fold(title).split(' ')

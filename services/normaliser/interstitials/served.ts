@@ -8,8 +8,8 @@ import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 export type ServedTexts = ReturnType<typeof openServedTexts>
 
 /**
- * From this many other addresses on, a text is an interstitial. An outlet may publish an agency's
- * report under two addresses, and move it.
+ * From this many other addresses on, a text is an interstitial. A text with a word of its title
+ * needs more of them: an outlet may publish an agency's report under two addresses, and move it.
  */
 const OFTEN = { titled: 5, untitled: 2 }
 
@@ -38,7 +38,8 @@ export function openServedTexts(pool: Pool) {
       return isOften(others + (await countOf(pool, before, [outletNo, fingerprint])), titled)
     },
     /**
-     * Ends the count of a page in hand. Its text is stored in Postgres, if it is to be remembered.
+     * Ends the count of a page in hand. By now Postgres holds its text, if the text is to be
+     * remembered.
      */
     forget(page: ServedPage) {
       const key = keyOf(page)
@@ -59,9 +60,11 @@ const SHORTEST = 120
  * A hash of a text's words, without spaces, punctuation and capitals. Null for a text that is too
  * short. An outlet that serves one text under many addresses serves an interstitial.
  *
- * @param titled whether the text contains a word of its title. Without one, numbers do not count:
- * bot defences write another one at each request, and reports of the weather name the weather.
- * @param strange whether even the title on the page has no word of the feed's: a short text counts
+ * @param titled whether the text contains a word of its title. Without one, numbers do not count,
+ * because bot defences write another number at each request. Reports of the weather may differ in
+ * numbers alone, but they contain words of their titles.
+ * @param strange whether even the title on the page has no word of the feed's title; then a short
+ * text has a hash, too
  * @returns 16 bytes
  */
 export function textFingerprint(text: string, { titled, strange }: { titled: boolean; strange: boolean }) {

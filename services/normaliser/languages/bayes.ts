@@ -32,7 +32,7 @@ const SMOOTHING = 0.1
 /** A word is common in a language when the language's sample holds it this many times. */
 const COMMON = 2
 
-/** Allows for the table's single precision in comparisons of doubles. */
+/** A tolerance: values of the table have single precision, and are compared with doubles. */
 const ROUNDING = 1e-3
 
 /**

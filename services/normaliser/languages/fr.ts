@@ -6,7 +6,7 @@ export const fr: LanguageRules = {
     months:
       'janvier janv|fevrier fevr fev|mars mar|avril avr|mai|juin|juillet juil|aout|septembre sept|octobre oct|novembre nov|decembre dec',
     weekdays: 'lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche',
-    // The last one is Dutch as well.
+    // `e` also ends the numbers of days in Dutch.
     ordinals: 'er|ère|e',
     beforeMonth: 'de',
     beforeDay: 'le',

@@ -1,6 +1,9 @@
 import type { LanguageRules } from './nl.ts'
 
-/** Luxembourgish. Its outlets write much German and French too: those words stand there. */
+/**
+ * Luxembourgish. Its outlets write much German and French, too. Those words stand in `de.ts` and
+ * `fr.ts`.
+ */
 export const lb: LanguageRules = {
   dates: {
     months:

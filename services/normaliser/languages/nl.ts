@@ -17,7 +17,10 @@ export const nl = {
     months:
       'januari jan|februari febr feb|maart mrt|april apr|mei|juni jun|juli jul|augustus aug|september sept sep|oktober okt|november nov|december dec',
     weekdays: 'maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag',
-    /** Endings of a day's number: "1st", "1er". A longer one stands before its own beginning. */
+    /**
+     * Endings of a day's number: "1st", "1er". An ending stands before shorter ones with which it
+     * begins.
+     */
     ordinals: 'ste|de',
     /** Between the day and the month: "3rd of May". */
     beforeMonth: '',
@@ -161,7 +164,10 @@ export const nl = {
       'bewijs dat (je|u) (geen robot|een mens)|(je|u) bent geen robot|controleren of (je|u|de)|even geduld|verdacht verkeer|toegang geweigerd|schakel javascript in',
     /** Beginnings of titles of such pages. */
     challengeTitles: '',
-    /** Whole titles of such pages, or all before the bar: news begins so too. */
+    /**
+     * Titles of such pages, as a whole or up to a bar. Titles of news may begin with these words,
+     * too.
+     */
     challengeWholeTitles: 'even geduld|toegang geweigerd|beveiligingscontrole',
     /** Before the number in an error page's title: "Error 404". */
     beforeErrorNumber: 'fout',
@@ -184,11 +190,11 @@ export const nl = {
   },
   /**
    * Names that makers of pages give to elements in their own language; lower case. English names
-   * stand in the stages: they are used in pages of all languages.
+   * stand in the code of the stages, because pages in all languages use them.
    */
   markup: {
     /**
-     * Navigation, comments, offers and the like; one in brackets is a whole word
+     * Navigation, comments, offers and the like; a name in brackets matches a whole word
      * (`text/prune.ts`).
      */
     boilerplate: `kruimelpad inhoudsopgave reacties (delen) deel-?(knop|opties) nieuwsbrief (inschrijven) reclame
@@ -200,7 +206,7 @@ export const nl = {
     authors: 'auteurs?|auteursnaam|redacteur',
     /** A date. */
     dates: 'datum|tijd',
-    /** A date with one of these is today's, or that of a change: not of publication. */
+    /** A date in an element with such a name is today's, or that of a change. */
     notPublished: 'vandaag',
     /** Navigation, comments, teasers, as `metadata/marks.ts` knows them. */
     asides: 'reacties',

@@ -20,8 +20,8 @@ export interface Block {
 }
 
 /**
- * Elements that do not end the line around them (HTML Standard, phrasing content). Those that
- * `tree.ts` leaves out are missing; those that it keeps without content are here.
+ * Elements that do not end the line around them (HTML Standard, phrasing content). Elements that
+ * `tree.ts` leaves out are not listed. Those that it keeps without content are.
  */
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(

@@ -72,8 +72,8 @@ function behindRemoved(html: string, { name, closing, end }: Tag): number {
 }
 
 /**
- * The end tag in place of a removed one: the end tag of any heading closes an open heading (HTML
- * Standard, 13.2.6.4.7). Else a space.
+ * What takes the place of a removed tag. The end tag of any heading closes an open heading (HTML
+ * Standard, 13.2.6.4.7), so the end tag of the open one is written. Otherwise it is a space.
  */
 function closedInstead(open: string[], { name, closing }: Tag): string {
   const heading = closing && HEADING.test(name) ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at)) : undefined
@@ -102,14 +102,14 @@ const COMMENT_END = /--!?>/g
 const endTag = (name: string) => new RegExp(`</${name}(?=[\\s/>])`, 'gi')
 /** Elements whose content is no markup (HTML Standard, 13.1.2: raw text elements). */
 const RAW_TEXT = new Map(['script', 'style', 'title', 'textarea', 'xmp'].map(name => [name, endTag(name)]))
-// Inside a drawing `<g/>` closes itself, outside it does not. Parsers differ on where a drawing
-// ends.
+// Drawings are removed, because parsers differ on where a drawing ends. This matters: `<g/>` closes
+// itself inside a drawing, and does not outside of it.
 const DRAWINGS = new Map(['svg', 'math'].map(name => [name, endTag(name)]))
 
 const VOID = new Set('area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '))
 /**
- * For each name: the names of elements that close such an element when nothing else was opened in
- * between.
+ * For each name: a start tag of this name closes an open element with one of these names, when
+ * nothing else was opened in between.
  */
 const CLOSED_BY_NEXT = new Map([
   ['p', ['p']],
@@ -123,8 +123,8 @@ const CLOSED_BY_NEXT = new Map([
 ])
 
 /**
- * Applies one tag to the stack of open elements. False: the tag is too deep, or it ends an element
- * that was.
+ * Applies one tag to the stack of open elements. Returns false when the tag is too deep, or when it
+ * ends an element that was too deep.
  */
 function nest(open: string[], { name, closing }: Tag): boolean {
   if (VOID.has(name)) return true

@@ -30,9 +30,9 @@ const UNREAD = new Set(
 const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 
-/** Characters that are kept of an attribute. Addresses that are longer are refused. */
+/** Most characters that are kept of an attribute. Addresses that are longer are refused. */
 const LONGEST_ATTRIBUTE = 4_096
-/** Characters of JSON-LD that are kept of a page. */
+/** Most characters of JSON-LD that are kept of a page. */
 const MAX_JSON_LD = 4_000_000
 
 /** Most text that is read, in UTF-16 units. */

@@ -21,7 +21,7 @@ export interface StatedThing {
 
 const THINGS = 200
 const ADDRESSES = 20
-/** Of a headline, in characters. */
+/** Most characters of a headline. */
 const LONGEST = 2_000
 
 /**
@@ -69,7 +69,10 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
   }
 }
 
-/** A live blog without a date of its own began with its coverage, or its oldest entry. */
+/**
+ * The dates of publication. For a live blog without one: the beginning of its coverage, then the
+ * date of its oldest entry.
+ */
 function publishedIn(node: JsonLdNode): string[] {
   const dates = (one: JsonLdNode, ...keys: string[]) => keys.flatMap(key => textsOf(get(one, key)))
   const own = dates(node, 'datePublished', 'dateCreated', 'uploadDate')
@@ -79,7 +82,7 @@ function publishedIn(node: JsonLdNode): string[] {
   return [...dates(node, 'coverageStartTime'), ...oldest.slice(0, 1)]
 }
 
-/** `true`, `"True"`, `"https://schema.org/False"` and the like; null for any other value. */
+/** Reads `true`, `"True"`, `"https://schema.org/False"` and the like; null for any other value. */
 function freeOf(value: Json | undefined): boolean | null {
   const text = textsOf(value)[0]?.toLowerCase() ?? String(value ?? '')
   if (/^(?:true|1|yes|.*\/true)$/.test(text)) return true
@@ -160,11 +163,14 @@ function mend(text: string): string {
 export interface StatedAuthor {
   name: string
   organisation: boolean
-  /** The account that posted, which Yoast SEO states whether or not readers are shown it. */
+  /**
+   * Whether it is the account that posted. Yoast SEO states that account even when readers do not
+   * see it.
+   */
   account: boolean
 }
 
-/** Of a name, in characters. */
+/** Most characters of a name. */
 const LONGEST_NAME = 2_000
 const AUTHOR_NODES = 200
 const AUTHOR_DEPTH = 3
@@ -223,12 +229,14 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type JsonLdNode = { [key: string]: Json }
 
 const NODES = 20_000
-/** Of one property. */
+/** Most texts of one property. */
 const TEXTS = 50
 const KEYS = 200
 const ITEMS = 1_000
 
-/** Links from an article to other things: an object below one is not this page's article. */
+/**
+ * Links from an article to other things: an object below such a link is not this page's article.
+ */
 const ELSEWHERE = new Set(
   `ispartof haspart mentions about citation relatedlink comment review reviews itemreviewed
    isbasedon liveblogupdate author publisher image video breadcrumb potentialaction creator`.split(/\s+/),

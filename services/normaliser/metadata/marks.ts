@@ -31,7 +31,7 @@ export interface Mark {
   text: string
   /** Class and id of the element, in lower case. */
   hint: string
-  /** The hints of the marks of its kind around it, and its own. */
+  /** The hints of the marks around it that have the same `kind`, then its own hint. */
   hints: string
   aside: boolean
   /** Whether it stands in an item of a list that leads to another page. */
@@ -57,8 +57,8 @@ const HINT_LIMIT = 300
 const MARK_TEXT_LIMIT = 300
 
 /**
- * @param findHeadline finds the index of the headline; its lines are `aside` in any aside, even one
- * around the headline
+ * @param findHeadline finds the index of the headline. In the lines that it gets, `aside` is true
+ * in every aside, even in one around the headline
  */
 export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
   const places = new Map<Element, number>()
@@ -146,7 +146,7 @@ function spacedText(element: Element): string {
   return lineOf(pieces.join(''))
 }
 
-/** Elements too large to be a name, a date or an aside. */
+/** Leaves out elements that are too large to be a name, a date or an aside. */
 const WHOLE = ':not(html, body, main, article, h1)'
 const NAMED = `:is([class], [id])${WHOLE}`
 
@@ -158,7 +158,7 @@ const ASIDE_HINT = new RegExp(
 const asidesIn = ($: Page['$']): Set<Element> =>
   new Set<Element>([
     ...$('nav, menu, form, dialog, blockquote').toArray(),
-    // Inside an article they may hold its byline.
+    // Inside an article, these elements may hold its byline.
     ...$('aside, header, footer').not('article *, main *').toArray(),
     ...$<Element, string>(NAMED)
       .toArray()
@@ -168,9 +168,9 @@ const asidesIn = ($: Page['$']): Set<Element> =>
 /** Items of lists that lead to other pages. */
 const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
 
-/** Links that are looked at: the first ones stand around the headline. */
+/** Most links that are looked at: the first ones stand around the headline. */
 const LINKS = 2_000
-/** Elements around a link that may be its item. */
+/** How many elements around a link may be its item. */
 const ITEM_DEPTH = 6
 
 /**
@@ -190,7 +190,9 @@ function itemAround(link: Element): Element[] {
   return item === undefined || textLength(item) > LONGEST_ITEM ? [] : [item]
 }
 
-/** Characters of an item: a blog's own page lists whole articles. */
+/**
+ * Most characters of an item. A longer one is an article: a blog's front page may list them whole.
+ */
 const LONGEST_ITEM = 600
 const textLength = (element: Element): number =>
   element.children.reduce(
@@ -226,13 +228,16 @@ const isByline = (hint: string): boolean => !/\s/.test(hint.trim()) && (AUTHOR_H
 /** One kind of markup. */
 interface Markup extends Pick<Mark, 'kind' | 'by'> {
   selector: string
-  /** Of its class and id. */
+  /** What the element's class and id must match. */
   hint?: RegExp
 }
 
 const AUTHOR_PROPERTY = ':is([itemprop~="author" i], [itemprop~="creator" i])'
 
-/** Markup of names and times, the most certain first. An element counts by its first one. */
+/**
+ * Markup of names and times, the most certain first. The first entry that matches an element
+ * counts.
+ */
 const MARKUP: Markup[] = [
   { kind: 'author', by: 'microdata', selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]` },
   { kind: 'date', by: 'microdata', selector: '[itemprop~="datePublished" i]' },

@@ -31,8 +31,8 @@ export interface PageMetadata extends MarkedText {
   /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
   metas: ReadonlyMap<string, string[]>
   /**
-   * Those with a `name` alone, in head or body: only they state rules for robots (HTML Standard,
-   * 4.2.5; Google's "Robots meta tag specifications").
+   * The same for the attribute `name` alone, in head or body: only such tags state rules for robots
+   * (HTML Standard, 4.2.5; Google's "Robots meta tag specifications").
    */
   named: ReadonlyMap<string, string[]>
   /**
@@ -41,9 +41,9 @@ export interface PageMetadata extends MarkedText {
   canonical: string | null
   /** `<link rel="amphtml">`, as the page writes it. */
   amp: string | null
-  /** The page in several languages, itself included (`hreflang`). Addresses likewise. */
+  /** The page in several languages, itself included (`hreflang`). Addresses as in `canonical`. */
   twins: Twin[]
-  /** `<link rel="license">`. Addresses likewise. */
+  /** `<link rel="license">`. Addresses as in `canonical`. */
   licences: string[]
   /** Language tags, the most specific statement first. */
   languages: string[]
@@ -55,7 +55,10 @@ export interface PageMetadata extends MarkedText {
   authors: { structured: StatedAuthor[]; meta: string[] }
   /** The text of JSON-LD's `articleBody`, as written. */
   body: string | null
-  /** Whether JSON-LD says that all may read it (`isAccessibleForFree`). */
+  /**
+   * Whether JSON-LD says that all may read the article (`isAccessibleForFree`); null: it does not
+   * say.
+   */
   free: boolean | null
   signs: ArticleSigns
 }
@@ -132,7 +135,10 @@ const TWINS = 100
 const LICENCES = 3
 const META_VALUES = 50
 
-/** Content of meta tags by all that names them, and by name alone, in lower case. */
+/**
+ * Content of meta tags: `metas` by all attributes that name a tag, `named` by `name` alone. Names
+ * are in lower case.
+ */
 function metasIn($: Page['$']): { metas: Map<string, string[]>; named: Map<string, string[]> } {
   const metas = new Map<string, string[]>()
   const byName = new Map<string, string[]>()
@@ -209,8 +215,8 @@ function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
 }
 
 /**
- * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD
- * says whose they are, and is read elsewhere.
+ * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD is
+ * left out here: it says whose dates they are, and is read elsewhere.
  */
 function scriptedDates(html: string): string[] {
   const found = html
@@ -243,7 +249,7 @@ function headlineLine(lines: readonly Line[], titles: (string | null)[]): number
   return best?.index ?? null
 }
 
-/** Fewer words than this may name a section: `/nieuws/lokaal`. */
+/** Fewest words of a title in an address. Fewer may name a section: `/nieuws/lokaal`. */
 const TITLE_WORDS = 4
 
 /**

@@ -11,10 +11,11 @@ import type { PageMetadata } from './metadata.ts'
 
 /**
  * The headline without the outlet's name, whitespace collapsed, entities decoded once. Null without
- * one. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph, the
- * feed, the document's title. The order is that of their agreement with the titles that people gave
- * 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD replaces
- * for search engines first. Where two sources say the same, the better form of the two wins.
+ * a headline. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph,
+ * the feed, the document's title. The order is that of their agreement with the titles that people
+ * gave 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD
+ * replaces for search engines first. Where two sources say the same, the better form of the two
+ * wins.
  */
 export function titleChoice(
   meta: PageMetadata,
@@ -88,15 +89,18 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
 }
 
-/** `dagkoerier` of `www.dag-koerier.example`. */
+/**
+ * The outlet's domains without their suffixes, in one word: `dagkoerier` of
+ * `www.dag-koerier.example`.
+ */
 function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<string> {
   const labels = [outlet.domain, meta.url].map(of => getDomainWithoutSuffix(of, { allowPrivateDomains: true }))
   return new Set(labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''))
 }
 
 /**
- * Decodes references to characters that a system escaped twice. Those of markup stay: headlines
- * about HTML have them.
+ * Decodes references to characters that a system escaped twice. References to `&`, `<` and `>`
+ * stay, because headlines about HTML have them.
  */
 const unescaped = (title: string) =>
   title.replace(/&(?!amp;|lt;|gt;)#?\w{1,10};/g, reference => lineOf(decodeHTML(reference)))
@@ -123,7 +127,7 @@ function isForSearch(
   return fold(clean(document)) === stated && fold(clean(social)) === shown
 }
 
-/** Segments of an address that are looked at. */
+/** Most segments of an address that are looked at. */
 const SEGMENTS = 10
 
 /** The folded names of the page's sections, as its address gives them. */
@@ -135,8 +139,8 @@ function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
 type TitleCandidate = Candidate<string>
 
 /**
- * Puts another source's title first where that one says the same as the first, better: without a
- * kicker, or with the separators that most sources have.
+ * Puts another source's title first when it says the same as the first one in a better form: uncut,
+ * without a kicker, or with the separators that most sources have.
  */
 function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
   const usable = candidates.filter(({ against }) => against === null)
@@ -146,18 +150,22 @@ function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
   return better === first ? candidates : [better, ...candidates.filter(candidate => candidate !== better)]
 }
 
-/** How a title ends that a system cut. */
+/** The end of a title that a system has cut. */
 const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`, 'iu')
 /**
  * Characters of a title near the limits that search engines set. Some systems cut there without a
  * sign.
  */
 const LONG_TITLE = 60
-/** Characters of a headline that Google asked for at most; systems cut before the word beyond. */
+/**
+ * Most characters of a headline that Google asked for. Systems cut before the word that exceeds
+ * them.
+ */
 const SEARCH_LIMIT = 110
 
 /**
- * The whole title of another source, where the first one is its beginning: cut for search engines.
+ * The whole title of another source, when the first title is the beginning of it and was cut for
+ * search engines.
  */
 function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const marked = CUT.test(first.value)
@@ -179,8 +187,8 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
 const TITLE_WORDS = 3
 
 /**
- * The whole title of another source, at the end of a title that no source repeats: the rest is a
- * kicker, also without a separator. A kicker is not longer than its headline.
+ * When no other source repeats a title, and it ends with the whole title of one: that title. The
+ * words before it are a kicker, even without a separator. A kicker is not longer than its headline.
  */
 function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const text = fold(first.value)
@@ -228,10 +236,13 @@ interface TitleContext {
   titles: ReadonlySet<string>
 }
 
-/** A sign between blanks that is no part of a sentence, a bar, or a dash with one blank. */
+/**
+ * What separates a headline from other parts: a sign between blanks that is no part of a sentence,
+ * a bar, or a dash with one blank.
+ */
 const SEPARATOR =
   /\s+(?:[«»‹›]|[^\p{L}\p{N}\s\p{Quotation_Mark}&+%,.!?…()[\]]){1,3}\s+|\s*\|\s*|\s[-–—](?=\S)|(?<=\S)[-–—]\s/gu
-/** Separators of a title that are looked at. Templates add fewer parts. */
+/** Most separators of a title that are looked at. Templates add fewer parts. */
 const SEPARATORS = 12
 
 /** A place where a title may be cut. */
@@ -275,7 +286,7 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
   // A single word between two bars, before the outlet's name, is the section.
   const between = name?.bar === true && last.bar && /^\S+$/.test(ending)
   const rest = text.slice(0, last.at).trim()
-  // After a dash it may be a part of a short headline: "Duitsland – Nederland".
+  // After a dash, the ending may be a part of a short headline: "Duitsland – Nederland".
   const certain = last.bar || rest.split(/\s+/).length >= SECTIONED_WORDS
   return between || (certain && sections.has(fold(ending))) ? rest : text.trim()
 }

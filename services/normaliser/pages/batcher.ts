@@ -7,7 +7,7 @@ export interface Batcher<T, R> {
 export interface BatchLimits {
   /** Most items of a batch. */
   items: number
-  /** Most weight of a batch of several. */
+  /** Most weight of a batch of several items. A single item may be heavier. */
   weight: number
   /** ms that the first item waits for others. */
   wait: number

@@ -12,7 +12,7 @@ export interface LoadedPage {
   outletNo: number
   /** Whether the answer of the outlet is still kept. */
   isKept: boolean
-  /** The lines that pages of the outlet have in common; null: none was read before. */
+  /** The lines that pages of the outlet have in common; null: no page of it was read before. */
   template: Template | null
   /** How many pages have taught it. */
   taught: number
@@ -43,7 +43,7 @@ interface PageRow {
 }
 
 const inflate = promisify(gunzip)
-/** The crawler's limit for an answer is far lower. */
+/** Most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
 /** The outlet of a page that is to be normalised now. Null when it no longer waits, or rests. */
@@ -59,7 +59,7 @@ export const outletOf = (pool: Pool, pageNo: bigint): Promise<number | null> =>
  * Loads a page that waits to be normalised. Null when another process has finished it, or when it
  * was removed.
  *
- * @param options.finished finished pages too
+ * @param options.finished whether finished pages are loaded, too
  */
 export async function loadPage(
   pool: Pool,

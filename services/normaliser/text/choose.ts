@@ -47,7 +47,7 @@ export function chooseBlocks(blocks: Block[], region: ReadonlySet<number>, isHea
 
 /** The common look and the common container of the sentences that were chosen. */
 interface Chosen {
-  /** Sentences by their likeness. */
+  /** How many sentences have each likeness (see `likeness`). */
   likenesses: Map<string, number>
   sentences: number
   /** The innermost element around most of the sentences. */
@@ -78,7 +78,7 @@ function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
     if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block))) chosen[at] = true
   }
 }
-/** Characters: teasers are shorter. */
+/** Fewest characters of a sentence that is a link as a whole. Teasers are shorter. */
 const LINKED_SENTENCE = 80
 
 function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
@@ -142,7 +142,7 @@ const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '
 const TEASER = 400
 /** With a greater share of the text, teasers are the article: a list of tips, say. */
 const TEASERS_SHARE = 0.3
-/** Headings that are looked at; live blogs have thousands. */
+/** Most headings that are looked at; live blogs have thousands. */
 const TEASERS = 100
 
 /**
@@ -200,7 +200,10 @@ function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolea
   return around.find(isArticle) ?? (titled !== undefined && whole > 1 ? around[whole - 1]! : null)
 }
 
-/** The blocks of the largest element around a heading that has little more text, by position. */
+/**
+ * Positions of the blocks in the largest element around a heading that adds at most `TEASER`
+ * characters to it.
+ */
 function boxAround(blocks: Block[], heading: number): number[] {
   let [first, last, room] = [heading, heading, TEASER]
   let box: number[] = []
@@ -215,8 +218,9 @@ function boxAround(blocks: Block[], heading: number): number[] {
 }
 
 /**
- * Drops boxes that begin with "Read also", an offer and the like: of the smallest element that
- * begins with such a line and holds more all that is below, when it is short or announces articles.
+ * Drops boxes that begin with "Read also", an offer and the like. A box is the smallest element
+ * that begins with such a line and holds more. It is dropped when it is short, or when it announces
+ * several articles.
  */
 function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
   for (const [first, { text }] of blocks.entries()) {
@@ -228,7 +232,10 @@ function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
   }
 }
 
-/** Where the smallest element ends that begins with a line and holds more; else the line. */
+/**
+ * The position behind the smallest element that begins with this line and holds more. Without such
+ * an element: the position behind the line.
+ */
 function endOfBox(blocks: Block[], first: number): number {
   for (const around of upwards(blocks[first]!.element)) {
     const isInside = (at: number) => blocks[at] !== undefined && isWithin(blocks[at].element, around)
@@ -271,9 +278,9 @@ const any = (field: keyof LanguageRules['text']) => anyOf(rules => rules.text[fi
 const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join('|')})`, 'iu')
 
 const READ_ALSO = words(any('readAlso'))
-/** The whole heading of a box: one of these, and a word or two. */
+/** The whole heading of a box: one of these texts, and at most one more word. */
 const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
-/** Also advertisements of the outlet's own after signs: "+++ … newsletter +++". */
+/** Offers, and the outlet's own advertisements that begin with signs: "+++ … newsletter +++". */
 const OFFER = new RegExp(
   String.raw`^\W*${any('offers')}|^(?:[+>=*#]{2,}|tipp?\b).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',

@@ -21,9 +21,9 @@ export interface PageText {
   paragraphs: string[]
   /** All blocks of the page, with navigation and dialogs. */
   visible: string[]
-  /** Those that readers see before a script runs. */
+  /** The blocks that readers see before a script runs. */
   shown: string[]
-  /** Those that are hidden, or veiled by a paywall. */
+  /** The blocks that are hidden, or veiled by a paywall. */
   veiled: ReadonlySet<string>
   /** Titles in its head, and its first `h1`. */
   titles: string[]
@@ -61,9 +61,10 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
 }
 
 /**
- * On some pages a long text about cookies, in a box without a telling name, was taken for the
- * article. Then the sentences below the headline in the `article` element count. On a page that
- * calls itself a dated article, the innermost element with such sentences counts.
+ * Replaces a text that is mostly about cookies. On some pages a box with such a text has no telling
+ * name, so it was taken for the article. Then the sentences below the headline in the `article`
+ * element count. On a page that calls itself a dated article, the innermost element with such
+ * sentences counts.
  */
 function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolean): string[] {
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs
@@ -239,7 +240,9 @@ const PLACE = 'place-'
 const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
 /** Of `LOOKED_AT`, those that make Readability drop an element. */
 const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
-/** Characters of text from which on all hidden parts stay hidden, so that they cost no time. */
+/**
+ * From this many characters of text on, all hidden parts stay hidden, so that they cost no time.
+ */
 const LARGE = 50_000
 const LEFT_OUT = new Set(['head', 'title', 'meta', 'link', 'base', 'video', 'audio', 'iframe', 'embed', 'object'])
 
@@ -265,8 +268,8 @@ function writeDocument(root: Element, pruned: ReadonlySet<Element>): string {
 }
 
 /**
- * The hidden elements with more than half of the page's text: nothing else on the page is the
- * article, which a script opens. Readability is not told that they are hidden.
+ * The hidden elements with more than half of the page's text. Such an element must hold the
+ * article, which a script shows. So Readability is not told that it is hidden.
  */
 function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Element> {
   const lengths = new Map<Element, number>()

@@ -5,9 +5,9 @@ import { fold } from '../markup/plain.ts'
 import { type Element, isElement, isPlayer, label, upwards, walk } from '../markup/tree.ts'
 
 /**
- * The outermost elements of a tree that are certainly no part of the article. The text counts more
- * than a name: elements with much of the page's prose stay under any name, and so do elements with
- * the same name. `sidebar-grid`, for example, may be the layout of the article itself.
+ * The outermost elements of a tree that are certainly no part of the article. Text counts more than
+ * names: an element with much of the page's prose stays, whatever its name, and so do all elements
+ * with the same name. `sidebar-grid`, for example, may be the layout of the article itself.
  */
 export function prunedIn(root: Element): ReadonlySet<Element> {
   const pruned = new Set<Element>()
@@ -19,8 +19,8 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
 }
 
 /**
- * The elements around paragraphs that look like shown paragraphs. When they are hidden, they wait
- * behind "read more".
+ * The elements around paragraphs that look like shown paragraphs. They may be hidden, because they
+ * wait behind "read more".
  */
 function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Element> {
   const prose = blocksOf(root, { without }).filter(isProse)
@@ -140,7 +140,7 @@ function isPlayerBox(element: Element): boolean {
 
 /**
  * The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. An id that is
- * made of its heading names a subject.
+ * made of the words of its heading names a subject, so it is left out, too.
  */
 const roleNames = (element: Element) =>
   (isSubject(element) ? label(withoutId(element)) : label(element)).replace(LAYOUT, ' ')
@@ -167,8 +167,8 @@ export function isSubject(element: Element): boolean {
 }
 
 /**
- * Comments stand after the article; a section about comments may be its last one only by another
- * name.
+ * Whether an element is named after comments, and no prose follows it. Readers' comments stand
+ * after the article, so such an element holds them.
  */
 function isLastOfComments(element: Element): boolean {
   if (!/comment|rea[ck]ti/i.test(element.attribs.id ?? '')) return false
@@ -184,7 +184,7 @@ export function isHidden(element: Element): boolean {
   return 'hidden' in attribs || attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
 }
 
-/** Names of text that a paywall veils; it is in the page, and often scrambled. */
+/** Names of elements whose text a paywall veils. The text is in the page, and often scrambled. */
 const VEILED =
   /(?<![a-z])(?:text-transparent|blur(?:red)?|paragraph-hidden|scrambled|obfuscated|placeholder-text)(?![a-z])/
 

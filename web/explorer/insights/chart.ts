@@ -10,7 +10,7 @@ export interface ChartOptions {
    * @param before the bucket of the label before it
    */
   tick(at: Date, before: Date | null): string
-  /** From here on bars are pale: not all of their articles can be found. */
+  /** From this time on bars are pale: not all of their articles can be found yet. */
   waitingFrom: string | null
   number(value: number): string
   onPoint(index: number | null): void
@@ -18,7 +18,7 @@ export interface ChartOptions {
   onSelect(first: number, last: number): void
 }
 
-/** Of the drawing, in letters of the page; the style keeps the place free. */
+/** Height of the drawing, in `rem`. The style keeps that place free. */
 const HEIGHT = 8.65
 
 /** Below this many pixels a brush is a click. */

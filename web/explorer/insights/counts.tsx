@@ -7,7 +7,7 @@ import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
 /*
  * Charts and tables of one search show the same counts, so they are asked once for all of them.
- * Beside each bucket of time stands how complete those days are.
+ * Each bucket of time also tells how complete its days are.
  */
 
 type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean }
@@ -30,7 +30,10 @@ export function useCounts(search: Search | null, by: By, secret: string, round: 
   return counted
 }
 
-/** Answers by the search of the results: two parts of the page that count alike ask once. */
+/**
+ * Answers of counts, by the search of the results. Two parts of the page that need the same counts
+ * share one request.
+ */
 const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
 
 function askOnce(search: Search, by: By, secret: string, round: number, texts: boolean): Promise<Outcome<Counts>> {
@@ -43,8 +46,9 @@ function askOnce(search: Search, by: By, secret: string, round: number, texts: b
 }
 
 /**
- * Counts by time, in a unit that fits: the months tell how long the time is.
- * @param unit null: the one that fits
+ * Counts by time. Without a given unit it first counts by month, which tells how long the time is
+ * and so which unit fits.
+ * @param unit null: the unit that fits
  * @param texts counts each text once
  */
 export function useTimeCounts(
@@ -78,13 +82,14 @@ function toCounted(answer: Outcome<Counts>): Counted {
   return { counts: null, failure: answer, isOld: false }
 }
 
-/** The API counts by all but years, which are made of months. */
+/** The units of time. The API counts by all of them but years, which this page makes of months. */
 export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
 /**
- * The counts. Of a search by meaning also how many articles it can find so far, and of how many.
+ * The counts. For a search by meaning they also tell how many articles it can find so far, and of
+ * how many.
  */
 export type Counts = CountsOfSearch & { meaning?: Meaning }
 
@@ -93,7 +98,7 @@ interface Meaning {
   of: number
   /** The time of the earliest article that cannot be found yet. */
   waiting_from: string | null
-  /** Articles of less relevance may be about something else; null: not known. */
+  /** Articles with a lower relevance than this may be about something else; null: not known. */
   near: number | null
 }
 
@@ -145,7 +150,7 @@ export interface FigureProps {
   /** Raised to count again. */
   round: number
   onChange(change: Partial<Search>): void
-  /** Told to the page, which says it once for all of them. */
+  /** Tells the page of a failure. The page shows it once for all figures. */
   onFailure(by: string, failure: Failure | null): void
 }
 
@@ -179,22 +184,24 @@ export interface Bucket extends Count {
   have?: string
 }
 
-/** How much of what outlets named is here, of one day (UTC). */
+/** How many of the articles that outlets named are here, for one day (UTC). */
 export interface CoveredDay {
   day: string
   named: number
   indexed: number
-  /** Null: nobody counted a second time. */
+  /** null: an outlet had no sitemap, so no second count exists. */
   named_by_sitemaps: number | null
   unread: number
   gap: boolean
-  /** `indexed` of `named`; null: nobody counted a second time. */
+  /** `indexed` of `named`; null without a second count. */
   share: number | null
 }
 
 const MOST_DAYS = 366 * 86_400_000
 
-/** Adds their completeness to buckets of time; none by the hour, because days are counted. */
+/**
+ * Adds to buckets of time how complete they are. Hours stay without, because only days are known.
+ */
 export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
@@ -205,7 +212,7 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
         key: secret,
         signal,
       })
-      // Without news there is nothing to draw again.
+      // Without figures of days there is nothing to draw again.
       if (days.length > 0)
         setCovered({ of: data, buckets: data.map(one => bucketOf(one, days, search.outlet, speech)) })
     },
@@ -215,7 +222,7 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
   return covered?.of === data ? covered.buckets : data
 }
 
-/** The days of a time, as far as the API tells them: nothing of a longer time. */
+/** How complete each day of a time is. Nothing when the time is longer than the API tells. */
 export async function askDays(
   { outlet, countries }: Search,
   from: string | undefined,
@@ -228,7 +235,9 @@ export async function askDays(
   return answer.kind === 'ok' ? answer.value.data : []
 }
 
-/** A day counts for the bucket that holds its noon: readers live in several time zones. */
+/**
+ * A day (in UTC) counts for the bucket that holds its noon: buckets are in the reader's time zone.
+ */
 function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {
   const { from = '', to = '' } = count
   const own = days.filter(({ day }) => from <= `${day}T12` && `${day}T12` <= to)

@@ -74,7 +74,10 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
 
 const NOTHING: Count[] = []
 
-/** Without the empty time before the first article and after the last one. A gap is not empty. */
+/**
+ * The buckets without the empty time before the first article and after the last one. A gap is not
+ * empty.
+ */
 function trimmed(data: Bucket[]): Bucket[] {
   const first = data.findIndex(({ count }) => count > 0)
   return first < 0 ? [] : data.slice(first, data.findLastIndex(({ count, gap }) => count > 0 || gap) + 1)
@@ -145,7 +148,7 @@ function Bars(props: {
         figures={[1]}
         rows={data.map(one => ({
           key: one.key,
-          // It does what a click on the bar does.
+          // This button does what a click on the bar does.
           name: <Button class="link" onClick={() => onNarrow(one, one)} text={spanText(one, unit, speech)} />,
           cells: [one.count, one.have],
         }))}
@@ -166,7 +169,10 @@ export function spanText(
   return unit === 'week' ? `${date(begin, 'day')} – ${date(new Date(to), 'day')}` : date(begin, unit)
 }
 
-/** A bucket of time on the axis: with its year where the label before it has another one. */
+/**
+ * The label of a bucket on the axis. A day or week has its year when the label before it is of
+ * another year.
+ */
 export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }: Speech): string {
   if (unit === 'year') return String(at.getFullYear())
   if (unit === 'hour') return date(at, 'clock')
@@ -176,7 +182,7 @@ export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }
 
 type BreakdownBy = 'outlet' | 'language' | 'country'
 
-/** Rows that are shown at first. */
+/** How many rows are shown at first. */
 const FIRST = 8
 
 /**
@@ -195,7 +201,7 @@ export function Breakdown({ by, search, secret, round, onChange, onFailure }: Fi
       {rows.length > 0 && (
         <table>
           <caption>{words.insights.by[by]}</caption>
-          {/* The columns have their widths from here: the head is not seen, and has none. */}
+          {/* Gives the columns their widths: the head is hidden, so it gives them none. */}
           <colgroup>
             <col />
             <col class="numbers" />
@@ -265,7 +271,9 @@ function nameOf(by: BreakdownBy, { key, outlet }: Count, { words }: Speech): str
   return language === undefined ? key : words.languages[language]
 }
 
-/** The name of an outlet, as people know it. If another outlet's name contains it, its domain. */
+/**
+ * What filters by an outlet: its name, or its domain when another outlet's name contains that name.
+ */
 function filterOf(row: Count, rows: Count[]): string {
   const name = row.outlet?.name
   if (!name) return row.outlet?.domain ?? row.key

@@ -18,9 +18,9 @@ export interface FilterProps {
 export function Group(props: {
   label: string
   errors?: string[] | undefined
-  /** How it is said what is wrong. */
+  /** The kind of mistake, which selects the words about it. */
   wrong?: 'dates' | 'reversed' | 'name' | 'other'
-  /** What to do about it. */
+  /** What the reader can do about the mistake. */
   mend?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -38,7 +38,9 @@ export function Group(props: {
   )
 }
 
-/** One of several values, or any of them (`checkbox`), of which none means all. */
+/**
+ * A choice of one value (`radio`), or of any number of values (`checkbox`), where none means all.
+ */
 export function Choice<V extends string>(props: {
   type?: 'radio' | 'checkbox'
   label: string
@@ -67,8 +69,8 @@ export function Choice<V extends string>(props: {
 const PAUSE = 180
 
 /**
- * Part of a name, with the names that are there: a combobox as the ARIA practices describe it, with
- * a list that suggests and never decides.
+ * A field for a part of a name, with a list of names that exist: a combobox as the ARIA practices
+ * describe it. The list only suggests: the reader may write any text.
  */
 export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
   const { field, secret, search, errors, onChange } = props
@@ -132,7 +134,7 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
   )
 }
 
-/** The field keeps the focus: keys reach the options through it. */
+/** The list of suggestions. The field above it keeps the focus, so the field handles the keys. */
 function Options(props: {
   id: string
   label: string

@@ -190,7 +190,7 @@ function Ordering({ search, errors, onChange }: FilterProps) {
   )
 }
 
-/** Days back from today; `today` begins with this day. */
+/** How many days before today each span begins. */
 const PRESETS = { today: 0, week: 6, month: 29, year: 364 } as const
 const PRESET_NAMES = ['today', 'week', 'month', 'year'] as const
 

@@ -52,7 +52,7 @@ interface Span {
 }
 type Runs = ReturnType<typeof wordRuns>
 
-/** Runs of words that are one of the phrases; those that overlap are one place. */
+/** Places where a run of words is one of the phrases. Runs that overlap make one place. */
 function phrases(runs: Runs, wanted: string[][]): Span[] {
   const places: Span[] = []
   runs.forEach((run, at) => {

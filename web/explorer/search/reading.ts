@@ -2,7 +2,7 @@ import { inFull, parseBoolean, parseExpression, parseKeyword, QUERY_PROBLEMS } f
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
-/** How a query is read, found by the very parser of the API. */
+/** How a query is read, as the parser that the API itself uses finds it. */
 export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }

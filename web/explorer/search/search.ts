@@ -1,7 +1,7 @@
 import type { Order, SearchIn, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 
-/** A search as the page holds it: the parameters of the API but those of paging. */
+/** A search as the page holds it: all parameters of the API except those of paging. */
 export interface Search {
   q: string
   mode: SearchMode
@@ -9,7 +9,7 @@ export interface Search {
   /** Empty: all. */
   countries: Country[]
   languages: Language[]
-  /** null: with and without. */
+  /** null: articles with and without an author. */
   hasAuthor: boolean | null
   outlet: string
   /** Exact domains, separated by commas. */
@@ -46,8 +46,8 @@ export const NEW_SEARCH: Search = {
 }
 
 /**
- * Reads the parameters of the page's address: those of the API, in the API's spelling. What is not
- * among its values is left out.
+ * Reads the parameters of the page's address: those of the API, in the API's spelling. Values that
+ * the API does not have are left out.
  */
 export function readSearch(parameters: URLSearchParams): Search {
   const text = (name: string) => parameters.get(name)?.trim() ?? ''
@@ -83,7 +83,7 @@ export function writeSearch(search: Search): URLSearchParams {
   const written: [name: string, value: string][] = [
     ['q', search.q.trim()],
     ['search', mode === 'keyword' ? '' : mode],
-    // Without words there is nothing to look for in them.
+    // Without words it makes no difference where they are looked for.
     ['search_in', mode === 'semantic' || search.q.trim() === '' ? '' : searchIn],
     ['country', search.countries.join(',')],
     ['language', search.languages.join(',')],
@@ -99,14 +99,14 @@ export function writeSearch(search: Search): URLSearchParams {
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
-/** The operation that answers it: what the contract does not take is asked for beside it. */
+/** The operation of the API that answers a search: `/explore/articles` takes what `/v1` refuses. */
 export const operationOf = ({ mode, outlets }: Search): string =>
   mode === 'expression' || outlets !== '' ? '/explore/articles' : '/v1/articles'
 
 /** The address of the page with this search. Commas may stand as they are: it is for people. */
 export function addressOf(search: Search): string {
   const parameters = writeSearch(search)
-  // Said also while there are no words yet, so that a reload keeps the choice.
+  // The address has it even while there are no words yet, so that a reload keeps the choice.
   if (search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn)
     parameters.set('search_in', search.searchIn)
   const query = String(parameters).replaceAll('%2C', ',').replaceAll('%3A', ':')
@@ -115,6 +115,6 @@ export function addressOf(search: Search): string {
 
 export const isSame = (one: Search, other: Search): boolean => addressOf(one) === addressOf(other)
 
-/** What can be done with a search elsewhere. */
+/** Ways to use a search outside of this page. */
 export const WAYS = ['download', 'feed', 'code', 'cite', 'compare'] as const
 export type Way = (typeof WAYS)[number]

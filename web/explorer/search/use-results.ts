@@ -24,22 +24,22 @@ export interface Results {
   failure: Failure | null
   /** Requests of the month in the plan; null: no quota. */
   quota: number | null
-  /** What was found in articles, by their id; comes after them. */
+  /** What was found in articles, by the article's id. It arrives later than `articles`. */
   matches: ReadonlyMap<string, Matches>
-  /** What is said of the texts of articles, by their id; comes after them. */
+  /** Copies of the texts of articles, by the article's id. They arrive later than `articles`. */
   told: ReadonlyMap<string, Told>
 }
 
-/** What is said of the text of an article. */
+/** The copies of the text of an article. */
 export type Told = Copies
 
 /** What a search has found in an article. */
 export interface Matches {
-  /** Folded words of title and snippet. */
+  /** Folded words of title and snippet that match. */
   words: ReadonlySet<string>
-  /** How many places in the text. */
+  /** How many places in the text match. */
   places: number
-  /** The first of them is in the second half. */
+  /** Whether the first of these places is in the second half of the text. */
   late: boolean
 }
 
@@ -59,7 +59,8 @@ const NOTHING: Results = {
 /** The results with their first page. */
 const begun = ({ of, page, quota }: First): Results => ({
   ...NOTHING,
-  // A new object also for the same search: figures and new articles are counted anew.
+  // `of` is a new object even for the same search, so that figures and new articles are counted
+  // again.
   of: { ...of },
   articles: page.articles,
   total: page.total_results,
@@ -94,8 +95,8 @@ export function idOfPage(): string | null {
 }
 
 /**
- * Whether a key works. The page of the address' search is asked for, which is wanted anyway; on
- * other pages what costs nothing of the month.
+ * Whether a key works. On the page of a search this asks for its results, which are wanted anyway.
+ * On other pages it asks for something that does not count for the month.
  */
 export async function tryKey(
   key: string,
@@ -120,8 +121,8 @@ export async function tryKey(
  * The results of a search: its first page when the search, the key or `round` changes, and further
  * pages by the cursor.
  *
- * @param search null: there is none that could be asked
- * @param first a page that is there already
+ * @param search null: there is no search that can be asked
+ * @param first a first page that is loaded already
  */
 export function useResults(
   search: Search | null,
@@ -169,7 +170,7 @@ export function useResults(
         )
         setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
-        // Another search has taken its place.
+        // Another search has taken the place of this one.
       }
     },
     [key],
@@ -202,11 +203,11 @@ export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
-/** Between two looks, in ms. With a quota each look costs one of the month, so they are rare. */
+/** ms between two looks. With a quota each look costs a request of the month, so looks are rare. */
 const PAUSE = 20_000
 const PAUSE_WITH_QUOTA = 300_000
 const LONGEST_PAUSE = 900_000
-/** Pages of one look; a reader needs no exact figure beyond. */
+/** Most pages of one look: a reader needs no exact figure beyond them. */
 const PAGES = 5
 
 /**
@@ -258,7 +259,10 @@ async function follow(
 
 const HOPELESS = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_request']
 
-/** @returns how many articles are new; the first look learns what is shown, and finds none */
+/**
+ * @returns a function that looks once, and tells how many articles are new. Its first look learns
+ * what is shown, and finds none
+ */
 function createLook(client: Client, of: Search): () => Promise<number> {
   // `writeSearch` spells its parameters as the API does. Lists stay as written.
   const query = Object.fromEntries(writeSearch({ ...of, sort: null, order: 'desc' })) as PollQuery

@@ -10,7 +10,7 @@ import { type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
 import { saveFile } from './download.ts'
 
-/** What the page of a citation is told: also the texts to cite it. */
+/** What the server writes into the page of a citation: the citation, and texts to cite it. */
 type Told = Citation & { line: string; bibtex: string; ris: string }
 
 const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof json.digest === 'string'
@@ -24,7 +24,7 @@ function toldByPage(): Told | null {
 
 const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
 const NOTHING = new Map<string, never>()
-/** Articles that the page shows; a file has all. */
+/** Most articles that the page shows; a file has all. */
 const SHOWN = 100
 
 /**

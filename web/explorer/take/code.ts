@@ -26,7 +26,9 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
 
 const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The parameters as both packages take them. A string of JSON is one of both languages too. */
+/**
+ * The parameters as both packages take them. A string of JSON is a string of both languages, too.
+ */
 function argumentsOf(query: URLSearchParams, is: string, flag: (value: boolean) => string): string {
   const written = [...query].map(([name, value]) => {
     const isList = name === 'country' || name === 'language'

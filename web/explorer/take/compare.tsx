@@ -104,14 +104,20 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
   )
 }
 
-/** Figures with the searches that they are of: others may be chosen, and are being counted. */
+/**
+ * Figures, with the searches that they belong to. Other searches may be chosen by now, whose
+ * figures are not here yet.
+ */
 interface Found {
   rows: Row[]
   of: Search[]
   failure: Failure | null
 }
 
-/** Counts all searches, what they would have without words, and how much of it is here. */
+/**
+ * Counts the articles of all searches, and of the same searches without their words. Also asks how
+ * complete the days are.
+ */
 function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: string) {
   const [found, setFound] = useState<Found>({ rows: [], of: searches, failure: null })
   const [round, setRound] = useState(0)

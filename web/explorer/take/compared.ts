@@ -13,7 +13,7 @@ interface Point {
   complete: number | null
 }
 
-/** A bucket of time of all searches; null: the search does not reach there. */
+/** A bucket of time, with a point for each search; null: the search has no such bucket. */
 export interface Row {
   key: string
   from: string
@@ -26,7 +26,7 @@ const COMPLETE = 0.9
 
 export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE
 
-/** A search as its address has it, without signs that programs need. */
+/** A search as its address has it, decoded for people. */
 export const labelOf = (search: Search) => decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
 
 /** One row a bucket, from the first article of any search to the last one. */
@@ -51,7 +51,7 @@ export function rowsOf(sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'dat
   return first < 0 ? [] : sorted.slice(first, sorted.findLastIndex(isFilled) + 1)
 }
 
-/** A line for each search and bucket. */
+/** The rows as CSV, with a line for each search and bucket. */
 export function csvOf(rows: Row[], labels: string[]): string {
   const lines = rows.flatMap(({ key, from, to, points }) =>
     points.flatMap((point, at) => {

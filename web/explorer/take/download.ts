@@ -14,7 +14,7 @@ export type Progress =
   | ({ kind: 'running' } & Seen)
   /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
   | ({ kind: 'waiting'; until: number } & Seen)
-  /** By the reader (no failure), or because something is in the way. */
+  /** Paused by the reader or by the file (`failure` is null), or after a failed request. */
   | ({ kind: 'paused'; failure: Failure | null } & Seen)
   | { kind: 'done'; written: number }
   | { kind: 'tooLarge'; written: number }
@@ -57,7 +57,7 @@ export function startDownload(options: DownloadOptions) {
   function run(): void {
     step = new AbortController()
     const { signal } = step
-    // A page may still be on its way to the file.
+    // The run before may still be writing a page to the file.
     const work = last.then(() => walk(options, writing, place, signal))
     last = work.catch(async error => {
       if (signal.aborted) return
@@ -84,7 +84,7 @@ export function startDownload(options: DownloadOptions) {
 
 const seen = ({ written, total, estimate }: Seen) => ({ written, total, estimate })
 
-/** A page of 100 articles, each with the first article of its text and its agencies. */
+/** A page of 100 articles. Each has its agencies, and the first article that has the same text. */
 async function askBoth(search: Search, place: Reached, asking: Asking) {
   const cursor = place.cursor || null
   if (place.page === null) {
@@ -145,8 +145,8 @@ const MEMORY_LIMIT = 100_000_000
 class TooLarge extends Error {}
 
 /**
- * Asks where to save, where the browser can write to a file as it comes; otherwise keeps it in
- * memory, within a limit, and saves it when it is complete.
+ * Asks the reader for a file, if the browser can write to one part by part. Otherwise keeps the
+ * parts in memory, within a limit, and saves them when all are there.
  *
  * @returns null: the reader has changed their mind
  */
@@ -205,7 +205,7 @@ interface Writer {
 }
 
 interface Writing {
-  /** What to write now for some articles: nothing, where more are to come together. */
+  /** What to write now. It is empty when the format first gathers more articles. */
   add(articles: readonly ArticleObject[]): Promise<Part>
   end(): Promise<Part>
 }
@@ -225,7 +225,7 @@ const lines = (head: string, lineOf: (article: ArticleObject) => string) => (): 
 }
 
 export const WRITERS: Record<Format, Writer> = {
-  // The mark at the beginning tells spreadsheets that it is UTF-8.
+  // The mark at the beginning tells spreadsheets that the file is UTF-8.
   csv: { type: 'text/csv', open: lines(`\uFEFF${csvHead(COLUMNS)}`, article => csvLine(article, COLUMNS)) },
   /** The article object of the API, one a line. */
   ndjson: { type: 'application/x-ndjson', open: lines('', article => `${JSON.stringify(article)}\n`) },

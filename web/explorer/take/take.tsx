@@ -24,7 +24,7 @@ import {
 } from './download.ts'
 
 /**
- * The panel that is open. One that was opened stays when another is opened: a download goes on.
+ * The panel that is open. Panels that were opened before stay, hidden, so that a download goes on.
  *
  * @param props.open null: none
  */
@@ -81,11 +81,12 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = speech
   const [progress, setProgress] = useState<Progress | null>(null)
   const running = useRef<Download | null>(null)
-  // A download belongs to its search, and goes on while others are made; it ends with the page.
+  // A download keeps its search, and goes on while the user makes other searches. It ends when this
+  // panel is removed from the page.
   useEffect(() => () => running.current?.cancel(), [])
   const over = progress === null || progress.kind === 'done' || progress.kind === 'tooLarge'
   useWarning(!over)
-  // Drawn anew each second, for a countdown.
+  // Draws the panel again each second, for a countdown.
   useNow(progress?.kind === 'waiting' ? 1_000 : null)
 
   const start = async (format: Format) => {
@@ -254,10 +255,10 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   )
 }
 
-/** Articles of a feed whose search names no number. */
+/** How many articles a feed holds when its search names no number. */
 const FEED_SIZE = LIMITS.perPage.maximum
 
-/** How many articles the feed holds; and that a day of this week had more of them. */
+/** Says how many articles the feed holds, and whether a day of this week had more. */
 function FeedSize({ search, secret }: { search: Search; secret: string }) {
   const { words, number } = useSpeech()
   const week = useMemo(() => {
@@ -285,7 +286,7 @@ const FEED_FORMATS = ['atom', 'rss', 'json'] as const
 type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
 
-/** The secret address, which is shown this once. */
+/** The secret address, which is shown only once. */
 export function Made({ urls }: { urls: Record<string, string> }) {
   const { words } = useSpeech()
   const [format, setFormat] = useState<FeedFormat>('atom')
@@ -314,7 +315,7 @@ export function Made({ urls }: { urls: Record<string, string> }) {
   )
 }
 
-/** Characters of a title; the API counts code points, of which there are as many at most. */
+/** Most UTF-16 units of a title. The API counts code points, of which there are never more. */
 const LONGEST_TITLE = 191
 
 /** What the feed is called unless somebody names it: its words, and the filters that are on. */
@@ -329,7 +330,7 @@ function useTitle(search: Search): string {
 interface SearchFeed {
   id: string
   title: string
-  /** By format. */
+  /** Its addresses by format. */
   urls?: Record<string, string>
 }
 
