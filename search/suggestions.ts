@@ -9,8 +9,8 @@ import { COUNTRIES, type Country } from './vocabulary.ts'
 
 /*
  * Names are ranked beforehand by the number of their articles. A request tries the most used names
- * first, until enough contain its text. The ranking is made anew now and then, in at most a
- * hundredth of the time.
+ * first, until enough contain its text. The ranking is renewed now and then. That takes at most a
+ * hundredth of the process's time.
  */
 
 /** Articles in some countries, that were published (or, without a date, ingested) since a time. */

@@ -72,7 +72,7 @@ export async function verifyIndex(work: VerifyWork) {
   return verified
 }
 
-/** The most articles of a slice that no segment holds. */
+/** How many articles a slice without a segment has at most. */
 const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {

@@ -179,7 +179,10 @@ export function createRestarts(): Restarts {
   }
 }
 
-/** Queues in which messages wait, and of which nobody takes one, for STALLED ms. */
+/**
+ * Names the queues that stand still. In these, messages have waited for STALLED ms, and no process
+ * has taken one.
+ */
 type Stalls = (counts: Record<string, QueueCounts>, now: number) => string[]
 const STALLED = 120_000
 

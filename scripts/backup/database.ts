@@ -73,9 +73,9 @@ export async function goOn(pool: Pool, seen: Date | null) {
 const SINCE = { bounds: 30, alerts: 38 }
 
 /**
- * Notes that a restore has begun. All others stay out until `goOn`. It also keeps what no restore
- * may undo: bounds of articles, and what owners of addresses refused, with the alerts that they
- * still want. What an earlier restore that did not end has kept stays.
+ * Notes that a restore has begun. Other processes stay out until `goOn`. This also keeps what no
+ * restore may undo: bounds of articles, refusals by owners of addresses, and the alerts that these
+ * owners still want. An earlier restore may not have ended. What it kept stays.
  *
  * @param schema number of the last migration
  */

@@ -52,7 +52,7 @@ export function openTrial(config: Config, signal: AbortSignal) {
   return {
     ...{ config, parser, signal },
     /**
-     * Fetches an address, robots.txt and redirects obeyed.
+     * Fetches an address. Obeys robots.txt and follows redirects.
      * @throws Error with a sentence that says why there is no answer
      */
     get: (url: URL) => follow(url, askAllowed),

@@ -19,7 +19,7 @@ interface ListedPage {
   attempts: number
   /** Null: it failed or was refused, and is not tried again unless an operator asks. */
   nextTry: Date | null
-  /** The outlet gets no request before; null: it does not rest. */
+  /** The outlet gets no request before this time; null: the outlet does not rest. */
   outletRestsUntil: Date | null
 }
 

@@ -28,8 +28,8 @@ const COUNTED = { index: false }
 const LONG = { type: 'long' }
 
 /**
- * A long that sorts after every time: articles without a date of publication come last in either
- * order. JSON holds it exactly.
+ * A number beyond every time. An article without a date of publication has it in place of a time,
+ * with the sign that puts the article last in each order. JSON holds this number exactly.
  */
 export const LAST = 9_007_199_254_740_991
 

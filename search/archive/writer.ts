@@ -152,7 +152,7 @@ async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>):
   if (damaged.length > 0) await store.markStale(damaged)
 }
 
-/** Builds an index anew beside the old one, which serves until then. */
+/** Builds an index anew beside the old one. The old one serves until the new one is complete. */
 async function rebuild(run: Filling, sender: Sender, old: ArchiveIndexState): Promise<boolean> {
   const { store } = run
   const begun = (await store.readIndices()).filter(one => one.state === 'building' && one.first === old.first)

@@ -14,8 +14,8 @@ import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } fro
 
 /*
  * A search takes stored segments in batches, in its own order, and stops when its collectors are
- * complete. Posting lists and columns decide most documents. Only the documents left open have
- * their words read.
+ * complete. Posting lists and columns decide most documents. The search reads the words of the
+ * others only.
  */
 
 /** The parts of an index that stored segments are matched with. */

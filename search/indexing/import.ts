@@ -371,8 +371,8 @@ async function coverBefore(client: Client, last: bigint): Promise<boolean> {
 }
 
 /**
- * Writes articles as crawled ones are. The answer to an attempt may be lost although it wrote
- * articles. The next attempt does not count these as known.
+ * Writes articles in the same way as crawled articles. An attempt may write articles although its
+ * answer is lost. The next attempt does not count those articles as known.
  *
  * @returns how many were new
  */

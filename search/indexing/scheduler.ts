@@ -87,7 +87,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
       // This look may fail, for instance because the pool is closed. The next batch looks again.
       const ranges = await writer.readRanges().catch(() => [])
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge')
-      // The last segment of another block may have been stored meanwhile.
+      // A flush that ended meanwhile may have made another merge due.
     } while (isMergeAskedAgain())
     merging = 'no'
   }

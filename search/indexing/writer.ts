@@ -319,7 +319,10 @@ export async function takeNumbers(
   return rows[0]!
 }
 
-/** Inserts articles whose numbers are taken: those after `base`, all with one stamp. */
+/**
+ * Inserts articles under the numbers that `takeNumbers` has reserved for them: those after `base`.
+ * All articles get the same stamp.
+ */
 export async function insertNumbered(
   client: Client,
   articles: IdentifiedArticle[],

@@ -293,7 +293,7 @@ const STOP = -1
 
 export function createTermIds() {
   const wordIds = createWordIds()
-  /** The ids of words that are so long that their terms are digests, by these terms. */
+  /** Long words have digests as terms. This map gives the id of a long word by its term. */
   const long = new Map<string, number>()
   /** Words before this one were looked at for their length. */
   let measured = 0

@@ -6,7 +6,10 @@ import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
  */
 export type Match =
   | { kind: 'all' }
-  /** Any of the words, by stem. Distinct, in the query's order, at least one. */
+  /**
+   * Any of the words, by stem. The list is never empty. It has each word once, in the query's
+   * order.
+   */
   | { kind: 'keyword'; words: string[] }
   /**
    * All of the phrases and none of the excluded ones, as written. A phrase of one word is that

@@ -115,9 +115,10 @@ export function openSegmentWriter(pool: Pool) {
       }),
 
     /**
-     * Stores the segment of an import ahead. Its articles are numbered from 1 on. They get their
-     * own numbers and times of ingestion when the segment is used. Segments that killed imports
-     * have prepared are removed.
+     * Stores the segment of an import, which is not used yet. Its articles are numbered from 1 on.
+     * They get their own numbers and times of ingestion when the segment is used. This also removes
+     * segments that were prepared more than ten minutes ago, for instance by an import that was
+     * killed.
      */
     prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {

@@ -138,7 +138,7 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays
     await asked.save(pool)
     const begun = performance.now()
     if (begun < next) return
-    // A failed count may have taken as long, so the same rest follows.
+    // The rest also follows a failed count, which may have taken as long as a complete one.
     await countDays(pool, 2).finally(() => {
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })

@@ -124,7 +124,7 @@ async function finish(
   )
 }
 
-/** ms after its first try during which a failing page is tried again. */
+/** A failing page is tried again for this many ms after its first try. */
 const GIVE_UP = 86_400_000
 
 /**

@@ -48,8 +48,8 @@ function portOf(name: string, dataDir: string): unknown {
 }
 
 /**
- * Empty when the file does not exist or this account may not read it. The server then refuses its
- * clients, and they say so.
+ * The text of a file. Empty when the file does not exist, or when this account may not read it.
+ * Without its key, an embedded server refuses a client, and the client reports the refusal.
  */
 function textOf(path: string): string {
   try {

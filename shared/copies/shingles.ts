@@ -127,10 +127,10 @@ export function sampleOf(shingles: Float64Array): Uint32Array {
 const MISSED = 0.001
 
 /**
- * How many samples two texts have in common at least, when the smaller has this many shingles and
- * `shared` is 0.6. Each common shingle is a sample with a chance of 1 in 4, so the number of common
- * samples is binomial. A lower number has a chance of at most `MISSED`. Texts of 60 words need two
- * common samples, and 0.0007 of their pairs are missed.
+ * How many common samples two texts must have to be compared. The smaller text has this many
+ * shingles, and `shared` is 0.6. Each common shingle has a chance of 1 in 4 to be a sample. So the
+ * number of common samples is binomial. The chance that it is lower than the result is at most
+ * `MISSED`. For texts of 60 words the result is two, and 0.0007 of their pairs are missed.
  */
 export function leastCommon(shingles: number): number {
   LEAST[shingles] ??= leastOf(shingles)

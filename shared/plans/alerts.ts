@@ -69,8 +69,9 @@ const PUT = `
  * for all keys.
  */
 const MOST_ASKED = { key: 20, owner: 3 }
-// One mail asks for all alerts of a key and an address. An owner who refused is not asked for a
-// day. $1 alert, $2 key, $3 message. Indexes: alert_asks_to, alert_asks_key
+// One mail asks for consent to all alerts of a key and an address. An owner who refuses gets no
+// other such mail within a day. $1 alert, $2 key, $3 message. Indexes: alert_asks_to,
+// alert_asks_key
 const ASKS = `
   with asked as (
     update search_alerts a set asked_at = now(), rests = null
@@ -129,8 +130,8 @@ export const messageId = (): string => `msg_${randomBytes(16).toString('hex')}`
 const DAY = 86_400_000
 
 /**
- * The next time after `after` at which an alert looks for new articles: once in a local day, or
- * `after` itself for `at once`.
+ * The next time at which an alert looks for new articles. A daily alert looks at its local time of
+ * day, and the result is later than `after`. For `at once` the result is `after` itself.
  */
 export function nextTime(when: string, zoneName: string, after: Date): Date {
   const zone = timeZoneNamed(zoneName)

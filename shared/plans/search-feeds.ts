@@ -97,7 +97,6 @@ export async function insertFeed(
 ): Promise<FeedWithToken> {
   await makeRoom(client, keyId)
   const tokenOf = await loadTokenMaker(client)
-  // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
   const source = { feedId: `feed_${randomBytes(8).toString('hex')}`, keyId, nonce: makeNonce() }
   const token = tokenOf(source)
   const { rows } = await client.query<SearchFeed>(

@@ -1,7 +1,7 @@
 import type { VectorNodes, VectorShard } from '../figures.ts'
 import { openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 
-/** The state of a copy that answers searches. */
+/** The state that Qdrant reports for a copy of a shard, when this copy answers searches. */
 export const ACTIVE = 'Active'
 
 const TIMEOUT = 3_000

@@ -121,7 +121,9 @@ function upToWord(snippet: string): string {
   return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
 }
 
-/** Where an article is from, and when: in the language of the page. */
+/**
+ * Shows where an article is from and when it appeared. The words are in the language of the page.
+ */
 function Source({ article, now }: { article: Article; now: number | null }) {
   const { words } = useSpeech()
   const { language, country, relevance } = article

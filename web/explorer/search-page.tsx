@@ -318,7 +318,7 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
 /**
  * A line that tells how the query is read, and what looks like an operator but is none.
  *
- * @param isTried whether the reader has searched for it: an empty field is then a mistake, too
+ * @param isTried whether the reader has tried to search; only then is an empty field a mistake
  */
 function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; onMode(mode: SearchMode): void }) {
   const { reading, draft, isTried, onMode } = props

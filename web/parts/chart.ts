@@ -76,7 +76,7 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
   return place
 }
 
-/** Axes of figures by time: hours or buckets below, lines behind the figures. */
+/** The axes of a chart over time. Hours or buckets stand below it, and grid lines lie behind it. */
 export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, beside: uPlot.Axis): uPlot.Axis[] {
   const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
   return [

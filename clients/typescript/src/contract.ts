@@ -127,7 +127,8 @@ export interface ArticlesParameters {
    */
   sort?: 'published_at' | 'ingested_at' | 'relevance' | null | undefined
   /**
-   * `desc`: newest, or best match, first. Articles without a publication time come last in both.
+   * `desc`: the newest or the best match comes first. Articles without a publication time come last
+   * in both orders.
    */
   order?: 'asc' | 'desc' | null | undefined
   /** Articles per page. */

@@ -22,7 +22,7 @@ import {
 export interface Answer<Body> {
   status: number
   etag: string | null
-  /** The text of a feed, the object of any other answer. Empty with 304. */
+  /** The text of a feed. Any other answer: its JSON, parsed. Empty with 304. */
   body: Body
 }
 

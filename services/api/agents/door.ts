@@ -99,7 +99,7 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   }
 }
 
-/** The library needs this validator for forms that clients fill in. No tool of ours has one. */
+/** The library demands a validator for forms that clients fill in. No tool of ours has a form. */
 const NONE = {
   getValidator() {
     throw new Error('Nothing is asked of clients.')

@@ -96,7 +96,10 @@ export interface Asked {
   query: string
   plan: Plan
   state: IndexState
-  /** When the request arrived: the search may end after midnight. */
+  /**
+   * When the request arrived. A rolling history moves on at midnight (UTC), and a search may end
+   * after that.
+   */
   now: Date
 }
 

@@ -65,7 +65,10 @@ export function signed(secret: CursorSecret, binding: string, content: Buffer): 
   return Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
 }
 
-/** The content of such a text; null when it is forged, cut, or of another binding. */
+/**
+ * The content of a text that `signed` has made. Null when the text is forged, cut, or of another
+ * binding.
+ */
 export function opened(secret: CursorSecret, binding: string, text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   // Node's decoder skips characters that are not base64url. But a cursor has one spelling only.

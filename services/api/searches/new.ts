@@ -126,7 +126,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
 /** What is counted of a search that was asked about. */
 interface Asked {
   id: string
-  /** null: it begins now, so nothing is new. */
+  /** null: the client sent no mark. Its mark begins now, so nothing is new. */
   query: Matched | null
   above: bigint
 }

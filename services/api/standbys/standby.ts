@@ -123,8 +123,8 @@ interface Look {
 }
 
 /**
- * ms for which the standby is not looked at again after a look in vain. Until then, statements that
- * no earlier look allows go elsewhere.
+ * A look may fail to show the state that a statement needs. There is no other look for this many
+ * ms. Meanwhile, statements that need a state not seen yet go to other servers.
  */
 const QUIET = 20
 

@@ -72,8 +72,8 @@ const UNKNOWN_RATE = 4
 const MOST = 3_600
 const LEAST = 0.001
 /**
- * Days that a rate remembers: two weeks and a half, and two weekends. A feed that is younger
- * remembers all of its days, so that its first days count in full.
+ * How many days a rate remembers: the workdays of about two and a half weeks, and the days of two
+ * weekends. A younger feed remembers all of its days, so that its first days count in full.
  */
 const MEMORY = { workdays: 12, weekend: 4 }
 /** Days that the rate of the first poll counts for. */

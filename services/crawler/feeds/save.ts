@@ -32,7 +32,7 @@ export interface GoodPoll {
 
 /** A time between two polls in which a feed may have named articles that we never saw. */
 export interface Gap {
-  /** The last successful poll before. */
+  /** The time of the last successful poll before `to`. */
   from: Date
   /** The poll that met no known entry. */
   to: Date

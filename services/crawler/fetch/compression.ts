@@ -41,7 +41,8 @@ export function codingsOf(contentEncoding: string): string[] {
 /**
  * Decompresses a body piece by piece. A body that was never compressed stays as it is.
  *
- * @param maxBytes most bytes of the text. A compressed form that is twice as long is refused.
+ * @param maxBytes most bytes of the decompressed text. A compressed form of more than about twice
+ * as many bytes is refused.
  */
 export const decompressing = (body: AsyncIterable<Buffer>, codings: string[], maxBytes: number) =>
   codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)

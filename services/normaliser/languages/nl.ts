@@ -181,7 +181,7 @@ export const nl = {
     errors: String.raw`\b(pagina|artikel|inhoud|site|website|link)\b.{0,60}(bestaat (niet|helaas)|niet (meer |langer )?(bestaat|beschikbaar|gevonden|bereikbaar)|(verplaatst|verwijderd|bijgewerkt|in onderhoud))|niet beschikbaar in (uw|jouw|je) (regio|land)|probeer het (later|opnieuw|nog|met de zoek)|er (is|ging) iets (mis|fout)|terug naar de (voorpagina|homepage|startpagina)`,
     /** Words of what is sold: a paragraph with one of them and one of `terms` is an offer. */
     subscription: String.raw`abonne(e|es|er|ren|ment|menten)\b|inloggen|proefabonnement|onbeperkt(e)? (toegang|lezen)|digitale toegang|plus-?artikel|account (aan|maken)`,
-    /** Words of how it is sold. */
+    /** Words about the price or the terms of a subscription. */
     terms: String.raw`per (week|maand|jaar)|opzegbaar|gratis|al een|reeds|toegang|probeer|actie|voordeel|\bnu\b|euro`,
     /** One of these says that the article ends here for those who do not pay. */
     paywalled: String.raw`(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,

@@ -139,8 +139,8 @@ function isPlayerBox(element: Element): boolean {
 }
 
 /**
- * The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. An id that is
- * made of the words of its heading names a subject, so it is left out, too.
+ * The names of an element, without names of layout such as `has-sidebar` and `sidebar-grid`. If the
+ * element's id repeats the words of its heading, the id names a subject. It is then left out, too.
  */
 const roleNames = (element: Element) =>
   (isSubject(element) ? label(withoutId(element)) : label(element)).replace(LAYOUT, ' ')

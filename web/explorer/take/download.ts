@@ -14,7 +14,10 @@ export type Progress =
   | ({ kind: 'running' } & Seen)
   /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
   | ({ kind: 'waiting'; until: number } & Seen)
-  /** Paused by the reader or by the file (`failure` is null), or after a failed request. */
+  /**
+   * `failure` is the request that failed. Null: the reader paused the download, or the file could
+   * not be written.
+   */
   | ({ kind: 'paused'; failure: Failure | null } & Seen)
   | { kind: 'done'; written: number }
   | { kind: 'tooLarge'; written: number }
