@@ -179,11 +179,13 @@ export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): 
         }
       }
       const take = () => {
-        const dropped = found.docs.filter((_, at) => {
+        const dropped = new Uint16Array(found.docs.length)
+        let end = 0
+        for (let at = 0; at < dropped.length; at++) {
           const known = lowest[groups[found.places[at]!]!]!
-          return known !== 0 && known - 1 !== found.places[at]
-        })
-        const kept = difference(matches, arraySet(dropped, matches.size))
+          if (known !== 0 && known - 1 !== found.places[at]) dropped[end++] = found.docs[at]!
+        }
+        const kept = difference(matches, arraySet(dropped.subarray(0, end), matches.size))
         if (kept.count > 0) counter.collect(kept, segment)
       }
       if (texts.lowest === null && segment.offsets !== null) waiting.push(take)
@@ -211,7 +213,9 @@ function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs 
   const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
   // This is a copy, because the next search overwrites the results of operations on sets.
   const docs = docsOf(intersection(matches, members.set)).slice()
-  return { docs, places: Uint32Array.from(docs, doc => members.places[doc]!) }
+  const places = new Uint32Array(docs.length)
+  for (let at = 0; at < docs.length; at++) places[at] = members.places[docs[at]!]!
+  return { docs, places }
 }
 
 interface SegmentMembers {
