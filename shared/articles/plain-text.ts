@@ -100,7 +100,7 @@ function tidy(text: string): string {
  */
 export const withoutControls = (text: string) => text.replace(CONTROLS, signOf)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: \p{Cc} takes three times as long
+// biome-ignore lint/suspicious/noControlCharactersInRegex: \p{Cc} takes longer
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x9f]/g
 const WINDOWS = new TextDecoder('windows-1252')
 
