@@ -67,7 +67,7 @@ export interface Parts {
  * The whole HTTP interface, in the order in which a request meets it. First the request gets its id
  * and is measured. Then come the open pages, the key and the minute, and only then path and method
  * (decisions 5 and 6). The two operations stand before the open pages, because nearly all requests
- * are theirs.
+ * call them.
  */
 export function createApp(parts: Parts): Express {
   const { config, log, pool, lock } = parts
@@ -111,11 +111,10 @@ export function createApp(parts: Parts): Express {
   app.use(ownerPages({ ...tools, ...identityOf(parts), counts }))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)
-  // GET and HEAD of these paths were answered above: the operations, and the open pages without a
-  // key.
+  // The routes above have answered GET and HEAD of these paths, so only other methods get here.
   const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
   app.all(['/v1/articles', '/v1/articles.rss', ...open], refuseMethod())
-  // Reached only where OPERATOR_KEY is not set.
+  // A request gets here only where OPERATOR_KEY is not set.
   app.all('/status', sayInPlace('The pages for operators are off: OPERATOR_KEY is not set.'))
   app.all([FEED_PATH, CITE_PAGE], refuseMethod())
   app.all('/metrics', sayInPlace('Metrics are not on this port, but on METRICS_PORT of each process.'))
@@ -140,7 +139,7 @@ function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, 
 function newApp(config: Config): Express {
   const app = express()
   app.disable('x-powered-by')
-  app.disable('etag') // over all but the cursor, see `answer.ts`
+  app.disable('etag') // `answer.ts` makes ETags, which do not cover cursors
   app.set('query parser', false) // `contract/query-string.ts` reads it
   app.enable('strict routing')
   app.enable('case sensitive routing')
@@ -163,8 +162,8 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
     articles: asking => answerArticles(asking, cursorSecret, readSearch),
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
     copies: asking => answerCopies(asking, pool, cursorSecret),
-    // Costs nothing: it goes with a search, which has been paid for. Its statement takes as long as
-    // a search, so it needs a permit.
+    // Completeness costs nothing of the month, because it accompanies a search that is charged. Its
+    // statement takes as long as a search, so it needs a permit.
     completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
     related: asking => answerRelated(asking, pool),
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
@@ -178,13 +177,14 @@ function operationsOf(tools: Tools) {
   tools.history.onChange(() => {
     standing = createStandingAnswers()
   })
-  /** Wraps an operation of the contract: a poll with nothing new needs no search. */
+  /** Wraps an operation so that a poll with nothing new needs no search. */
   const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (asking, request, response) => {
       const { searches, rawQuery: query, plan } = asking
       if (!searches.state) return answer(asking, request, response)
       const asked: Asked = { operation, query, plan, state: searches.state, now: new Date() }
-      // An answer of a history that has ended is not kept with those of the next.
+      // A failover may replace `standing` during the search. An answer from before the failover
+      // must not enter the new one.
       const own = standing
       const known = own.find(asked, request.headers['if-none-match'])
       return known ?? own.keep(asked, await answer(asking, request, response))
@@ -206,17 +206,17 @@ function operationsOf(tools: Tools) {
     counts: operate(tools, answers.counts),
     coverage: tell(tools, answers.completeness),
     copies: operate(tools, answers.copies),
-    // This searches as the page did, and shows what was found. So it costs a request, too.
+    // `matches` runs the search of the page again, so it costs a request, too.
     matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
     related: operate(tools, answers.related),
-    // Costs nothing: a page asks for suggestions at every key that is pressed.
+    // Suggestions cost nothing, because a page asks for them after every key press.
     suggestions: tell(tools, answerSuggestions),
   }
 }
 
 /**
- * Pages for GET and HEAD. Any other method goes on to the key; the router itself would answer
- * OPTIONS.
+ * Serves pages for GET and HEAD. A request with another method goes on to the check of its key;
+ * without this function, the router would answer OPTIONS.
  */
 function readingAlone(pages: Router): RequestHandler {
   return (request, response, next) => {
@@ -247,7 +247,7 @@ const sayInPlace = (message: string): RequestHandler => {
 /** Bytes of compressed answers that a process keeps. */
 const COMPRESSED_MEMORY = 16 * 2 ** 20
 
-/** The tools of an operation. */
+/** The parts and functions that operations need. */
 function toolsOf(parts: Parts, admissions: Admissions) {
   const { config, log, index, semantic } = parts
   const [permits, questionPermits] = [createSearchPermits(config), createQuestionPermits(config)]
@@ -255,7 +255,7 @@ function toolsOf(parts: Parts, admissions: Admissions) {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
-    /** What a request searches with: permits of its key. */
+    /** The index, and permits of the key, for the searches of a request. */
     searchesOf: (response: Response): Searches => ({
       ...{ index, semantic, state: response.locals.indexState },
       withPermit: withPermitOf(permits, response),

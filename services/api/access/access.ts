@@ -12,10 +12,10 @@ import { type AddressLock, lockAddress } from './lock.ts'
 import { NoPermit, type Permits } from './permits.ts'
 
 /**
- * Lets a request with a valid key in, counts it in the minute of its key, and notes the plan on the
- * response. Any other request is answered 401, or 429 when its address is locked. A valid key from
- * a locked address is let in (decision 3), so the lock is asked only about other requests. Nothing
- * about a key is remembered between requests: a revocation counts at once, in every process
+ * Admits a request with a valid key: counts it in the minute of the key, and stores the plan on the
+ * response. Any other request gets 401, or 429 when its address is locked. The lock is read for
+ * these requests only, because a valid key is admitted from a locked address, too (decision 3).
+ * Each request looks its key up again, so a revocation takes effect at once in every process
  * (decision 21).
  */
 export function checkKey(admissions: Admissions, lock: AddressLock): RequestHandler {
@@ -50,14 +50,17 @@ const NO_BEARER = 'The word Bearer is missing before the key: write "Authorizati
 const IN_ADDRESS =
   'A key in the address is not read, and now stands in logs: have it rotated, and send it in the header "Authorization: Bearer <API_KEY>".'
 
-/** Notes who is asking, and says what is left of the month. */
+/**
+ * Stores the key of the request on the response, and sets the headers with the counters of its
+ * month.
+ */
 export function admit(response: Response, found: FoundKey): void {
   response.locals.access = found
   setQuotaHeaders(response, found.key, found.month)
 }
 
 /**
- * @param seconds how long the address is still locked; null: it is not locked
+ * @param seconds how long the address is still locked; null: the address is not locked
  * @throws ApiError `too_many_failed_attempts` when it is locked
  */
 export function refuseLocked(seconds: number | null): void {
@@ -65,8 +68,8 @@ export function refuseLocked(seconds: number | null): void {
 }
 
 /**
- * @throws ApiError in place of a `NoPermit`, which means that too many unknown keys are waiting;
- * any other error as it is
+ * @throws ApiError `too_many_failed_attempts` in place of a `NoPermit`, which means that too many
+ * requests with unknown keys wait; any other error unchanged
  */
 export function refuseStranger(error: unknown): never {
   if (error instanceof NoPermit) refuseLocked(1)
@@ -74,8 +77,8 @@ export function refuseStranger(error: unknown): never {
 }
 
 /**
- * Refuses a request when the month of its key is used up. Nothing else is checked before (decision
- * 6).
+ * Refuses a request when the month of its key is used up. Operations call this before they check
+ * anything else (decision 6).
  */
 export function checkQuota(response: Response): void {
   const { key, month } = accessOf(response)
@@ -85,7 +88,8 @@ export function checkQuota(response: Response): void {
 /**
  * Takes one request of the month, just before the answer's headers go out (decision 5). A client
  * that has hung up gets no answer and pays nothing.
- * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
+ * @throws ApiError `quota_exceeded` when another request has taken the last one of the month
+ * meanwhile
  */
 export async function chargeMonth(admissions: Admissions, response: Response): Promise<void> {
   const access = accessOf(response)
@@ -115,8 +119,7 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
 
 /**
  * Runs the searches of a request with permits of its key.
- * @returns a function that throws `ApiError` `internal_error` when it gets no permit, as when a
- * statement takes too long
+ * @returns a function that throws `ApiError` `internal_error` when no permit comes in time
  */
 export function withPermitOf(permits: Permits, response: Response): WithPermit {
   return async search => {
@@ -157,11 +160,11 @@ declare global {
       minute?: CountedMinute
       /** The state of the index when the request was counted. */
       indexState?: IndexState
-      /** Which feed is asked for, once its token is known. */
+      /** The feed that the request asks for; set when its token is known. */
       searchFeed?: { id: string; title: string; search: string; format: 'rss' | 'atom' | 'json' }
-      /** Which tool an agent has called. */
+      /** The name of the tool that an agent has called. */
       tool?: string
-      /** For logs and metrics. */
+      /** The log and the metrics use these three. */
       errorCode?: string
       search?: string
       searchMs?: number
@@ -185,9 +188,9 @@ type Credentials = { kind: 'missing' } | { kind: 'malformed'; isBearer: boolean 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
 
 /**
- * Reads `Authorization` (decision 1): absent, empty or a bare `Bearer` is no key at all; another
- * scheme, a malformed token or a second header is a wrong one. Nothing else of a request (query,
- * body, cookie) can carry a key.
+ * Reads `Authorization` (decision 1). Without a header, with an empty header, or with `Bearer`
+ * alone, the key is missing. Another scheme, a malformed token or a second header is a malformed
+ * key. A key in any other place (query, body, cookie) is not read.
  */
 export function readCredentials(request: IncomingMessage): Credentials {
   const headers = request.headersDistinct.authorization ?? []
@@ -199,12 +202,12 @@ export function readCredentials(request: IncomingMessage): Credentials {
   return token === undefined ? { kind: 'malformed', isBearer } : { kind: 'bearer', token }
 }
 
-/** ms of the minute in which the requests of a plan are counted. */
+/** ms. The requests of a key are counted by the minute. */
 const MINUTE = 60_000
 
 /**
- * Refuses a request beyond the plan's requests per minute. The database has counted it already. Its
- * answer gets the headers with the counters, whatever the answer will be.
+ * Refuses a request that exceeds the plan's requests per minute. The database has already counted
+ * the request. Every answer gets the headers with the counters, refusals too.
  */
 export function limitRate(): RequestHandler[] {
   const limit = rateLimit({
@@ -216,7 +219,8 @@ export function limitRate(): RequestHandler[] {
       COUNTS.set(name, minuteOf(response))
       return name
     },
-    // The package's names of these headers differ from the contract's.
+    // express-rate-limit names these headers differently, so `setRateHeaders` writes the
+    // contract's.
     standardHeaders: false,
     legacyHeaders: false,
     handler: (request, response, next) => {
@@ -237,8 +241,8 @@ export function limitRate(): RequestHandler[] {
 
 let counted = 0
 /**
- * Counts that the store has not read yet. express-rate-limit passes only a name to the store, by
- * which the store finds the count here.
+ * Counts that the store has not read yet, by name. express-rate-limit passes only this name to the
+ * store, and the store finds the count here.
  */
 const COUNTS = new Map<string, CountedMinute>()
 
@@ -252,12 +256,13 @@ const COUNTED: Store = {
     const { allowed, used, left } = COUNTS.get(name)!
     COUNTS.delete(name)
     return {
-      // The database decided by the plan of the moment at which it counted.
+      // The database decides `allowed` by the plan at the moment of counting. A plan that was read
+      // before may differ.
       totalHits: allowed ? used : Number.MAX_SAFE_INTEGER,
       resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, left))),
     }
   },
-  // Requests are never given back: every answer but a refusal costs one (decision 5).
+  // A counted request stays counted (decision 5), so these two do nothing.
   decrement() {},
   resetKey() {},
 }

@@ -20,29 +20,31 @@ import {
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { Permits } from './permits.ts'
 
-/*
- * Every request counts for its key, and a row takes one change at a time. Requests of one key that
- * come together therefore share a statement, so a busy key costs few connections and delays nobody
- * else.
- */
+/* Every request changes a counter in the row of its key, and Postgres lets one statement at a time
+   change a row. Requests of one key that arrive together therefore share a statement. So a busy
+   key occupies few connections and delays no other key. */
 
-/** While one statement writes, the next is on its way. More would only wait for the same rows. */
+/**
+ * Statements of one key at a time: while one writes, the next is sent. A third would only wait for
+ * the same row.
+ */
 const ENTRIES_AT_ONCE = 2
 /**
- * A charge keeps its row locked while it waits for the disk. Requests that come meanwhile share the
- * next charge.
+ * Charges of one key at a time. A charge keeps its row locked while it waits for the disk. Requests
+ * that arrive meanwhile share the next charge.
  */
 const CHARGES_AT_ONCE = 1
 
 /**
- * Most keys and tokens that count as known. Each is known for `ttl` ms after its last admission.
+ * Limits of the cache of known keys and tokens: most entries, and ms that an entry stays after its
+ * last admission.
  */
 const KNOWN = { max: 10_000, ttl: 300_000 }
 
 /**
- * Finds what a key or token opens, by its hash. A key that was admitted lately is looked up at
+ * Looks a key or token up by its hash. A key that this process has admitted lately is looked up at
  * once, with connections that strangers never take. Any other key waits for a stranger's permit of
- * its address. Each request looks its key up, so a revocation counts at once.
+ * its address. Each request looks its key up again, so a revocation takes effect at once.
  */
 export type Door = <T>(hash: Buffer, address: () => string, find: () => Promise<T | null>) => Promise<T | null>
 
@@ -59,7 +61,10 @@ export function createDoor(strangers: Permits): Door {
 
 export type Admissions = ReturnType<typeof createAdmissions>
 
-/** The statements that count: one before the search of a request, one after it for a quota. */
+/**
+ * The statements that count requests: `admit` before a search, and `charge` after it when the plan
+ * has a quota.
+ */
 export function createAdmissions(db: Queryable, door: Door) {
   const entries = createBatches(ENTRIES_AT_ONCE, async ({ hash, address }: Entry, requests) => {
     const all = await door(hash, address, () => admitAll(db, hash, requests))
@@ -68,30 +73,29 @@ export function createAdmissions(db: Queryable, door: Door) {
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
   return {
     /**
-     * Finds the key and counts the request in its minute, with the state of the index at that
-     * moment. Null when the key is unknown or revoked.
-     *
-     * @throws NoPermit when too many come whose keys this process does not know
+     * Finds the key and counts the request in its minute. Returns both with the state of the index
+     * at that moment; null when the key is unknown or revoked.
+     * @throws NoPermit when too many requests wait whose keys this process does not know
      */
     async admit(secret: string, address: () => string): Promise<Admission | null> {
       if (!looksLikeSecret(secret)) return null
       const hash = hashSecret(secret)
       return entries.join(hash.toString('latin1'), { hash, address })
     },
-    /** Counts a request in the month of a key; null when none is left. */
+    /** Counts a request in the month of a key; null when the month has no request left. */
     charge: (keyId: string, quota: number) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 
 interface Entry {
   hash: Buffer
-  /** Tells the address from which the first of the requests came that share the statement. */
+  /** Returns the address of the first request of the batch. */
   address: () => string
 }
 
 /**
- * Prepares the statement that every request runs, on this many connections. It asks for keys that
- * nobody has, so that nothing is counted.
+ * Prepares the statement `ADMIT` on this many connections. It looks for random keys that nobody
+ * has, so no request is counted.
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
   await Promise.all(Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)))
@@ -106,8 +110,8 @@ async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promi
   if (all === null) return null
   const { allowed, used } = all.minute
   if (allowed) return countsOf(requests, used).map(count => ({ ...all, minute: { ...all.minute, used: count } }))
-  // The statement counted none of them. The first ones take what is left, and the others are
-  // refused.
+  // The minute has no place for all requests, so the statement counted none. The first requests
+  // take the places that are left, and the others are refused.
   const left = Math.max(0, all.found.key.plan.rate - used)
   const first = (left > 0 && left < requests ? await admitAll(db, keyHash, left) : null) ?? []
   return [...first, ...Array(requests - first.length).fill(all)]
@@ -162,13 +166,13 @@ async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Prom
   const month = await chargeQuota(db, keyId, quota, requests)
   if (month) return countsOf(requests, month.used).map(used => ({ ...month, used }))
   if (requests === 1) return [null]
-  // The quota ends within this batch. Halves are charged one after the other, until nothing is
-  // left.
+  // The quota has places for only a part of this batch, so its halves are charged one after the
+  // other.
   const half = Math.floor(requests / 2)
   return [...(await chargeAll(db, key, half)), ...(await chargeAll(db, key, requests - half))]
 }
 
-/** What each of this many requests has counted; `last` is the count of the last one. */
+/** The count of each request of a batch, when `last` is the count of the last request. */
 const countsOf = (requests: number, last: number): number[] =>
   Array.from({ length: requests }, (_, at) => last - requests + 1 + at)
 
@@ -223,9 +227,8 @@ function createBatches<Context, Answer>(atOnce: number, run: (context: Context, 
 
   return {
     /**
-     * Joins the next batch of a name. Its statement begins after this call.
-     *
-     * @param context the same for all that have the same name
+     * Adds the caller to the next batch of this name, whose statement begins after this call.
+     * @param context equal for all callers with the same name
      */
     join(name: string, context: Context): Promise<Answer> {
       const line = lines.get(name) ?? { underWay: 0, waiting: [], begins: false }

@@ -55,8 +55,7 @@ export function createAddressLock(
   }
 
   async function count(address: string): Promise<number | null> {
-    // While the lock holds there is nothing to count. So we look first, which costs a fraction of a
-    // write.
+    // A locked address needs no further count. Reading the lock first costs a fraction of a write.
     const locked = await remaining(address)
     if (locked !== null) return locked
     const row = await readRow<{ was_locked: boolean; seconds: number }>(db, {
@@ -73,13 +72,13 @@ export function createAddressLock(
   }
 
   return {
-    // Looks and failures wait in separate queues. In one queue, many requests without a key could
-    // keep failures from being counted.
+    // Reads of the lock and counts of failures wait in separate queues. In one queue, many requests
+    // without a key could keep failures from being counted.
     /** Seconds that the address is still locked for, at least 1; null when it is not. */
     remaining: (address: string) => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
     /**
-     * Counts an invalid key. Returns what `remaining` would have said just before: the failure that
-     * starts the lock is itself answered like an ordinary one.
+     * Counts an invalid key. Returns the value that `remaining` would have returned just before, so
+     * the failure that starts the lock is answered like any other.
      */
     fail: (address: string) => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
     /** Removes addresses whose failures no longer count and that are not locked. */

@@ -4,18 +4,18 @@ import { createSemaphore, type Semaphore } from '../../../shared/resilience/sema
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
   /**
-   * Does the work once fewer than `atOnce` pieces of work of the same name are under way. Those who
-   * wait for the same name are served in their order. Work of other names never waits for this
-   * name.
-   *
-   * @param leaves aborts when the caller leaves: it then waits no longer, and its work is not begun
-   * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever
-   * `work` throws
+   * Runs the work as soon as fewer than `atOnce` pieces of work of this name run. Callers of one
+   * name are served in the order of their calls. Callers of different names never wait for each
+   * other.
+   * @param leaves aborts when the caller leaves. A caller that waits then gets `NoPermit`, and its
+   * work does not begin
+   * @throws NoPermit when the caller would wait for too long, or too many wait already; errors of
+   * `work` unchanged
    */
   take<T>(name: string, work: () => Promise<T>, leaves?: AbortSignal): Promise<T>
 }
 
-/** The work has not been begun. */
+/** The caller got no permit, so its work has not begun. */
 export class NoPermit extends Error {
   override name = 'NoPermit'
 }
@@ -29,7 +29,9 @@ interface PermitLimits {
   patience: number
 }
 
-/** Permits of this process. It forgets a name when no work of it is left. */
+/**
+ * Makes permits for this process. A name takes memory only while callers hold its permits or wait.
+ */
 export function createPermits({ atOnce, waiting, patience }: PermitLimits): Permits {
   const lines = new Map<string, { semaphore: Semaphore; callers: number }>()
   return {
@@ -59,9 +61,9 @@ const STRANGER_PATIENCE = 2_000
 
 /**
  * Permits for the statements of requests whose key or token this process has not admitted lately.
- * Anybody can send thousands of them at once. Together they take a quarter of the connections. One
- * address takes at most two connections to look for keys, two for locks and two for failures. None
- * waits longer than two seconds.
+ * Anybody can send thousands of such requests at once. All of them together take at most a quarter
+ * of the connections. One address takes at most two connections to look for keys, two for locks and
+ * two for failures.
  */
 export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_POOL'>): Permits {
   const limits = { waiting: WAITING, patience: STRANGER_PATIENCE }
@@ -82,15 +84,18 @@ export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_
  */
 const CONNECTIONS = 3
 /**
- * Most callers of one name that wait. The rate of a key limits its searches too, mostly to fewer.
+ * Most callers of one name that wait. The rate of a key's plan is mostly lower, and then limits its
+ * searches before this does.
  */
 const WAITING = 1_000
-/** Most callers that wait to count for one key: more than it can have requests under way. */
+/**
+ * Most callers that wait to count requests of one key. No key can have so many requests under way.
+ */
 const COUNTING = 100_000
 
 /**
- * Each search needs a permit of its key, so that slow searches of one client leave connections for
- * all others: together they use three quarters of the pool at most. A search waits for its permit
+ * Each search needs a permit of its key. The searches of one key take at most three quarters of the
+ * pool, so slow searches of one client leave connections for others. A search waits for its permit
  * as long as a statement may run.
  */
 export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPermitSettings): Permits {
@@ -100,19 +105,20 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 
 /**
  * Most questions of one key that model and vector store answer at a time. Such a question holds no
- * connection to Postgres, so the size of the pool does not limit it. More questions would only wait
- * in the model, before those of other keys.
+ * connection to Postgres, so the size of the pool does not limit it. More questions of one key
+ * would only queue in the model, ahead of those of other keys.
  */
 const QUESTIONS = 4
 
-/** Permits for what a search by meaning asks outside of Postgres. */
+/** Permits for the calls that a search by meaning makes to the model and the vector store. */
 export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
   return createPermits({ atOnce: QUESTIONS, waiting: WAITING, patience: SEARCH_TIMEOUT })
 }
 
 /**
- * Permits for the statements that count a key's minute and month. They write one row, so the
- * database runs one at a time; the others would wait there and occupy a connection each.
+ * Permits for the statements that count a key's minute and month. These statements write one row,
+ * so Postgres runs one at a time. Without permits, the others would wait in Postgres and occupy a
+ * connection each.
  */
 export function createCountPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
   return createPermits({ atOnce: 2, waiting: COUNTING, patience: SEARCH_TIMEOUT })

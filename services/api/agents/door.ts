@@ -15,22 +15,22 @@ const MOST_BYTES = 32_768
 
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
 
-/** What the door works with. */
+/** The parts of the API that requests of agents need. */
 export interface DoorParts {
   answers: Answers
   searchesOf(response: Answered): Searches
   /** Counts the request in the month of its key. */
   charge(response: Answered): Promise<void>
-  /** Makes an `ApiError` of whatever was thrown, and notes it for logs and figures. */
+  /** Converts a thrown value into an `ApiError`, and records it for logs and metrics. */
   note(thrown: unknown, response: Answered): ApiError
   config: Pick<Config, 'SERVICE_NAME' | 'CORS_ORIGINS'>
   publicUrl: string
 }
 
 /**
- * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. Only requests
- * with a key that were counted in its minute get here. Nothing is kept between requests, so any
- * process answers any of them.
+ * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. Requests get
+ * here only with a key, and counted in its minute. The server keeps no session, so any process can
+ * answer any request.
  */
 export function agentDoor(parts: DoorParts): RequestHandler[] {
   return [
@@ -66,7 +66,7 @@ const NO_MESSAGE = {
   error: { code: -32_600, message: 'Send one message of JSON-RPC, in UTF-8; batches are not served.' },
 }
 
-/** Has a server of the SDK, made for this message alone, answer it. */
+/** Answers a message with a server of the SDK that is made for this message alone. */
 async function answerMessage(parts: DoorParts, message: object, version: string | undefined, response: Answered) {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }] = await loadSdk()
   const info = { name: 'perscope', title: parts.config.SERVICE_NAME, version: '1.0.0', websiteUrl: parts.publicUrl }
@@ -75,8 +75,8 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: NONE,
   })
-  // A handler that is set with a schema gets a copy of the request. The copy lacks members of some
-  // names, so we set this handler, which gets the request itself.
+  // The SDK gives a handler with a schema a copy of the request, and the copy lacks members of some
+  // names. The fallback handler gets the request itself.
   server.fallbackRequestHandler = async ({ method, params: { name, arguments: given } = {} }) => {
     if (method === 'tools/list') return { tools: listedTools() }
     if (method !== 'tools/call') throw protocolError(-32_601, 'There is no such method.')
@@ -88,7 +88,7 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   const transport = new Transport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
-    // The transport insists on a client that accepts both kinds of answers. We only send JSON.
+    // The transport refuses a client that does not accept both types. We only send JSON.
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
     if (version !== undefined) headers.set('mcp-protocol-version', version)
     return await transport.handleRequest(new Request(parts.publicUrl, { method: 'POST', headers }), {
@@ -99,14 +99,17 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   }
 }
 
-/** The library demands a validator for forms that clients fill in. No tool of ours has a form. */
+/**
+ * The SDK requires a validator for forms, which a server can ask clients to fill in. No tool of
+ * ours has a form.
+ */
 const NONE = {
   getValidator() {
     throw new Error('Nothing is asked of clients.')
   },
 }
 
-/** An error in the words of JSON-RPC 2.0. */
+/** An error as JSON-RPC 2.0 defines it. */
 const protocolError = (code: number, message: string) => Object.assign(new Error(message), { code })
 
 /**
@@ -138,10 +141,10 @@ function sentencesOf({ code, message, errors = {}, headers }: ApiError): string 
 }
 
 /**
- * Refuses requests of pages from other origins, and requests to names that are not ours. An
- * attacker can let a name of his lead to this server (DNS rebinding). His page would then send
- * requests from the browser of whoever reads it. He can have no page under an IP address of ours,
- * or under a name without a dot. So these two are let through.
+ * Refuses requests from pages of other origins, and requests to host names that are not ours. An
+ * attacker can point a host name of his own to this server (DNS rebinding). His page would then
+ * send requests from the browsers of its readers. IP addresses and names without a dot are allowed,
+ * because an attacker can have no page there.
  */
 function guard({ publicUrl, config }: DoorParts): RequestHandler {
   const own = new URL(publicUrl)

@@ -16,21 +16,19 @@ import { LIMITS_SCHEMA } from '../explore/limits.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
-/*
- * A tool for agents asks an operation of the API, which reads and checks the arguments as it always
- * does. The tool returns the operation's JSON, and beside it a text that a model reads at once. The
- * text of a search also says how complete the days are.
- */
+/* A tool for agents calls an operation of the API, which validates the arguments as it does for a
+   request over HTTP. The tool returns the operation's JSON, and a text that a model can read
+   directly. The text of a search also says how complete the days are. */
 
 /** The answer of an operation to a query string, before headers and ETag are added. */
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 
-/** The operations that tools ask, by the names of their paths. */
+/** The operations that tools call, by the names of their paths. */
 export type Answers = Record<'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related', Answering>
 
 type Json = Record<string, unknown>
 
-/** Asks an operation, as a request over HTTP would. */
+/** Calls an operation as a request over HTTP would. */
 type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string) => Promise<T>
 
 export interface Tool {
@@ -39,18 +37,18 @@ export interface Tool {
   /** The parameters of the operation, which reads and checks them. */
   parameters: Record<string, Parameter>
   output: { properties: Json; required: readonly string[] }
-  /** Costs nothing of the month, and is answered when nothing is left of it. */
+  /** The tool costs nothing of the month, and answers when the month is used up. */
   isFree?: true
   answer(rawQuery: string, ask: Ask): Promise<{ structured: object; text: string }>
 }
 
-/** The parts of answers that are also told in words. */
+/** The parts of answers that the texts for models describe. */
 type Count = { key: string; count: number; parts?: { data: Count[] } }
 type Counts = { total: number; by: string; data: Count[] }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }
 type Days = { data: Day[] }
 
-/** The `answer` of a tool that asks one operation and writes its answer as a text. */
+/** The `answer` of a tool that calls one operation and describes its answer in a text. */
 const asking =
   <T extends object>(operation: keyof Answers, text: (answer: T) => string): Tool['answer'] =>
   async (rawQuery, ask) => {
@@ -58,7 +56,7 @@ const asking =
     return { structured, text: text(structured) }
   }
 
-/** The tools, in the order in which they are listed. All read, and change nothing. */
+/** The tools, in the order in which they are listed. All tools are read-only. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
     title: 'Search news',
@@ -152,7 +150,10 @@ export const listedTools = () =>
     annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   }))
 
-/** A parameter as models write it. The request's own reader takes more forms, and checks all. */
+/**
+ * The schema of a parameter in the one form that models should write. The reader of the operation
+ * accepts more forms, and checks all of them.
+ */
 function argumentSchema(parameter: Parameter): object {
   const { kind, about: description } = parameter
   if (kind === 'flag') return { type: 'boolean', description }
@@ -163,7 +164,7 @@ function argumentSchema(parameter: Parameter): object {
 
 /**
  * Output schemas without formats and without `additionalProperties`. Clients check answers by these
- * schemas: one odd address must not cost them a whole page.
+ * schemas, and would refuse a whole page because of one odd address.
  */
 function withoutFormats(properties: Json): Record<string, object> {
   return JSON.parse(
@@ -175,8 +176,7 @@ function withoutFormats(properties: Json): Record<string, object> {
 
 /**
  * The arguments of a call as a query string, which the operation reads and checks.
- *
- * @throws ApiError `invalid_request` for what a query string cannot say
+ * @throws ApiError `invalid_request` for an argument that a query string cannot express
  */
 export function queryOf(given: unknown): string {
   const query = new URLSearchParams()
@@ -209,8 +209,8 @@ function readAs({ question }: ArticlesRequest): string {
 const DAY = 86_400_000
 
 /**
- * How complete the days of the page's articles are. Of a page without articles: the days that the
- * request asked for.
+ * The completeness of the days on which the page's articles appeared. For a page without articles:
+ * of the days that the request asked for.
  */
 async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQuery: string, ask: Ask) {
   const times = articles.flatMap(({ published_at, ingested_at }) => published_at ?? ingested_at ?? []).sort()
@@ -230,7 +230,8 @@ async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQu
     if (value !== null) query.append(name, String(value))
   }
   const { data } = await ask<Days>('completeness', query.toString()).catch((error: unknown): Days => {
-    // Too many days, or days before the plan's history: the page is good without them.
+    // The request covers too many days, or days before the plan's history. The page is then sent
+    // without completeness.
     if (error instanceof ApiError && error.status < 500) return { data: [] }
     throw error
   })

@@ -97,15 +97,15 @@ export interface Asked {
   plan: Plan
   state: IndexState
   /**
-   * When the request arrived. A rolling history moves on at midnight (UTC), and a search may end
-   * after that.
+   * When the request arrived. A rolling history moves on at midnight (UTC), perhaps while the
+   * search runs.
    */
   now: Date
 }
 
 interface Standing {
   state: IndexState
-  /** Without its content, unless the page is empty. */
+  /** The answer without its content, unless the page is empty. */
   answer: Answer & { etag: string }
 }
 
@@ -116,21 +116,23 @@ const NOTHING = Buffer.alloc(0)
 const ENTRY_BYTES = 500
 
 /**
- * Answers that hold for as long as the index is in the same state, so that a poll with nothing new
+ * Answers that stay valid while the index is in the same state, so that a poll with nothing new
  * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
- * from a search. The key makes no difference: whoever has the same plan gets the same answer.
+ * from a search. Keys with the same plan get the same answer.
  */
 export function createStandingAnswers() {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
   return {
-    /** The answer, when it is an empty page or the client has it; null: it takes a search. */
+    /**
+     * The answer, when it is an empty page or the client has it; null: the request needs a search.
+     */
     find(asked: Asked, ifNoneMatch: string | undefined): Answer | null {
       const known = standing.get(nameOf(asked))
       if (known === undefined || !isSame(known.state, asked.state)) return null
       return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag) ? known.answer : null
     },
 
-    /** Takes in the answer of a search, and returns it with its ETag. */
+    /** Stores the answer of a search, and returns it with its ETag. */
     keep(asked: Asked, found: Answer): Answer {
       const answer = { ...found, etag: etagOf(found) }
       // The candidates of a search by meaning change without a change of the index state.

@@ -35,10 +35,10 @@ export interface Searches {
   state: IndexState | undefined
 }
 
-/** @param work gets a signal that aborts when the client leaves; long work looks at it */
+/** @param work gets a signal that aborts when the client leaves; long work checks it */
 export type WithPermit = <T>(work: (leaves: AbortSignal) => Promise<T>) => Promise<T>
 
-/** A page, whichever way it was searched. */
+/** A page of a search by words or by meaning. */
 export interface Found {
   rows: Listed[]
   total: number
@@ -91,7 +91,7 @@ export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.inge
 
 /**
  * Finds one page.
- * @param at how far the pages before it went; null: this is the first page
+ * @param at the place after which the page begins; null: this is the first page
  * @throws ApiError `semantic_search_unavailable`; `invalid_request` for an expired candidate set
  */
 export async function findArticles(
@@ -125,8 +125,7 @@ async function findPage(
 
 /**
  * Counts all articles that the pages of a request would show.
- *
- * @param texts each text is counted once; absent: each article
+ * @param texts counts each text once; absent: counts each article
  * @throws ApiError `semantic_search_unavailable`
  * @throws TooManyBuckets
  * @throws TextsElsewhere
@@ -160,7 +159,7 @@ async function countAll(
   return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
 }
 
-/** Runs a search; `ms` of its result is what its parts took, without the waits for permits. */
+/** Runs a search and adds `ms`: the time that its parts took, without the waits for permits. */
 async function measured<T>(
   { withPermit, withQuestionPermit }: Searches,
   search: (permits: SearchPermits) => Promise<T>,
@@ -187,8 +186,8 @@ async function measured<T>(
 export function filterOf({ request, countries, historyStart }: Omit<PlannedRequest, 'plan'>): ArticleFilter {
   const { question: _question, q: _q, order: _order, perPage: _perPage, cursor: _cursor, ...filters } = request
   const { countries: _asked, publishedAfter: after, publishedBefore: before, ingestedAfter, ...more } = filters
-  // The other filters go to the search as they are. The compiler refuses one that the search does
-  // not have.
+  // The other filters go to the search unchanged. The compiler refuses a filter that
+  // `ArticleFilter` does not have.
   void ({} satisfies Record<Exclude<keyof typeof more, keyof ArticleFilter>, never>)
   return {
     ...more,
@@ -206,7 +205,7 @@ export function filterOf({ request, countries, historyStart }: Omit<PlannedReque
   }
 }
 
-/** The error that a client gets for what a search throws. */
+/** Converts an error of a search into the error that the client gets. */
 export function explainSearch(error: unknown): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {

@@ -4,10 +4,10 @@ import { articleObject } from '../../../shared/articles/article.ts'
 
 export { articleObject } from '../../../shared/articles/article.ts'
 
-/** Bytes that are made once, and of which answers are joined. */
+/** Bytes that are made once and joined into many answers. */
 export interface Piece {
   readonly bytes: Buffer
-  /** The hash of the bytes, which ETags are made of: equal in every process. */
+  /** The hash of the bytes. ETags are made from it, so it is equal in every process. */
   readonly digest: string
 }
 
@@ -44,13 +44,14 @@ const PIECE_BYTES = 500
 const sizeOf = ({ bytes }: Piece): number => PIECE_BYTES + bytes.length
 
 export function pieceOf(text: string): Piece {
-  // Memory of its own: a slice of Node's pool would keep all of the pool in memory.
+  // The piece gets memory of its own, because a slice of Node's pool keeps the whole pool in
+  // memory.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
   return { bytes, digest: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/** Identifies the articles of a page, in their order. */
+/** Identifies the articles of a page, their order and their relevance. */
 export function digestOf(articles: readonly Listed[], piece: (article: Listed) => Piece): string {
   return articles.map(article => `${piece(article).digest} ${article.relevance ?? ''}`).join('\n')
 }

@@ -5,7 +5,7 @@ import type { SemanticPosition } from '../semantic/query.ts'
 import { LIMITS } from './parameters.ts'
 import { type ArticlesRequest, type Spelling, type Spellings, spellingsOf } from './request.ts'
 
-/** How far the pages of a sequence went, and where its history starts. */
+/** The place after which a page begins, and the history start of its sequence of pages. */
 export interface Cursor {
   at: ({ kind: 'words' } & Position) | ({ kind: 'semantic' } & SemanticPosition)
   /**
@@ -15,9 +15,7 @@ export interface Cursor {
   historyStart: Date
 }
 
-/**
- * The secret with which tags are made. A `KeyObject` takes a sixth of the time that its bytes take.
- */
+/** The secret for tags. HMAC is much faster with a `KeyObject` than with its bytes. */
 export type CursorSecret = KeyObject | Buffer
 
 /*
@@ -41,10 +39,9 @@ const HEAD_BYTES = { words: 31, semantic: 25 } as const
 const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
 
 /**
- * Writes a cursor. Its tag also covers `binding`, so the cursor fits one request only. Neither the
- * binding nor the query is in it. It depends on no clock and no random number: equal pages have
- * equal cursors in every process (decision 21).
- *
+ * Writes a cursor. Its tag covers `binding`, so the cursor is valid for one request only. The
+ * cursor does not contain the binding or the query. It depends on no clock and no random number, so
+ * equal pages have equal cursors in every process (decision 21).
  * @param binding see `bindingFor`
  * @throws when the id has more than 143 bytes; `import` lets in 128
  */
@@ -54,13 +51,16 @@ export function writeCursor(secret: CursorSecret, binding: string, cursor: Curso
   return text
 }
 
-/** Reads a cursor; null when it is forged, cut, of another request, or not one of ours at all. */
+/** Reads a cursor; null when the text is forged, cut, of another request, or no cursor of ours. */
 export function readCursor(secret: CursorSecret, binding: string, text: string): Cursor | null {
   const content = opened(secret, binding, text)
   return content && readContent(content)
 }
 
-/** A content as text that nobody else can make; it fits one binding only. */
+/**
+ * Writes content as a text that only an owner of the secret can make. The text is valid for one
+ * binding only.
+ */
 export function signed(secret: CursorSecret, binding: string, content: Buffer): string {
   return Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
 }
@@ -78,7 +78,8 @@ export function opened(secret: CursorSecret, binding: string, text: string): Buf
 }
 
 function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
-  // The length keeps binding and content apart.
+  // The length marks the end of the binding, so no other pair of binding and content gives these
+  // bytes.
   const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} `)
   return hmac.update(binding).update(content).digest().subarray(0, TAG_BYTES)
 }
@@ -125,9 +126,9 @@ function readContent(content: Buffer): Cursor {
 }
 
 /**
- * The parameters of the first version, bound by their places here. This list never changes, because
- * another one would end the cursors that clients hold. A parameter that came later is bound by its
- * name, and only where a request gives it: cursors from before its time then stay valid.
+ * A cursor is bound to these parameters by their places in this list. The list must not change,
+ * because cursors that clients hold would become invalid. A parameter that was added later is bound
+ * by its name, and only in requests that give it, so older cursors stay valid.
  */
 const BY_PLACE = [
   'search',
@@ -153,7 +154,10 @@ const BY_PLACE = [
  */
 export const bindingOf = (request: ArticlesRequest, plan: Plan): string => bindingFor(spellingsOf(request), plan)
 
-/** The binding of a request's spellings, those of later parameters among them. */
+/**
+ * Makes the binding from the spellings of a request. Parameters that are not in `BY_PLACE` may be
+ * among them.
+ */
 export function bindingFor(spellings: Spellings & Record<string, Spelling>, plan: Plan): string {
   const placed = new Set<string>(BY_PLACE)
   const later = Object.entries(spellings)

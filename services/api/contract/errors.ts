@@ -1,7 +1,6 @@
 /**
- * Every error code: its status, when it is given, and the sentence sent when nothing more exact is
- * known. The API sends errors from this table, the OpenAPI document and the reference page print
- * it.
+ * Every error code with its status, the case in which it is sent, and its usual sentence. The API
+ * sends errors from this table; the OpenAPI document and the reference page print it.
  */
 export const ERRORS = {
   missing_token: {
@@ -77,9 +76,8 @@ export type ErrorCode = keyof typeof ERRORS
 export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS)
 
 /**
- * Error codes of what lies beside the two operations (decision 39): their status, when they are
- * given, and the sentence sent. The contract, its OpenAPI document and its page do not have them;
- * `/explore/openapi.json` prints them.
+ * Error codes of the operations beside the contract (decision 39). The contract, its OpenAPI
+ * document and its page do not list them; `/explore/openapi.json` does.
  */
 const BESIDE_ERRORS = {
   feed_ended: alike(410, 'This feed has ended: it was revoked, or its key was.'),
@@ -100,7 +98,7 @@ const BESIDE_ERRORS = {
   },
 } as const satisfies Record<string, { status: number; when: string; message: string }>
 
-/** A code whose message also says when it is given. */
+/** An error whose message also serves as its `when`. */
 function alike(status: number, message: string) {
   return { status, when: message, message }
 }
@@ -110,7 +108,7 @@ export type BesideErrorCode = keyof typeof BESIDE_ERRORS
 /** The errors of the contract, and those beside it. */
 export const ALL_ERRORS = { ...ERRORS, ...BESIDE_ERRORS }
 
-/** An answer that is an error of the contract; `errorOf` makes one of whatever else is thrown. */
+/** An error that a client gets. `errorOf` converts every other thrown value into an `ApiError`. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode | BesideErrorCode
@@ -137,6 +135,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The error of one member, or parameter, that is wrong. */
+/** The error for one wrong parameter, or one wrong member of a body. */
 export const invalid = (member: string, ...sentences: string[]) =>
   new ApiError('invalid_request', { errors: { [member]: sentences } })

@@ -4,10 +4,7 @@ import { ERROR_CODES, ERRORS } from './errors.ts'
 import { LIMITS } from './parameters.ts'
 import { HEADERS } from './resources.ts'
 
-/**
- * What a reader should know before the parameters, in Markdown; tables are printed from the
- * definitions.
- */
+/** The introduction to the reference, in Markdown. Its tables are printed from the definitions. */
 export function guide(serviceName: string): string {
   return `
 ${serviceName} indexes what news outlets in the Netherlands, Belgium and Luxembourg publish and lets you search it.

@@ -4,7 +4,9 @@ import { LIMITS } from './parameters.ts'
 export interface Instant {
   /** Milliseconds since 1970, rounded down. */
   ms: number
-  /** Digits of the fraction from the fourth on, without trailing zeros. `ms` does not hold them. */
+  /**
+   * The fourth and later digits of the fraction, without trailing zeros. `ms` does not hold them.
+   */
   beyond: string
   /** Written as a day, without a time: `ms` is its 00:00 UTC. */
   day: boolean
@@ -29,8 +31,8 @@ export function parseDay(text: string): Instant | null {
 
 /**
  * Reads an RFC 3339 date-time (decision 12): `T` or a space, an optional fraction, `Z`, an offset,
- * or nothing, which means UTC. A second 60 is read where leap seconds fall (RFC 3339 §5.7) as the
- * second that follows it. Null for anything else.
+ * or nothing, which means UTC. Second 60 is allowed where leap seconds occur (RFC 3339 §5.7), and
+ * is read as the next second. Null for anything else.
  */
 export function parseDateTime(text: string): Instant | null {
   const match = DATE_TIME.exec(text)
@@ -59,7 +61,7 @@ export function ceilMs(instant: Instant): number {
   return instant.beyond === '' ? instant.ms : instant.ms + 1
 }
 
-/** 00:00 UTC of the day after. */
+/** ms since 1970 of the midnight (UTC) at which the day `instant` ends. */
 export function nextMidnight(instant: Instant): number {
   return instant.ms + DAY
 }

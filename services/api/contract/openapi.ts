@@ -26,7 +26,7 @@ export type Json = Record<string, unknown>
 
 /**
  * The OpenAPI 3.1 document, printed from the definitions that requests are validated with. It names
- * no host: the server is wherever the document came from.
+ * no host, because its server is the host from which a client has loaded it.
  */
 export function openApiDocument(serviceName: string): Json {
   return {
@@ -86,7 +86,7 @@ export function openApiDocument(serviceName: string): Json {
   }
 }
 
-/** Each is a schema of its own: generated clients have one type for it, wherever it stands. */
+/** Each enumeration is a schema of its own, so that generated clients have one type for it. */
 const ENUMS = {
   Country: COUNTRIES,
   Language: LANGUAGES,
@@ -98,7 +98,8 @@ const ENUMS = {
 }
 
 /**
- * Schemas that `openSchema` refers to, for the components of a document, without the `unused` one.
+ * The schemas of `ENUMS` without `unused`, for the components of a document. `openSchema` refers to
+ * them.
  */
 export const enumSchemas = (unused?: keyof typeof ENUMS): Json =>
   Object.fromEntries(
@@ -122,7 +123,10 @@ export const SECURITY_SCHEMES = {
 }
 
 const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
-/** As `text/*` too: generators that do not know RSS would leave the answer out of their clients. */
+/**
+ * The feed is also listed as `text/*`. Generators that do not know RSS would otherwise omit the
+ * answer.
+ */
 export const FEED_CONTENT = { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } }
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -132,7 +136,7 @@ export const json = (schema: string): Json => ({ 'application/json': { schema: r
 
 export const inPath = (name: string, schema: Json): Json => ({ in: 'path', name, required: true, schema })
 
-/** A code of either table. */
+/** An error code of the contract or beside it. */
 export type AnyErrorCode = ErrorCode | BesideErrorCode
 
 /** What a document says about an operation. */
@@ -140,7 +144,7 @@ interface OperationAbout extends Json {
   summary: string
   description: string
   parameters?: Json[]
-  /** Good answers, by their status. */
+  /** Successful answers, by their status. */
   answers: Json
   errors: readonly AnyErrorCode[]
 }
@@ -152,7 +156,7 @@ export function operation(operationId: string, about: OperationAbout): Json {
   return { operationId, ...more, responses: { ...answers, ...Object.fromEntries(failures) } }
 }
 
-/** An operation that answers as those of the contract do: headers, errors, conditional requests. */
+/** An operation with the headers, errors and conditional requests of the contract's operations. */
 export function searchOperation(
   operationId: string,
   about: {
@@ -182,7 +186,8 @@ export function searchOperation(
       200: { description: description200, headers: sent, content },
       304: { description: 'Nothing but the cursor has changed since the `ETag` that you sent.', headers: sent },
     },
-    // In a document, another method is another operation. So none has `method_not_allowed`.
+    // OpenAPI describes each method as an operation of its own, so no operation lists
+    // `method_not_allowed`.
     errors: ERROR_CODES.filter(code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed'),
   })
 }

@@ -30,18 +30,18 @@ export const RETRY_UNAVAILABLE = 30
 /** What a parameter may hold. */
 export type ParameterKind =
   /**
-   * `pattern` also stands in the OpenAPI document. So it is written in what the regular expressions
-   * of all languages have in common.
+   * The OpenAPI document also contains `pattern`. So it uses only syntax that the regular
+   * expressions of all languages share.
    */
   | { kind: 'text'; maxLength: number; pattern: string }
   /**
-   * `conditional`: not every request may write the default. Schemas do not name it then, because
-   * generated clients send the defaults that they read.
+   * `conditional`: some requests may not write the default. Schemas then omit the default, because
+   * generated clients send every default that a schema names.
    */
   | { kind: 'choice'; values: readonly string[]; default?: string; conditional?: true }
-  /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
+  /** A list of values: repeated, bracketed (`country[]=`) or comma-separated. */
   | { kind: 'choices'; values: readonly string[] }
-  /** Several domains, in the same three forms. */
+  /** A list of domains, in the same three forms. */
   | { kind: 'domains'; most: number }
   | { kind: 'flag' }
   /** `dates`: a bare day may be written instead of a date-time. */
@@ -51,19 +51,19 @@ export type ParameterKind =
 /** Any text but NUL, which no parameter takes (decision 11). */
 export const ANY_TEXT = '^[^\\u0000]*$'
 const DOMAIN = '^[^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+$'
-/** Years that dates may have (`LIMITS.years`); the formats say the rest. */
+/** Years that dates may have (`LIMITS.years`); `format` checks everything else. */
 const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
 /**
- * `visible`: accents and invisible characters do not count (decision 15), because a filter of these
- * alone would let everything pass. `required`: the sentence that is sent when the parameter is
- * missing.
+ * `visible`: the value needs a visible character that is no accent (decision 15). A filter without
+ * such a character would match everything. `required`: the sentence that a client gets when the
+ * parameter is missing.
  */
 export type Parameter = ParameterKind & { about: string; visible?: true; required?: string }
 
 /**
- * Every query parameter of both operations, once: the parser reads, ajv validates, the OpenAPI
- * document and the types are printed from this table.
+ * Every query parameter of both operations. The parser and ajv work by this table; the OpenAPI
+ * document and the types are made from it.
  */
 export const PARAMETERS = {
   q: {
@@ -205,7 +205,9 @@ export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true
 
 const instant = (format: 'date' | 'date-time') => ({ type: 'string', format, pattern: YEARS })
 
-/** JSON Schema of a parameter's value: what the document shows is what ajv checks. */
+/**
+ * JSON Schema of a parameter's value. The OpenAPI document shows it, and ajv checks values by it.
+ */
 export function parameterSchema(parameter: Parameter): Record<string, unknown> {
   switch (parameter.kind) {
     case 'text':
@@ -223,8 +225,8 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':
-      // Each format has a type beside it: generators read an `anyOf` with a type beside it as any
-      // value.
+      // `type` stands inside each branch: generators take an `anyOf` with a `type` beside it for
+      // any value.
       return parameter.dates ? { anyOf: [instant('date'), instant('date-time')] } : instant('date-time')
     case 'integer':
       return {

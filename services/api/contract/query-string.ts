@@ -12,10 +12,8 @@ import {
   parameterSchema,
 } from './parameters.ts'
 
-/*
- * Two steps: a query string becomes pairs of names and values, then values by the table of
- * parameters. All mistakes are gathered, and one answer names each of them.
- */
+/* `readQueryString` splits a query string into names and texts. A reader then converts the texts
+   to values, by the table of parameters. One answer lists all mistakes. */
 
 /** The query string of an address as it arrived, without `?`. */
 export function rawQueryOf(url: string): string {
@@ -29,18 +27,17 @@ export function rawQueryOf(url: string): string {
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 
 /**
- * Most parameters of a request that are read. Every parameter once, with each value of the lists in
- * all three forms, makes less than half of these. To tell thousands of wrong names apart would take
- * time from other requests.
+ * Most parameters of a request that are read. A request with every parameter, and with each list in
+ * all three forms, has less than half of these. Explaining thousands of wrong names would delay
+ * other requests.
  */
 const MAX_WRITTEN = 256
 
 /**
- * Takes a raw query string (without its `?`) apart. This parser is our own, because `country[]=`
- * must be read and no filter may be dropped in silence. Nothing is guessed. Broken
- * percent-encoding, bytes that are not UTF-8 (also lone surrogates) and NUL are reported, under the
- * name as far as it can be read (decision 11). `+` is a space (WHATWG URL,
- * `application/x-www-form-urlencoded`).
+ * Splits a raw query string (without its `?`) into parameters. We need a parser of our own, because
+ * it must read `country[]=` and must not drop a filter silently. It reports broken
+ * percent-encoding, bytes that are not UTF-8 (also lone surrogates) and NUL, under the readable
+ * part of the name (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
  */
 export function readQueryString(raw: string): WrittenParameter[] {
   const pairs = raw.split('&').filter(pair => pair !== '')
@@ -66,7 +63,7 @@ type Decoded = { ok: true; text: string } | { ok: false; why: string }
 
 function decode(raw: string): Decoded {
   if (/%(?![0-9a-f]{2})/i.test(raw)) return { ok: false, why: 'is not percent-encoded correctly' }
-  // Node hands bytes over 0x7F on as Latin-1 characters.
+  // Node passes bytes above 0x7F on as Latin-1 characters. Here they become percent-encoded bytes.
   const encoded = raw.replaceAll('+', ' ').replace(/[^\0-\x7f]/g, byte => `%${byte.charCodeAt(0).toString(16)}`)
   try {
     const text = decodeURIComponent(encoded)
@@ -107,7 +104,7 @@ type ParameterTable = Record<string, Parameter>
 /** The parameters that were given, each read and within its bounds. */
 export type ValuesOf<T extends ParameterTable> = { [N in keyof T]?: ValueOf<T[N]> }
 
-/** The same, once nothing is missing that is required. */
+/** The values after the check that no required parameter is missing. */
 type WholeOf<T extends ParameterTable> = ValuesOf<T> & {
   [N in keyof T as T[N] extends { required: string } ? N : never]: ValueOf<T[N]>
 }
@@ -128,12 +125,11 @@ const ajv = new Ajv({
 })
 
 /**
- * Makes the reader of an operation's parameters. It reads each by its definition (decisions 9–12):
- * single values given once, lists in three forms, text NFC-normalised and trimmed, choices in
- * canonical case. Every value must fit the schema that the OpenAPI document prints. It leaves out
- * those that it cannot read, and says why in `problems`.
- *
- * @param refusals sentences for parameters that others take and this operation does not
+ * Makes the reader of an operation's parameters. It reads each parameter by its definition
+ * (decisions 9–12): single values given once, lists in three forms, text NFC-normalised and
+ * trimmed, choices in canonical case. Every value must fit the schema that the OpenAPI document
+ * prints. The reader omits values that it cannot read, and explains each of them in `problems`.
+ * @param refusals sentences for parameters that other operations take and this operation does not
  */
 export function createValuesReader<T extends ParameterTable>(
   table: T,
@@ -161,14 +157,14 @@ export function createValuesReader<T extends ParameterTable>(
       if (!problems.has(name)) given[name] = finish(table[name]!, value)
     }
     checkGiven(table, given, problems)
-    // ajv has just held every value against the schema that its type is derived from.
+    // ajv has just checked every value against the schema from which the value's type is derived.
     return { values: given as ValuesOf<T>, problems }
   }
 }
 
 /**
- * The reader of an operation whose parameters have no rules with one another. It throws an
- * `ApiError` with a sentence for each parameter that is wrong or missing.
+ * The reader of an operation whose parameters do not depend on each other. It throws an `ApiError`
+ * with a sentence for each parameter that is wrong or missing.
  */
 export function createQueryReader<T extends ParameterTable>(table: T, refusals?: ReadonlyMap<string, string>) {
   const read = createValuesReader(table, refusals)
@@ -180,8 +176,8 @@ export function createQueryReader<T extends ParameterTable>(table: T, refusals?:
 }
 
 /**
- * Checks what no schema says: that a required parameter is there, and that a `visible` one has a
- * visible character.
+ * Checks two rules that a schema cannot express: a required parameter is present, and a `visible`
+ * parameter has a visible character.
  */
 function checkGiven(table: ParameterTable, given: Record<string, unknown>, problems: Problems): void {
   for (const [name, { visible, required }] of Object.entries(table)) {
@@ -191,7 +187,7 @@ function checkGiven(table: ParameterTable, given: Record<string, unknown>, probl
   }
 }
 
-/** The texts written for each known parameter, empty ones left out. */
+/** The texts that were written for each known parameter, without empty texts. */
 function collect(
   table: ParameterTable,
   refusals: ReadonlyMap<string, string>,
@@ -233,8 +229,8 @@ function parameterNamed(table: ParameterTable, name: string): string | null {
 }
 
 /**
- * Makes of the texts the value that the schema describes. A text that does not fit stays as it is,
- * so that ajv refuses it.
+ * Converts the texts of a parameter to the value that its schema describes. A text that does not
+ * fit stays unchanged, and ajv refuses it.
  */
 function shape(parameter: Parameter, texts: string[]): unknown {
   const text = texts[0] ?? ''
@@ -262,7 +258,10 @@ function canonical(values: readonly string[], text: string): string {
   return values.find(value => value.toLowerCase() === text.toLowerCase()) ?? text
 }
 
-/** The value that the rest of the API works with. */
+/**
+ * Converts a checked value to the form that the API uses: an `Instant`, a boolean, or the value
+ * itself.
+ */
 function finish(parameter: Parameter, value: unknown): unknown {
   if (parameter.kind === 'instant') return parseInstant(String(value))
   if (parameter.kind === 'flag') return Object.entries(FLAGS).find(([text]) => text === value)?.[1]
@@ -275,7 +274,7 @@ function parameterOf(table: ParameterTable, error: ErrorObject): string {
   return name
 }
 
-/** Tells a client that wrote something else which values a parameter takes. */
+/** The sentence for a client that wrote a wrong value: it says which values the parameter takes. */
 function complaint(parameter: Parameter, keyword: string): string {
   switch (parameter.kind) {
     case 'text':
@@ -322,14 +321,14 @@ export function createProblems() {
     /** @throws ApiError `invalid_request` when there is a mistake */
     refuse(): void {
       if (byName.size === 0) return
-      // Own properties only, whatever a client calls its parameters (`__proto__` …).
+      // `fromEntries` makes own properties, even of a parameter with the name `__proto__`.
       const errors = Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]]))
       throw new ApiError('invalid_request', { errors })
     },
   }
 }
 
-// Names that people write who know another interface.
+// Names that people write when they know another interface.
 const SYNONYMS: Record<string, ParameterName> = {
   query: 'q',
   search_term: 'q',
@@ -354,7 +353,7 @@ const SYNONYMS: Record<string, ParameterName> = {
   next_cursor: 'cursor',
 }
 
-/** Which of some parameters an unknown name probably means; null: none. */
+/** The parameter that an unknown name probably means; null: no parameter is similar. */
 function suggest(name: string, parameters: readonly string[]): string | null {
   const synonym = Object.entries(SYNONYMS).find(([word]) => nearestName(name, [word], 0) !== null)
   return synonym && parameters.includes(synonym[1]) ? synonym[1] : nearestName(name, parameters)

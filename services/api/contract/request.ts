@@ -33,9 +33,9 @@ type Question =
 /** A valid request with its defaults filled in. It has not been checked against the plan. */
 export interface ArticlesRequest {
   question: Question
-  /** As given, null when absent; for the cursor's binding and the feed's title. */
+  /** `q` as the client wrote it, for the cursor's binding and the feed's title; null: absent. */
   q: string | null
-  /** null: all that the plan covers. In the contract's order. */
+  /** In the contract's order; null: all countries of the plan. */
   countries: Country[] | null
   languages: Language[] | null
   hasAuthor: boolean | null
@@ -52,15 +52,15 @@ export interface ArticlesRequest {
 }
 
 /**
- * Reads and validates the raw query string of an operation of the contract: every parameter by
- * itself, then those that must go together.
+ * Reads and validates the raw query string of an operation of the contract: first each parameter,
+ * then the rules between parameters.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export const readRequest = createReader(createValuesReader(PARAMETERS))
 
 /**
- * Reads every search beside the contract: one in an address, or one that is kept. Whatever the
- * contract takes means the same here.
+ * Reads a search beside the contract, from an address or a kept search. The contract's parameters
+ * mean the same here.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export const readSearch = createReader(createValuesReader(EXPLORE_PARAMETERS))
@@ -79,7 +79,7 @@ function createReader(readValues: (rawQuery: string) => { values: ParameterValue
 
 /**
  * Makes a request of values.
- * @param problems what was found wrong before; this function adds to it
+ * @param problems the mistakes that were found before; this function adds its own
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export function requestOf(values: ParameterValues, problems: Problems): ArticlesRequest {
@@ -87,7 +87,7 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
   const question = readQuestion(values, problems)
   problems.refuse()
   if (question === null) throw new Error('A request without a question was let through.')
-  // The compiler refuses a parameter that is added to the contract and read nowhere.
+  // The compiler refuses a parameter that the contract has and this function does not read.
   const { search: _search, search_in: _searchIn, sort: _sort, cursor = null, ...filters } = values
   const { q = null, outlet = null, outlets = null, author = null, ...named } = filters
   const { country: countries = null, language: languages = null, has_author: hasAuthor = null, ...bounds } = named
@@ -107,8 +107,8 @@ function checkBounds({ published_after: after, published_before: before }: Param
 }
 
 /**
- * Reads `search`, `q`, `search_in` and `sort`, which have rules with one another; null when one is
- * broken.
+ * Reads `search`, `q`, `search_in` and `sort`, which depend on each other; null when they do not
+ * fit together.
  */
 function readQuestion(values: ParameterValues, problems: Problems): Question | null {
   // When the mode cannot be read, the rules that depend on it are not checked.
@@ -151,8 +151,8 @@ const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: pars
 const DAY = 86_400_000
 
 /**
- * The instant at which a plan's history starts: fixed, or 00:00 UTC, a number of days before the
- * day of `now` (decision 13).
+ * The instant at which a plan's history starts (decision 13). It is fixed, or it is 00:00 UTC of
+ * the day that lies `days` days before `now`.
  */
 export function historyStart(history: HistoryStart, now: Date): Date {
   if (history.kind === 'fixed') return history.at
@@ -173,7 +173,7 @@ export function checkPlan(request: ArticlesRequest, plan: Plan, start: Date): Co
       message: `Your plan covers ${plan.countries.join(', ')}, not ${outside.join(', ')}.`,
     })
   }
-  // `ms` is rounded down: a bound within the millisecond before the start lies before it.
+  // `ms` is rounded down, so a bound less than 1 ms before the start also lies before it.
   if (request.publishedAfter && request.publishedAfter.ms < start.getTime()) {
     throw new ApiError('history_not_included', {
       message: `Your plan's history starts at ${start.toISOString()}.`,
@@ -192,10 +192,13 @@ export interface Spelling {
   written: string | null
 }
 
-/** Every parameter but the cursor itself. The compiler complains when a new parameter has none. */
+/**
+ * The spelling of every parameter but the cursor. The compiler refuses a new parameter without a
+ * spelling.
+ */
 export type Spellings = Record<Exclude<keyof typeof EXPLORE_PARAMETERS, 'cursor'>, Spelling>
 
-/** In the contract's order. */
+/** The spellings of a request, in the contract's order. */
 export function spellingsOf(request: ArticlesRequest): Spellings {
   const { question } = request
   const searchIn = question.search === 'semantic' ? null : question.searchIn
@@ -248,9 +251,9 @@ function writtenInstant({ ms, beyond, day }: Instant): string {
 type Filters = [name: string, value: string][]
 
 /**
- * The filters of a request as name and value, in the contract's order and canonical spelling. What
- * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
- * that mean the same have the same filters.
+ * The filters of a request as name and value, in the contract's order and canonical spelling.
+ * Parameters at their default are left out, and so is `per_page`, which is no filter (decision 32).
+ * Requests that mean the same have the same filters.
  */
 export function appliedFilters(request: ArticlesRequest): Filters {
   return Object.entries(spellingsOf(request)).flatMap(

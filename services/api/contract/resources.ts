@@ -9,7 +9,7 @@ import { ERROR_CODES } from './errors.ts'
  * are read from them.
  */
 
-/** An object that has all of its members but the `optional` ones. */
+/** The schema of an object whose members are all required, but for the `optional` ones. */
 export const objectOf = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
   properties: P,
   optional: readonly O[] = [],
@@ -21,7 +21,7 @@ export const objectOf = <const P extends Readonly<Record<string, unknown>>, cons
   properties,
 })
 
-/** An object that has no other members. */
+/** The schema of an object that allows no other members. */
 export const closedObject = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
   properties: P,
   optional: readonly O[] = [],

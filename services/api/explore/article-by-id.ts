@@ -41,9 +41,9 @@ export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: 
   return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
 }
 
-// $1 id, $2 countries, $3 history start. Indexes: article_ids, so that nothing more is read for an
-// id that nobody has; copy_sketches_id; the primary key, but only for articles that the pass over
-// copies has not seen yet.
+// $1 id, $2 countries, $3 history start. Indexes: article_ids, which ends the statement early for
+// an unknown id; copy_sketches_id; the primary key, but only for articles that are not in
+// copy_sketches yet.
 const ONE = `
   select a.seq, a.id from articles a
    where a.seq in (select seq from copy_sketches where id = $1
@@ -94,8 +94,8 @@ export const RELATED_SCHEMA = dataOf({
 const read = createQueryReader(RELATED_PARAMETERS)
 
 /**
- * `GET /explore/related`: the articles that tell of the same event as another, in other words and
- * languages. The stored vector of that article is the question, so the model is not asked.
+ * `GET /explore/related`: articles about the same event as the given article, in other words and
+ * languages. The stored vector of the given article is the question, so the model is not asked.
  *
  * @throws ApiError
  */

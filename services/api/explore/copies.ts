@@ -11,10 +11,8 @@ import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { type Asked, findOne, RELATED_PARAMETERS } from './article-by-id.ts'
 
-/*
- * Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
- * articles, and compares the texts of a group to say how many words are an article's own.
- */
+/* Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
+   articles. It compares the texts of a group, to count the words that only one article has. */
 
 const { required: _required, ...id } = RELATED_PARAMETERS.id
 
@@ -88,7 +86,7 @@ const readOne = createQueryReader(
   new Map(Object.keys(EXPLORE_PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
 )
 
-/** @returns null: a page is asked for */
+/** @returns null: the request asks for a page */
 const readId = (rawQuery: string): string | null =>
   readQueryString(rawQuery).some(({ name }) => name === 'id') ? readOne(rawQuery).id : null
 
@@ -156,7 +154,9 @@ const ALONE = `
   select seq, agencies from article_texts join articles using (seq) left join article_rights r using (id)
    where seq = any ($1::bigint[]) and agencies is not null and r.vector is not false`
 
-/** A text of a group. */
+/**
+ * A text of a group: its number of words, the shingle at each word, and the set of its shingles.
+ */
 interface Text {
   words: number
   at: Float64Array
@@ -178,10 +178,10 @@ async function readTexts(pool: Pool, members: Asked[], pace: Pace, leaves: Abort
   return texts
 }
 
-/** How many words stand in no shingle that another text has. */
+/** Counts the words that stand in no shingle of another text. */
 async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace, leaves: AbortSignal): Promise<number> {
   let own = words
-  let counted = 0 // words up to here
+  let counted = 0 // words before this place are counted already
   for (const [start, shingle] of at.entries()) {
     if (start % 64 === 0) await rested(pace, leaves)
     if (!others.some(set => hasShingle(set, shingle))) continue
@@ -191,7 +191,10 @@ async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace,
   return own
 }
 
-/** @throws the signal's reason: the client has left */
+/**
+ * Pauses when the pace says so.
+ * @throws the signal's reason: the client has left
+ */
 async function rested(pace: Pace, leaves: AbortSignal): Promise<void> {
   if (!pace.isDue()) return
   await pace.rest()

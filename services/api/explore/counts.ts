@@ -32,11 +32,9 @@ import { requestOf } from '../contract/request.ts'
 import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
-/*
- * A count is a search that keeps numbers in place of articles. One breakdown is one search. With
- * `then`, each bucket is counted again. For a search by meaning, the answer also says how many
- * articles have a vector.
- */
+/* A count is a search that returns numbers in place of articles. A breakdown takes one search;
+   with `then`, its buckets take further searches. For a search by meaning, the answer also says
+   how many articles have a vector. */
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
 
@@ -182,7 +180,7 @@ function readCountsRequest(rawQuery: string) {
   if (then === 'outlet' && values.sort === 'ingested_at')
     problems.add('then', 'Leave outlet out with sort=ingested_at.')
   const request = requestOf(values, problems)
-  // `requestOf` has refused every request that has a problem.
+  // A request without a breakdown has a problem, so `requestOf` has refused it.
   if (breakdown === null) throw new Error('A request without a breakdown was let through.')
   return { request, breakdown, then, isOfTexts: texts === true }
 }
@@ -225,8 +223,8 @@ type Counted = Omit<Counts, 'data'> & { data: Bucket[] }
 const MOST_BY_OUTLET = 62
 
 /**
- * Counts the buckets of a time again. Articles may come in between the searches. No article is in
- * two of them, so each bucket gets the sum of its parts as its count.
+ * Counts the buckets of a time again. Articles may arrive between the searches. So the count of a
+ * bucket is the sum of its parts, which have no article in common.
  */
 async function countParts(
   then: Then,
@@ -273,7 +271,7 @@ async function countParts(
   return { counts: { ...counts, data, undated, total }, ms }
 }
 
-/** For each language, or country, that the request allows: the request for it alone. */
+/** Splits a request into requests for one language, or one country, each. */
 function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: string; planned: PlannedRequest }[] {
   const { request, countries } = planned
   if (then === 'country') return countries.map(key => ({ key, planned: { ...planned, countries: [key] } }))
@@ -288,7 +286,7 @@ const instantAt = (ms: number) => ({ ms, beyond: '', day: false })
 const tooManyParts = () =>
   invalid('then', `More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`)
 
-/** The answer; `from` and `to` of a bucket can be sent as bounds of the same search. */
+/** The answer. A client can send `from` and `to` of a bucket as bounds of the same search. */
 function countsObject(
   { total, data, other, undated }: Counted,
   planned: PlannedRequest,
@@ -329,9 +327,9 @@ function boundsOf({ request, historyStart }: PlannedRequest): { first: number; l
   return { first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(), last }
 }
 
-/** How much of a plan's reach can be found by meaning so far. */
+/** How much of a plan's reach a search by meaning can find. */
 interface Meaning {
-  /** Articles that have a vector, of all articles. */
+  /** Articles that have a vector, and all articles. */
   found: number
   of: number
   /** The earliest time of an article that waits for its vector, ISO 8601; null: none waits. */
@@ -340,7 +338,7 @@ interface Meaning {
   near: number | null
 }
 
-/** For how many ms the figures of a plan are kept, and of how many plans at most. */
+/** ms that the figures of a plan are kept, and most plans whose figures are kept. */
 const FRESH = 15_000
 const PLANS = 500
 
@@ -362,10 +360,10 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
   }
 }
 
-// Articles without a vector: they wait for it, were refused again and again, or are found by words
-// alone. Only the first $1 of each kind are looked at. When there are more, these are taken to be
-// like the others. $1 SAMPLE, $2 countries, $3 history start. Indexes: embeddings_due,
-// embeddings_failed, article_rights_silent.
+// Counts articles without a vector: they wait for it, failed too often, or have rights that forbid
+// it. Only the first $1 that wait, and the first $1 others, are read; they stand for all of their
+// kind. $1 SAMPLE, $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed,
+// article_rights_silent.
 const SAMPLE = 50_000
 const LACKING = `
   with lacking as (

@@ -27,8 +27,8 @@ export const LIMITS_SCHEMA = dataOf(
 )
 
 /**
- * `GET /explore/limits`: the plan of the key, and what is left of its minute and month. It costs
- * nothing of the month, and answers when nothing is left of it.
+ * `GET /explore/limits`: the plan of the key, and what is left of its minute and month. The request
+ * costs nothing of the month, and is answered when the month is used up.
  */
 export const answerLimits: RequestHandler = (request, response) => {
   const { contentType, tagged } = limitsOf(request, response)

@@ -44,8 +44,8 @@ export const MATCHES_SCHEMA = dataOf({
 const COUNTED = 200_000
 const COUNTED_OF_PAGE = 1_000_000
 /**
- * Most characters of title and snippet that are read. An index may hold longer titles from before
- * they were bounded.
+ * Most characters of title and snippet that are read. The index may hold longer titles, which an
+ * older version let in.
  */
 const SHOWN = 5_000
 
@@ -62,12 +62,12 @@ export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: Cu
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
   const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
-  // The texts are in memory as long as the permit is held.
+  // The permit is held while the texts are in memory, so it also limits memory.
   const data = await asking.searches.withPermit(async leaves => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
     const matches = []
-    // To read the texts of a page takes half a second. So we pause, and other requests are
-    // answered.
+    // Reading the texts of a page takes long. So the loop pauses, to let the process answer other
+    // requests.
     const pace = createPace(SHORT_TURN)
     for (const { seq, pieces } of found.rows) {
       const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
@@ -92,19 +92,22 @@ const TEXTS = `
     from (select w.seq, left(w.body, $2) as body, sum(length(left(w.body, $2))) over (order by place) as so_far
             from unnest($1::bigint[]) with ordinality as p (seq, place) join article_words w using (seq)) t`
 
-/** The texts of a page; null: the texts up to the end of this one are too long together. */
+/** The texts of a page; null: this text and the texts before it exceed `COUNTED_OF_PAGE`. */
 async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<Map<bigint, string | null>> {
   const values = [rows.map(({ seq }) => seq), COUNTED, COUNTED_OF_PAGE]
   const { rows: texts } = await pool.query<{ seq: bigint; body: string | null }>(TEXTS, values)
   return new Map(texts.map(({ seq, body }) => [seq, body]))
 }
 
-/** Words between two looks at the clock: a fraction of a millisecond. */
+/**
+ * Words that are compared between two looks at the clock. They take a fraction of a millisecond.
+ */
 const WORDS_PER_STEP = 64
 
 /**
- * Counts in steps, between which other requests are answered.
- *
+ * Counts the places where the search has found the words. It pauses between steps, to let the
+ * process answer other requests.
+ * @returns `first`: the first place, as a share of the text in tenths; null: no place
  * @throws the signal's reason: the client has left
  */
 export async function placesIn(
@@ -124,7 +127,7 @@ export async function placesIn(
     }
     if (!isPlace(words[at]!, at)) continue
     places++
-    // In tenths, no finer: it says where to look, and no more of the text (decision 42).
+    // A tenth tells readers where to look, and reveals no more of the text (decision 42).
     first ??= Math.floor((10 * at) / words.length) / 10
   }
   return { places, first }

@@ -52,7 +52,10 @@ export async function answerSuggestions({ searches, rawQuery, plan }: Asking): P
 
 const read = createQueryReader(SUGGESTIONS_PARAMETERS)
 
-/** `value` is what to send as the filter: of an outlet, its name or else its domain. */
+/**
+ * `value` is the text to send as the filter. For an outlet it is the name, or the domain when the
+ * name does not contain `q`.
+ */
 function suggestionObject(suggestion: Suggestion, q: string) {
   if (suggestion.field === 'author') return { value: asFilter(suggestion.name) }
   const { name, domain } = suggestion.outlet

@@ -34,14 +34,14 @@ export async function answerSearchFeed(
   return { ...content, ...aboutSearch(found) }
 }
 
-/** What Atom and JSON Feed are written from. */
+/** The data from which Atom and JSON Feed are written. */
 interface FoundFeed extends Omit<AskedFeed, 'format'> {
   articles: readonly Listed[]
 }
 
 /**
- * A feed as Atom (RFC 4287) or JSON Feed 1, written by the package `feed`. Like RSS it holds no
- * time of its own, nor its own address, which is a secret.
+ * A feed as Atom (RFC 4287) or JSON Feed 1, written by the package `feed`. Like our RSS, it holds
+ * no time of writing, and not its own address, which is a secret.
  */
 export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, found: FoundFeed): Content {
   const { serviceName, publicUrl, namespace } = identity
@@ -65,8 +65,8 @@ export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, fou
 const WRITERS = { atom: writeAtom, json: writeJson }
 
 /**
- * Writes Atom. The package `feed` leaves an `&amp;` in a text as it is, so each `&` is escaped
- * before. It writes titles and summaries as HTML.
+ * Writes Atom. The package `feed` does not escape an `&amp;` in a text, so we escape each `&`
+ * before. The package writes titles and summaries as HTML.
  */
 function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
   const feed = emptyFeed(identity, found, escapeAmpersand, true)
@@ -83,7 +83,9 @@ function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
   return feed.atom1()
 }
 
-/** The fields that JSON Feed has no member for stand in `_perscope`, as its extensions do. */
+/**
+ * Writes JSON Feed. Fields for which JSON Feed has no member stand in the extension `_perscope`.
+ */
 function writeJson(identity: FeedIdentity, found: FoundFeed): string {
   const feed = emptyFeed(identity, found, text => text, false)
   for (const article of articlesOf(found)) {
@@ -101,14 +103,14 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
 }
 
 /**
- * The time of a feed without articles. Atom requires `updated`, and the feed has to stay the same
- * as long as nothing comes.
+ * The time of a feed without articles. Atom requires `updated`, and the feed must stay the same
+ * while no article comes.
  */
 const NEVER = 0
 
 /**
- * @param signed the feed has an author. Atom requires one. In JSON Feed there is none, because
- * readers would take it for the author of the items.
+ * @param signed the feed gets an author, as Atom requires. JSON Feed gets none, because readers
+ * would show it as the author of the items
  */
 function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string, signed: boolean): Feed {
   const page = pageOf(identity.publicUrl, found.search)
@@ -160,8 +162,8 @@ function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
 }
 
 /**
- * An outlet of which nothing is known has no name. A reader of Atom then shows the author of the
- * feed.
+ * The outlet as an author. Its name is empty when name and domain are unknown; a reader of Atom
+ * then shows the author of the feed.
  */
 const outletOf = ({ outlet }: ArticleObject) => ({ name: outlet.name ?? outlet.domain ?? '' })
 const escapedName = ({ name }: { name: string }) => escapeAmpersand(name)

@@ -12,18 +12,21 @@ export type FeedFormat = keyof typeof FEED_FORMATS
 const isFormat = (name: string): name is FeedFormat => Object.hasOwn(FEED_FORMATS, name)
 
 /**
- * A regular expression, because Express would decode a parameter of a path, and show it in errors.
+ * The path is a regular expression, because Express would decode a parameter of a path, and show
+ * the token in errors.
  */
 export const FEED_PATH = /^\/feeds\/[^/]+\.(?:rss|atom|json)$/
 
-/** The token and the format in a path of that form. */
+/** The token and the format in a path that matches `FEED_PATH`. */
 export function partsOf(path: string): { token: string; format: FeedFormat } {
   const dot = path.lastIndexOf('.')
   const format = path.slice(dot + 1)
   return { token: path.slice('/feeds/'.length, dot), format: isFormat(format) ? format : 'rss' }
 }
 
-/** The token that somebody wrote, alone or in an address of ours; null when there is none. */
+/**
+ * The token in a text, which is a token alone or an address of ours; null: the text has no token.
+ */
 export const tokenInAddress = (text: string): string | null =>
   /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.(?:rss|atom|json))?$/.exec(text)?.[1] ?? null
 

@@ -21,7 +21,7 @@ import type { Answer, Content } from '../http/answer.ts'
  * `GET /v1/articles.rss` and `/explore/articles.rss`: the first page of the same query as RSS 2.0.
  *
  * @param path of the operation
- * @param read how it reads its requests
+ * @param read how the operation reads its requests
  * @throws ApiError
  */
 export async function answerFeed(
@@ -34,7 +34,7 @@ export async function answerFeed(
   return { ...rssOf(asking.searches.index, identity, found, path), ...aboutSearch(found) }
 }
 
-/** What a feed is written from. */
+/** The data from which a feed is written. */
 interface FoundForFeed {
   request: ArticlesRequest
   rows: readonly Listed[]
@@ -43,7 +43,7 @@ interface FoundForFeed {
 }
 
 /**
- * @param items how many items the feed has when its search does not say
+ * @param items number of items of the feed when its search gives no `per_page`
  * @throws ApiError
  */
 export async function findForFeed(
@@ -71,8 +71,8 @@ export function rssOf(
   own: OwnFeed | string,
 ): Content {
   makeItems(index, rows)
-  // The ETag does not cover our own address. Several processes may be set to different ones, and
-  // must agree on what has changed (decision 30).
+  // The ETag does not cover our own address. Processes may be set to different addresses, but must
+  // send the same ETag (decision 30).
   const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
@@ -94,27 +94,27 @@ export interface FeedIdentity {
 
 /**
  * A feed with a secret address. Its links lead to the page where people see the search. No link
- * repeats that address: items are shared, caches are copied.
+ * contains the secret address, because people share items and copy caches.
  */
 interface OwnFeed {
   title: string
 }
 
 /**
- * Minutes that a reader may wait before it asks again. Articles come all the time, and readers need
- * not hurry.
+ * Minutes that a reader may wait before it asks again. Articles come all the time, and readers of
+ * feeds need not have each at once.
  */
 const TTL = 15
 
 // A feed's language (RSS 2.0, W3C codes) when a country alone decides it.
 const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 
-/** The document after its items. */
+/** The end of the document, after its items. */
 const END = '  </channel>\n</rss>\n'
 
 /**
- * Writes RSS 2.0 (decisions 30–32) up to its items. It holds no time of its own: while the articles
- * stay the same, so does every byte.
+ * Writes RSS 2.0 (decisions 30–32) up to its items. The head holds no time of writing, so equal
+ * articles give equal bytes.
  *
  * @param own the feed with a secret address, or the path of the operation
  */
@@ -142,8 +142,8 @@ export function feedBody(head: string, articles: readonly Listed[], withSources:
 }
 
 /**
- * The page where people see a search. It looks in titles and texts unless the address says
- * otherwise, unlike the API.
+ * The page where people see a search. Unlike the API, the page looks in titles and texts by
+ * default. So the address says `search_in=title` where the search relies on the API's default.
  */
 export function pageOf(publicUrl: string, search: string): string {
   if (search === '') return `${publicUrl}/`
@@ -187,7 +187,7 @@ function languageOf({ languages, countries }: ArticlesRequest): string | null {
   return only ? COUNTRY_LANGUAGE[only] : null
 }
 
-/** The indentation of items, which stand in the channel, which stands in the document. */
+/** The indentation of items, which are two levels deep in the document. */
 const INDENT = '    '
 const AFTER_ITEM = Buffer.from(`${INDENT}</item>\n`)
 
@@ -201,7 +201,7 @@ function makeItems(index: Pick<Searches['index'], 'recount'>, articles: readonly
   if (without.length > 0) index.recount(without.map(({ seq }) => seq))
 }
 
-/** Makes the item of an article from its JSON, because rows are not kept. */
+/** Makes the item of an article from its JSON, because the API keeps no rows of articles. */
 export function makeItem(json: Piece): Piece {
   const article: ArticleObject = JSON.parse(json.bytes.toString())
   return pieceOf(writeElement(itemOf(article), INDENT))
@@ -273,9 +273,10 @@ const text = (name: string, content: string): XmlElement => ({ name, content })
 const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
 
 /**
- * Writes an XML 1.0 document, indented by two spaces. It is well-formed whatever the texts hold,
- * and a parser gives them back. Characters that XML cannot carry are removed (§2.2, also half a
- * surrogate pair). Line ends that a parser would change are written as references (§2.11, §3.3.3).
+ * Writes an XML 1.0 document, indented by two spaces. The document is well-formed for any text. A
+ * parser returns the texts unchanged, but without the characters that XML forbids (§2.2, also half
+ * a surrogate pair). Line ends that a parser would change are written as references (§2.11,
+ * §3.3.3).
  */
 export function writeXml(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root, '')}`
@@ -293,7 +294,7 @@ function writeElement({ name, attributes = {}, content = '' }: XmlElement, inden
   return `${start}>\n${children}${indent}</${name}>\n`
 }
 
-/** The text without what XML cannot carry. */
+/** The text without the characters that XML forbids. */
 export const carried = (text: string): string => text.replace(FORBIDDEN, '')
 
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
@@ -309,12 +310,12 @@ const REFERENCES: Record<string, string> = {
 }
 
 /**
- * Texts without a character that has to be replaced. Most texts are such, and this test is faster
+ * Matches a text in which no character must be replaced. Most texts match, and this test is faster
  * than a replacement.
  */
 const PLAIN = /^[\t\n\x20-%'-;=?-\ud7ff\ue000-\ufffd]*$/
 
-// `>` too, because of `]]>`.
+// XML forbids `]]>` in a text, so `>` is escaped, too.
 const escaped = (text: string) =>
   PLAIN.test(text) ? text : carried(text).replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
 

@@ -14,10 +14,10 @@ import type { AskedFeed } from './atom-json.ts'
 import { partsOf } from './feed-address.ts'
 
 /**
- * Lets in a request for the address of a feed, with the key to which the feed is bound. A wrong
- * token counts against the address that sent it, as a wrong key does. The token of a feed that has
- * ended does not count, because its reader guesses nothing. What `isGuess` leaves out does not
- * count, either. An `Authorization` header is not looked at.
+ * Admits a request for the address of a feed, under the key of the feed. A wrong token counts
+ * against the address that sent it, as a wrong key does, but only when it is a guess (`isGuess`).
+ * The token of an ended feed does not count, because its reader guesses nothing. An `Authorization`
+ * header is not read.
  */
 export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits: Permits): RequestHandler {
   return async (request, response, next) => {
@@ -27,7 +27,8 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
       ? await door(
           hashSecret(token),
           () => address,
-          // Requests with one token wait for each other: thousands would take all connections.
+          // Requests with one token wait for each other. Otherwise thousands of them could take all
+          // connections.
           () => permits.take(`token ${token}`, () => findFeed<IndexState>(db, token, INDEX_STATE)),
         ).catch(refuseStranger)
       : null
@@ -49,9 +50,9 @@ export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits
 }
 
 /**
- * Whether this request counts as a guess. A text without the form of a token does not count,
- * because it cannot be right. A request from a page of another site does not count, because a page
- * can have any browser ask, as for an image. Otherwise both could lock out an office.
+ * Whether a wrong token counts as a guess. A text without the form of a token does not count,
+ * because it can never be valid. A request from a page of another site does not count: the page can
+ * make any reader's browser send it, and could so lock out a whole office.
  */
 const isGuess = ({ headers }: Request, token: string): boolean =>
   looksLikeToken(token) && headers['sec-fetch-site'] !== 'cross-site'
@@ -67,7 +68,10 @@ export function countInMinuteOfKey(db: Queryable, permits: Permits): RequestHand
   }
 }
 
-/** Counts the requests that the key's minute let through, for the list of feeds. */
+/**
+ * Counts the requests of a feed that passed the limit of the minute. The list of feeds shows the
+ * count.
+ */
 export function countFeedRequest(db: Queryable, permits: Permits): RequestHandler {
   return async (_request, response, next) => {
     const { id } = searchFeedOf(response)
@@ -78,7 +82,7 @@ export function countFeedRequest(db: Queryable, permits: Permits): RequestHandle
 
 /**
  * The feed that the address asks for.
- * @throws ApiError when the address has parameters: they would be ignored in silence
+ * @throws ApiError when the address has parameters, because the API would ignore them silently
  */
 export function askedFeed(request: Request, response: Response): AskedFeed {
   refuseParameters(request, 'The address of a feed takes no parameters; its search is fixed.')

@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js'
 import { type Config, ConfigError } from '../../../shared/config/config.ts'
 
 /**
- * @returns the port, a free one where PORT is 0
- * @throws a sentence that says what to set
+ * Starts to listen.
+ * @returns the port; with PORT 0, a free port that the system has chosen
+ * @throws an error that says what to set
  */
 export async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<number> {
   server.listen(PORT, HOST)
@@ -24,8 +25,8 @@ export async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT'
 }
 
 /**
- * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. There is no
- * "everybody": then any client could choose the address that we see.
+ * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. "Everybody"
+ * is not allowed, because any client could then choose the address that we see.
  * @throws ConfigError
  */
 export function trustProxy(setting: string): false | number | string[] {
