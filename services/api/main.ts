@@ -2,14 +2,17 @@ import { availableParallelism, totalmem } from 'node:os'
 import { processNumber } from '../../shared/process/node.ts'
 import { startService } from '../../shared/process/start-service.ts'
 
-/** Most processes, unless WEB_CONCURRENCY sets more: each holds its own connections to Postgres. */
+/**
+ * Most processes, unless WEB_CONCURRENCY sets more. Each process has its own connections to
+ * Postgres.
+ */
 const MOST_BY_ITSELF = 8
-/** Bytes of the machine for each process: half of them for what it searches by. */
+/** Bytes of the machine for each process. Half of them hold what searches need. */
 const MEMORY_OF_EACH = 1 << 30
 
 await startService('api', async config => {
   const processes = numberOfProcesses(config.WEB_CONCURRENCY)
-  // The primary serves nothing itself, so it does not load what searches need.
+  // The primary answers no requests, so it does not load the modules of searches.
   if (processes > 1 && processNumber() === null) {
     const { startPrimary } = await import('./primary.ts')
     return context => startPrimary(context, processes)
@@ -18,7 +21,7 @@ await startService('api', async config => {
   return context => serve(context, processes)
 })
 
-/** WEB_CONCURRENCY, where 0 stands for what this machine or container has room for. */
+/** WEB_CONCURRENCY, or for 0 the number of processes that fit this machine or container. */
 function numberOfProcesses(setting: number): number {
   if (setting !== 0) return setting
   const limit = process.constrainedMemory()

@@ -10,41 +10,40 @@ import type { RunningService, ServiceContext } from '../../shared/process/servic
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
 
-/*
- * One process cannot use several cores, so a primary opens the port and hands the connections to
- * several processes. It serves nothing itself. It starts ended processes again, replaces them
- * without a gap, and joins their metrics.
- */
+/* One process cannot use several cores. So a primary opens the port and hands the connections to
+   several processes. The primary answers no request itself. It restarts processes that ended,
+   replaces processes without a gap, and joins their metrics. */
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 /**
- * ms that a process may take to read ahead what searches need. Then the next one starts all the
- * same.
+ * ms that the first process may take to read ahead what searches need. Then the others start
+ * anyway.
  */
 const WARM_TIMEOUT = 60_000
 /** ms that a process may take to answer a question. */
 const ANSWER_TIMEOUT = 2_000
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
-/** ms after which a process counts as healthy. When it ends later, it is started again at once. */
+/** ms after which a process counts as healthy. If it ends later, it is restarted almost at once. */
 const WELL = 20_000
 /** ms in which a successor must listen. */
 const SUCCESSION_TIMEOUT = 2 * WARM_TIMEOUT
-/** ms that a replaced process has for the requests in hand. */
+/** ms that a replaced process has to finish its requests. */
 const LEAVE_TIMEOUT = 20_000
 
 /** One of the processes that serve the port. */
 interface ApiProcess {
   number: string
   worker: Worker
-  /** Resolves to true when the process gets connections, to false when it has ended before. */
+  /** Resolves to true when the process accepts connections, to false when it has ended before. */
   listens: Promise<boolean>
   /**
-   * Resolves to true when it has read ahead what searches need, to false when it has ended before.
+   * Resolves to true when the process has read ahead what searches need, to false when it has ended
+   * before.
    */
   warm: Promise<boolean>
   ended: Promise<Ending>
-  /** The process is meant to end: its successor has taken over. */
+  /** The process should end, because its successor has taken over. */
   isReplaced: boolean
 }
 
@@ -61,19 +60,19 @@ interface Processes {
   count: number
   config: Config
   log: Logger
-  /** Every process, also one that starts or ends. */
+  /** Every process, including those that start or end. */
   all: Set<ApiProcess>
-  /** Those that get connections, without those that are replaced. */
+  /** The processes that get connections, without replaced processes. */
   serving: Set<ApiProcess>
   stopping: boolean
   replacing: boolean
 }
 
 /**
- * The primary of several processes: `node:cluster` opens the port and gives the connections to them
- * in turn. It starts a process again that has ended, and reads no request.
+ * The primary of several processes: `node:cluster` opens the port and gives the connections to the
+ * processes in turn. The primary restarts a process that has ended, and reads no request.
  *
- * Shows health and metrics of all. SIGUSR2 replaces the processes one after another.
+ * It reports health and metrics of all. SIGUSR2 replaces the processes one after another.
  */
 export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<RunningService> {
   // With `--inspect`, each process takes a free port.
@@ -104,12 +103,13 @@ export async function startPrimary({ config, log }: ServiceContext, count: numbe
 
 /**
  * Starts the first process, waits until it listens, and starts the others once it is warm: until
- * then it has all cores. When it cannot start, it has said why, and our own process ends as it did.
+ * then it has all cores. When the first process cannot start, it has logged the reason, and the
+ * primary ends with it.
  */
 async function startProcesses(processes: Processes): Promise<void> {
   const first = launch(processes, '1')
   void keep(processes, first)
-  // When the first process does not listen, our own process ends.
+  // `keep` ends the primary when the first process does not listen.
   if (!(await first.listens)) await new Promise(() => {})
   void withTimeLimit(first.warm, WARM_TIMEOUT, () => true).then(() => {
     for (let number = 2; number <= processes.count && !processes.stopping; number++) {
@@ -119,8 +119,8 @@ async function startProcesses(processes: Processes): Promise<void> {
 }
 
 /**
- * Starts a process of the API. It inherits our environment, with the keys that only root could
- * read.
+ * Starts a process of the API. The process inherits our environment, and gets the keys that only
+ * root could read.
  */
 function launch({ count, config, all, serving }: Processes, number: string): ApiProcess {
   const began = performance.now()
@@ -144,7 +144,8 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
     }
     worker.on('error', error => end(null, error.message))
     worker.once('exit', (code, signal) => {
-      // A connection that a process declined before it ended belongs to another process by now.
+      // When a process declines a connection and then ends with code 0, another process has the
+      // connection.
       if (code !== 0) untaken()?.close()
       end(code, signal ? `ended by ${signal}` : `ended with code ${code}`)
     })
@@ -159,11 +160,11 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
 }
 
 /**
- * `node:cluster` gives a process one connection at a time, and forgets the one that a process had
- * not taken when it died: that client would wait for ever. Node offers no event for it, so we read
- * its own message.
+ * `node:cluster` gives a process one connection at a time. When the process dies before it takes
+ * the connection, `node:cluster` forgets the connection, and the client would wait for ever. Node
+ * has no event for this, so we read its internal message.
  *
- * @returns the function that gives the connection which was handed to the process last
+ * @returns a function that returns the connection which the process was given last
  */
 function lastConnectionOf({ process: child }: Worker): () => { close(): void } | undefined {
   let last: { close(): void } | undefined
@@ -175,7 +176,10 @@ function lastConnectionOf({ process: child }: Worker): () => { close(): void } |
   return () => last
 }
 
-/** Keeps a process running: what ends is started again, later and later while it keeps ending. */
+/**
+ * Keeps a process running: restarts it when it ends, after longer and longer pauses while it keeps
+ * ending.
+ */
 async function keep(processes: Processes, first: ApiProcess): Promise<void> {
   const { serving, log } = processes
   let rest = SHORTEST_PAUSE
@@ -184,8 +188,8 @@ async function keep(processes: Processes, first: ApiProcess): Promise<void> {
     if (listens) serving.add(one)
     const { code, how, age } = await one.ended
     if (processes.stopping || one.isReplaced) return
-    // No process is left that would answer, and this one has said why. Our own supervisor starts us
-    // again.
+    // No process is left that could answer, and this one has logged the reason. The supervisor of
+    // the primary starts everything again.
     if (serving.size === 0 && !listens) giveUp(log, code, how)
     rest = listens && age > WELL ? SHORTEST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
     log.error({ process: one.number, pause: rest }, `a process ${how}; it is started again`)
@@ -213,7 +217,7 @@ async function replaceAll(processes: Processes): Promise<void> {
   processes.replacing = false
 }
 
-/** @returns false when the successor did not start; the old one then stays */
+/** @returns false when the successor did not start; the old process then stays */
 async function replace(processes: Processes, old: ApiProcess): Promise<boolean> {
   const successor = launch(processes, old.number)
   const listens = await withTimeLimit(successor.listens, SUCCESSION_TIMEOUT, () => false)
@@ -240,7 +244,9 @@ function tell({ worker }: ApiProcess, order: Order): void {
 
 let lastQuestion = 0
 
-/** What a process says about itself; null: it does not answer in its time, or has ended. */
+/**
+ * The report of a process about itself; null: the process does not answer in time, or has ended.
+ */
 async function ask(one: ApiProcess): Promise<ProcessReport | null> {
   const id = ++lastQuestion
   const { worker } = one
@@ -268,9 +274,9 @@ async function missingAmong({ serving }: Processes): Promise<Missing> {
 }
 
 /**
- * The metrics of several processes as one text in Prometheus' format, which allows each metric one
- * heading. The figures themselves differ by a label of their process: a sum would fall when a
- * process ends, which Prometheus would take for new counts.
+ * Joins the metrics of several processes to one text in Prometheus' format, which allows each
+ * metric one heading. A label tells the samples of the processes apart. Their sum would fall when a
+ * process ends, and Prometheus would take that for a new start.
  */
 function mergedMetrics(texts: string[]): string {
   const metrics = new Map<string, { heading: string; samples: string[] }>()

@@ -32,10 +32,9 @@ import { webBundle } from './site/web.ts'
 import { openServers, type Servers } from './standbys/servers.ts'
 import { obeyPrimary, type Served } from './worker.ts'
 
-/*
- * The start and end of one API process: which parts it opens, when it listens, what it finishes
- * before it stops. Settings of one machine are divided by the processes that share it.
- */
+/* Start and end of one API process: the parts that it opens, the time at which it listens, and the
+   work that it finishes before it stops. Limits that apply to a machine are divided by its
+   processes. */
 
 /**
  * Serves the API, by itself or as one of several processes.
@@ -52,18 +51,18 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, processes)
   tellPrimary?.(api)
-  // Searches are answered already. A request for a page waits until the pages are made.
+  // The process already answers searches. A request for a page waits until the pages are made.
   webBundle().catch(error => log.error({ err: sentenceOf(error) }, 'could not make the pages'))
   return api
 }
 
-/** ms that requests in hand may take to finish when the process is to stop. */
+/** ms that running requests may take when the process is to stop. */
 const DRAIN_TIMEOUT = 12_000
-/** ms in which a process that has closed its port declines connections that were on their way. */
+/** ms in which a process that has closed its port declines connections that are on their way. */
 const DECLINING = 500
 const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
-/** Most ms that listening waits for the index to be in memory. */
+/** Most ms that the process waits for the index to be in memory before it listens. */
 const LISTEN_WAIT = 1_000
 /** The same for a process that joins others. */
 const JOIN_WAIT = 60_000
@@ -72,15 +71,15 @@ export interface RunningApi extends RunningService, Served {
   port: number
 }
 
-/** The sources of all answers. `startApi` closes them. */
+/** The sources of all answers. `RunningApi.stop` closes them. */
 export interface OpenedSearch extends Servers {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
 }
 
 /**
- * Waits until Postgres answers and holds our schema, and then listens. Without the model or the
- * vector store it starts all the same.
+ * Waits until Postgres answers and holds our schema, and then listens. It also starts without the
+ * model or the vector store.
  *
  * @param processes that share the port with this one, itself included
  */
@@ -101,8 +100,8 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
-  // A small index is in memory at once: `/readyz` then says yes from the first moment on. Where
-  // others answer already, a cold process leaves connections to them.
+  // A small index is in memory at once, so `/readyz` is 200 from the first moment on. Where other
+  // processes already answer, a cold process leaves the connections to them.
   await warmUp.soon(joinsOthers() ? JOIN_WAIT : LISTEN_WAIT)
   const port = await listen(server, config)
   if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')
@@ -124,11 +123,12 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
     async stop() {
       const swept = Promise.all([sweeper.close(), telling.close()])
       const closed = new Promise(resolve => server.close(resolve))
-      // A connection kept alive turns idle when its last answer is out.
+      // A kept connection becomes idle only after its last answer.
       const idle = setInterval(() => server.closeIdleConnections(), 100)
       const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
       await closed
-      // The primary may have handed over one more connection: it is declined, and goes to others.
+      // The primary may have handed over one more connection. This process declines it, and another
+      // one gets it.
       if (processNumber() !== null) await pause(DECLINING)
       clearInterval(idle)
       clearTimeout(late)
@@ -144,7 +144,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
 }
 
 /**
- * Each process has an equal part of the connections. Behind a proxy all clients have one address.
+ * Each process gets an equal part of the connections. Behind a proxy, all clients have one address.
  */
 function connectionLimits(processes: number, isBehindProxy: boolean): Partial<HttpLimits> {
   const connections = Math.ceil(HTTP_LIMITS.connections / processes)
@@ -153,8 +153,7 @@ function connectionLimits(processes: number, isBehindProxy: boolean): Partial<Ht
 }
 
 /**
- * Only these pages need the library of the queues, which is a tenth of all modules. So it is loaded
- * only for them.
+ * Only these pages need the library of the queues, a tenth of all modules. So only they load it.
  */
 async function operatorPages(parts: OperatorParts) {
   const { openOperatorPages } = await import('./site/operators.ts')
@@ -162,8 +161,8 @@ async function operatorPages(parts: OperatorParts) {
 }
 
 /**
- * Tries again every second until it works: the database may still be starting, or waiting for
- * `npm run migrate`.
+ * Tries again every second until it works, because the database may still be starting, or waiting
+ * for `npm run migrate`.
  */
 async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
   let said: boolean | null = null
@@ -175,7 +174,7 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
       const sentence = missing
         ? 'The database has no schema of ours yet; run `npm run migrate`. Waiting.'
         : `The database does not answer (${sentenceOf(error)}). Waiting.`
-      // One outage has many errors: refused, reset, terminated.
+      // One outage causes many errors: refused, reset, terminated. It is logged once.
       if (missing !== said) log.warn(sentence)
       said = missing
       await new Promise(resolve => setTimeout(resolve, 1_000))
@@ -183,16 +182,13 @@ async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
   }
 }
 
-/**
- * pg reads `query_timeout`, though its types do not have it. With it, a server that hangs does not
- * make us hang.
- */
+/** pg reads `query_timeout`, though its types lack it. It ends the wait for a server that hangs. */
 const ASK = { text: 'select 1', query_timeout: READY_TIMEOUT }
 
 /**
- * Opens the index of an API process: articles are kept as the bytes that it sends. A failover may
- * undo articles, and their numbers come again. So where the primary writes another history, the
- * index is opened anew, and searches under way fail.
+ * Opens the index of an API process, which keeps articles as the bytes that it sends. A failover
+ * may undo articles, and new articles then get their numbers. So when the primary has a new
+ * history, the index is opened again, and running searches fail.
  *
  * @param processes that share the port with this one, itself included
  */
@@ -222,13 +218,13 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
     warm = given
     return index.warm(...given)
   }
-  // Without a target, so that no former index stays in memory.
+  // The proxy has no target, so that no earlier index stays in memory.
   return new Proxy<typeof index>(Object.create(null), {
     get: (_, name) => (name === 'warm' ? warmAndNote : Reflect.get(index, name)),
   })
 }
 
-/** The error code of a server that shuts down. It means that the same work may be tried again. */
+/** The code of a server that shuts down. For callers it means: try again. */
 const UNDONE = '57P01'
 
 const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
@@ -250,9 +246,10 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
 }
 
 /**
- * Shows what an opened index holds in memory, and how far the archive is behind.
+ * Reports what an open index holds in memory, and how far the archive is behind.
  *
- * @param recent how many of the newest articles stay out of the archive; Infinity without one
+ * @param recent how many of the newest articles stay out of the archive; Infinity without an
+ * archive
  */
 export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
   const stats = async () => index.stats()

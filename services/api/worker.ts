@@ -3,22 +3,20 @@ import { registry } from '../../shared/metrics.ts'
 import type { Missing } from '../../shared/process/health.ts'
 import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
 
-/*
- * Messages between the primary and its processes. Both run the same code, so a message is checked
- * by its kind alone.
- */
+/* Messages between the primary and its processes. Both run the same code, so only the kind of a
+   message is checked. */
 
-/** From the primary to a process. `retire`: its successor has taken its place. */
+/** A message of the primary to a process. `retire`: its successor has taken its place. */
 export type Order = { kind: 'end' } | { kind: 'retire' } | { kind: 'ask'; id: number }
 
-/** What a process says about itself. */
+/** The report of a process about itself. */
 export interface ProcessReport {
   /** The text of its metrics. */
   metrics: string
   missing: Missing
 }
 
-/** From a process that has read ahead what searches need. */
+/** The message of a process that has read ahead what searches need. */
 export const WARM = 'warm'
 
 interface ProcessAnswer {
@@ -32,23 +30,23 @@ const isOrder = (message: unknown): message is Order =>
 
 export const isAnswer = (message: unknown): message is ProcessAnswer => isRecord(message) && message.kind === 'answer'
 
-/** ms in which the clients of a process that is replaced are told to connect again. */
+/** ms in which a replaced process asks its clients to connect again. */
 const FAREWELL = 2_000
 
-/** What a process does for its primary, once it runs. */
+/** The functions of a running process that its primary calls. */
 export interface Served extends Pick<RunningService, 'missing'> {
-  /** Resolves when it has read ahead what searches need. */
+  /** Resolves when the process has read ahead what searches need. */
   warm: Promise<void>
   /** Closes each connection with its next answer. */
   farewell(): void
 }
 
 /**
- * Obeys the primary, also while the process still starts.
+ * Obeys the primary, even before the process has started.
  *
- * `node:cluster` ends a process whose primary is gone, so none outlives a killed one.
+ * `node:cluster` ends a process whose primary is gone, so no process outlives a killed primary.
  *
- * @returns a function that has to be told what runs, once it runs
+ * @returns a function that must be called with the running API
  */
 export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Served) => void {
   let served: Served | null = null
@@ -57,8 +55,8 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
     if (message.kind === 'end') end('the primary')
     else if (message.kind === 'ask') void answer(message.id)
     else {
-      // An idle connection that is closed may have a request on its way. So each is closed by its
-      // next answer, and only those without one afterwards.
+      // A client may be sending a request on an idle connection. So each connection is closed with
+      // its next answer, and the remaining idle ones afterwards.
       served?.farewell()
       setTimeout(() => end('its successor'), FAREWELL)
     }

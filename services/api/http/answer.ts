@@ -12,39 +12,37 @@ import { RETRY_UNAVAILABLE, type SearchMode } from '../contract/parameters.ts'
 import type { ErrorObject } from '../contract/resources.ts'
 import { boundLines, isAnybodys } from './observe.ts'
 
-/*
- * Every answer leaves through here: its ETag, its compression, or its error. Operations return
- * content and know nothing of HTTP. Equal bodies are compressed once, because many clients poll the
- * same pages.
- */
+/* Every answer leaves through this file, which adds its ETag and its compression, or makes it an
+   error. Operations return content and know nothing of HTTP. Equal bodies are compressed once,
+   because many clients poll the same pages. */
 
-/** A good answer, without headers and status. */
+/** A successful answer, without headers and status. */
 export interface Content {
   contentType: string
   /** All of the answer except `untagged`; the ETag is its hash. */
   tagged: string
-  /** The ETag, where it is known already. */
+  /** The ETag, where the caller knows it already. */
   etag?: string
-  /** Makes what the body has beyond `tagged`, as the cursor (decision 8). */
+  /** Makes the part of the body that the ETag does not cover, as the cursor (decision 8). */
   untagged(): string
   /** Makes the body. A 304 needs none. */
   body(untagged: string): Buffer
 }
 
-/** A good answer of an operation that searches. */
+/** A successful answer of an operation that searches. */
 export interface Answer extends Content {
   search: SearchMode
-  /** ms that the search took, of the time to the answer. */
+  /** ms that the search took. */
   searchMs: number
   /** Whether nothing was found. */
   isEmpty: boolean
 }
 
-/** A weak ETag (RFC 9110 §8.8.3): the same in every process. */
+/** A weak ETag (RFC 9110 §8.8.3), equal in every process. */
 export const etagOf = ({ tagged }: { tagged: string | Buffer }): string =>
   `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
-/** An answer whose body is all that identifies it. */
+/** An answer whose ETag covers its whole body. */
 function wholeContent(contentType: string, body: string): Content {
   return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
 }
@@ -56,12 +54,13 @@ export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchM
 
 export const jsonContent = (body: string) => wholeContent('application/json; charset=utf-8', body)
 
-/** @param limit bytes of compressed answers that are kept */
+/** @param limit most bytes of compressed answers in memory */
 export function createSender(limit: number) {
   const compressor = createCompressor(limit)
   /**
    * Sends an answer, or 304 when the client has it (decision 8).
-   * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
+   * @param beforeHeaders runs just before the headers go out; an error that it throws is sent
+   * instead of the answer
    */
   return async (request: Request, response: Response, answer: Content, beforeHeaders: () => Promise<void>) => {
     const etag = answer.etag ?? etagOf(answer)
@@ -78,8 +77,8 @@ export function createSender(limit: number) {
     response.setHeader('Content-Type', answer.contentType)
     if (sent.encoding !== null) response.setHeader('Content-Encoding', sent.encoding)
     if (sent.isLengthKnown) response.setHeader('Content-Length', sent.bytes.length)
-    else response.removeHeader('Content-Length') // Node would add one by itself
-    // Node leaves the body of HEAD out.
+    else response.removeHeader('Content-Length') // Node would add the header by itself
+    // For HEAD, Node sends the headers without the body.
     response.status(200).end(sent.bytes)
   }
 }
@@ -88,7 +87,8 @@ interface Body {
   bytes: Buffer
   encoding: Encoding | null
   /**
-   * Compressed answers have no `Content-Length`, as HEAD has none where GET would be compressed.
+   * A compressed answer has no `Content-Length`. A HEAD has none either, where GET would be
+   * compressed.
    */
   isLengthKnown: boolean
 }
@@ -99,8 +99,8 @@ const SMALL = 1_024
 async function bodyFor(request: Request, answer: Content, etag: string, compressor: Compressor): Promise<Body> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding === null) return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
-  // HEAD needs no body, so none is made. The length of another body would be wrong (RFC 9110 §8.6),
-  // so none is sent.
+  // HEAD needs no body, so none is made. Without it, the length of the compressed body is unknown,
+  // so no length is sent (RFC 9110 §8.6).
   if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
   const untagged = answer.untagged()
   const key = `${encoding} ${etag} ${untagged}`
@@ -113,7 +113,7 @@ async function bodyFor(request: Request, answer: Content, etag: string, compress
 
 const NOTHING = Buffer.alloc(0)
 
-/** Sends text that is made anew for each request, and bears no ETag. */
+/** Sends a text that each request makes anew, without an ETag. */
 export async function sendOnce(request: Request, response: Response, contentType: string, text: string): Promise<void> {
   const bytes = Buffer.from(text)
   const encoding = bytes.length < SMALL ? null : encodingFor(request.headers['accept-encoding'])
@@ -146,8 +146,8 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
 }
 
 /**
- * The error for whatever was thrown. Anything that is not an `ApiError` is told to clients as an
- * internal error.
+ * Converts a thrown value into the error for the client: an `ApiError` stays itself, and any other
+ * value is an internal error.
  */
 function errorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
@@ -157,7 +157,9 @@ function errorOf(thrown: unknown): ApiError {
   return new ApiError('internal_error', { cause: thrown })
 }
 
-/** Reads whatever was thrown as an error of the contract, and notes it for logs and figures. */
+/**
+ * Converts a thrown value into an error for the client, and records it for the log and the metrics.
+ */
 export function notesOf(log: Logger): (thrown: unknown, response: Response) => ApiError {
   const isWritten = boundLines(log)
   return (thrown, response) => {
@@ -165,7 +167,7 @@ export function notesOf(log: Logger): (thrown: unknown, response: Response) => A
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed
-    // While Postgres is away, each request without a key fails. So only some of them are logged.
+    // While Postgres is away, each request without a key fails. Only some of these are logged.
     if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
@@ -195,7 +197,7 @@ function detail(error: Error): Record<string, unknown> {
   return { message: error.message, stack: error.stack, ...('code' in error ? { code: error.code } : {}) }
 }
 
-/** The error object of the contract; beside the two operations it may have another code. */
+/** The error object of the contract. Operations beside the contract have further codes. */
 function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError, 'code'> {
   return {
     status: 'error',
@@ -208,17 +210,17 @@ function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError
 type Compressor = ReturnType<typeof createCompressor>
 
 /**
- * Most bodies that are compressed at once: Node has as many threads for it. More would only hold
- * more memory.
+ * Most bodies that are compressed at once: Node has as many threads for this work. More bodies
+ * would only take memory.
  */
 const AT_ONCE = 4
-/** Bytes of an entry beside its key and body. */
+/** Bytes of an entry without its key and body. */
 const ENTRY_BYTES = 400
 
 /**
- * Compresses bodies and keeps the result: many clients poll the same pages.
+ * Compresses bodies and keeps the results, because many clients poll the same pages.
  *
- * @param limit bytes of what is kept
+ * @param limit most bytes of the results in memory
  */
 export function createCompressor(limit: number) {
   const permits = createSemaphore(AT_ONCE)
@@ -231,7 +233,7 @@ export function createCompressor(limit: number) {
   return {
     kept: (key: string) => cache.get(key),
     /**
-     * Equal keys asked at the same time are compressed once.
+     * Compresses a body once for equal keys, also for keys that are asked at the same time.
      * @param key equal keys mean equal bodies in equal codings
      */
     compress: (key: string, encoding: Encoding, body: Buffer): Promise<Buffer> =>
@@ -239,13 +241,13 @@ export function createCompressor(limit: number) {
   }
 }
 
-// Levels by measurement: the next ones take twice the time for two percent fewer bytes
+// Levels by measurement: the next levels take twice the time for two percent fewer bytes
 // (docs/experiments/README.md).
 const BROTLI_QUALITY = 2
 const LEVEL = 3
 /**
  * The window of brotli, as the exponent of its bytes. It is larger than almost every page, and
- * takes a thirtieth of the memory of brotli's default.
+ * takes much less memory than brotli's default.
  */
 const BROTLI_WINDOW = 17
 
@@ -275,14 +277,14 @@ const COMPRESS = compressors(BROTLI_QUALITY, LEVEL, BROTLI_WINDOW)
 type Encoding = 'br' | 'gzip'
 
 /**
- * The coding that a client wants most by its `Accept-Encoding` (RFC 9110 §12.5.3); null: none. When
- * several are wanted equally, br comes first, then gzip: browsers give all the same weight.
+ * The coding that a client prefers by its `Accept-Encoding` (RFC 9110 §12.5.3); null: no coding. Of
+ * codings with equal weights br comes first, then gzip, because browsers give all the same weight.
  */
 export function encodingFor(header: string | undefined): Encoding | null {
   if (header === undefined) return null
   const weights = readWeights(header)
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*')
-  // The plain form need not be named. It then counts as much as the least wanted coding.
+  // A client that does not name the plain form accepts it like its least wanted coding.
   const plain = weightOf('identity') ?? Math.min(1, ...[...weights.values()].filter(q => q > 0))
   const [br, gzip] = [weightOf('br') ?? 0, weightOf('gzip') ?? 0]
   const best = Math.max(br, gzip)

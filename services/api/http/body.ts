@@ -4,15 +4,15 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 
 /**
- * ms in which a body has to arrive. The server's own limit for a request is longer, and sends no
- * answer.
+ * ms in which a body has to arrive. The server's own limit for a request is longer, and ends the
+ * connection without an answer.
  */
 const BODY_TIMEOUT = 10_000
 
 /**
- * Middleware that reads the body of a POST, up to its limit, uncompressed. It runs after the key is
- * checked and the request is counted in its minute, so nobody else's body is read. `express.raw`
- * would read a body beyond the limit to its end before it says so, and wait for that end.
+ * Middleware that reads the uncompressed body of a POST up to a limit. It runs after the key is
+ * checked and the request is counted in its minute, so strangers' bodies are never read.
+ * `express.raw` would read a body that is too long to its end before it refuses it.
  */
 export const readBody =
   (most: number): RequestHandler =>
@@ -29,7 +29,7 @@ function receive(request: Request, most: number): Promise<Buffer> {
   const parts: Buffer[] = []
   let length = 0
   const received = Promise.withResolvers<Buffer>()
-  // The rest of the body is dropped, and the connection ends with the answer.
+  // The server ignores what still arrives of the body, and the connection ends with the answer.
   const refuse = (error: ApiError) => {
     request.off('data', take).resume()
     received.reject(error)
@@ -45,7 +45,7 @@ function receive(request: Request, most: number): Promise<Buffer> {
   )
   request.on('data', take)
   request.once('end', () => received.resolve(Buffer.concat(parts)))
-  // The body was cut short. Nobody is left to read an answer.
+  // The client closed the connection before the end of the body, so it reads no answer.
   request.once('close', () => received.reject(unreadable()))
   return received.promise.finally(() => clearTimeout(late))
 }
@@ -53,15 +53,15 @@ function receive(request: Request, most: number): Promise<Buffer> {
 /** A member of a body that is no text. */
 export interface OtherMember<T> {
   name: string
-  /** @returns null: it cannot be read */
+  /** @returns null: the value is not valid */
   read(value: unknown): T | null
   /** The sentence that tells a client what to write. */
   sentence: string
 }
 
 /**
- * The members of the body, each a text but for an `other` one. Unlike `JSON.parse`, it refuses a
- * name that stands twice: nobody knows which of the two values was meant.
+ * The members of the body. Each is a text, except the `other` one. Unlike `JSON.parse`, this
+ * function refuses a name that stands twice, because either value may be meant.
  * @throws ApiError `invalid_request`
  */
 export function readMembers<Name extends string, Other = never>(
@@ -90,7 +90,7 @@ export function readMembers<Name extends string, Other = never>(
   return members
 }
 
-/** How many names an object has, with those of the objects in it. */
+/** Counts the names of an object, and of all objects in it. */
 const countNames = (value: unknown): number =>
   isRecord(value) ? Object.values(value).reduce((sum: number, one) => sum + 1 + countNames(one), 0) : 0
 
@@ -108,12 +108,12 @@ function parse(text: string): object {
     const value: unknown = JSON.parse(text)
     if (isRecord(value)) return value
   } catch {
-    // Reported after the block.
+    // The line after the block reports it.
   }
   throw unreadable()
 }
 
-/** How many names a text in JSON has, with those of the objects in it. */
+/** Counts the names in a JSON text, at all depths. */
 const namesIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
 
@@ -122,11 +122,13 @@ const unreadable = () => invalid('body', 'Send a JSON object in UTF-8, as {"sear
 const tooLarge = (most: number) =>
   new ApiError('body_too_large', {
     message: `The body may have ${most} bytes.`,
-    // The rest of the body is not read.
+    // The server does not read the remaining body, so the connection must end.
     headers: { Connection: 'close' },
   })
 
-/** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
+/**
+ * @throws ApiError `invalid_request` with `sentence` for each parameter, when the address has any
+ */
 export function refuseParameters(request: Pick<Request, 'originalUrl'>, sentence: string): void {
   const problems = createProblems()
   for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)

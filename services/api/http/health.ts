@@ -7,24 +7,24 @@ import { joinsOthers } from '../../../shared/process/node.ts'
 import { repeatEvery } from '../../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
-/** Names of the dependencies that this process does not reach; no addresses. */
+/**
+ * Names of the dependencies that this process cannot reach. Addresses are left out, because anybody
+ * may read the page.
+ */
 export interface Readiness {
-  /** Without these nothing works. */
+  /** Without one of these, the process cannot answer any request. */
   required(): Promise<Record<string, string>>
-  /** Without these semantic search is out of order. */
+  /** Without one of these, semantic search fails. */
   semantic(): Promise<Record<string, string>>
   warmUp: Pick<ReturnType<typeof startWarmUp>, 'isWarm' | 'isOver'>
 }
 
-/**
- * ms for which the result of a look at the dependencies is kept. The page is open to all, so it
- * must cost next to nothing.
- */
+/** ms for which the result of a check is kept. Anybody can load the page, so it must be cheap. */
 const FRESH = 1_000
 
 /**
  * `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing or while
- * the process warms up; names what is missing.
+ * the process warms up. It also names the missing dependencies.
  */
 export function healthPages({ required, semantic, warmUp }: Readiness): Router {
   const router = Router({ strict: true, caseSensitive: true })
@@ -52,14 +52,14 @@ const noStore: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** ms after which a process counts as ready though it is not warm. */
+/** ms after which a process counts as ready, even if it is not warm. */
 const WARM_UP_LIMIT = 10_000
 
 /**
- * Reads ahead what searches need, until the index is closed.
+ * Reads into memory what searches need, until the index is closed.
  *
  * @param options.prepare prepares the statements that every request runs
- * @param options.limit ms after which the process counts as ready all the same
+ * @param options.limit ms after which the process counts as ready, even if it is not warm
  */
 export function startWarmUp(
   index: Pick<SearchIndex, 'warm'>,
@@ -77,12 +77,12 @@ export function startWarmUp(
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')
     })
   return {
-    /** Resolves when the process is warm: searches are then as fast as they get. */
+    /** Resolves when the process is warm: searches then have their full speed. */
     done,
     isWarm: () => warm,
-    /** Whether it is warm, or was given long enough: it answers all the same, only slower. */
+    /** True when the process is warm, or the limit is over: it then answers, only slower. */
     isOver: () => warm || performance.now() - start > limit,
-    /** Resolves when it is warm, at the latest after `wait` ms. */
+    /** Resolves when the process is warm, but at the latest after `wait` ms. */
     soon: (wait: number) => withTimeLimit(done, wait, () => {}),
   }
 }

@@ -26,13 +26,15 @@ const OPERATIONS: Record<string, string> = {
 
 const operationOf = (path: string) => OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
 
-/** ms after which a request counts as slow. Its line then tells what it waited for. */
+/**
+ * ms after which a request counts as slow. Its log line then says how long it waited, and for what.
+ */
 const SLOW = 250
 
 /**
- * Names every request, measures it and writes one line about it: never its key or token, nor its
- * search. A line about an error is written at once, others may wait for each other. The line of a
- * slow request is a warning.
+ * Gives every request an id, measures it and writes one log line about it. The line never contains
+ * its key, its token or its search. An error is logged at once; other lines may be written in
+ * batches. The line of a slow request is a warning.
  */
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
@@ -64,12 +66,12 @@ export function observe(log: Logger): RequestHandler {
 }
 
 /**
- * The status for logs and figures. A client that hung up before the answer began saw no status. Its
- * request gets 499, as nginx writes it.
+ * The status for the log and the metrics. A client that hung up before the answer began has seen no
+ * status, so its request gets 499, as nginx does.
  */
 const statusOf = (response: Response): number => (response.headersSent ? response.statusCode : 499)
 
-/** Whether anybody could have sent the request: without a valid key, or faster than one allows. */
+/** Whether anybody could have sent this request: it has no valid key, or exceeds its minute. */
 export const isAnybodys = ({ locals }: Response) =>
   locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 
@@ -77,9 +79,9 @@ export const isAnybodys = ({ locals }: Response) =>
 const MOST_LINES = 100
 
 /**
- * Whether a request that anybody can send gets a line of its own. Such requests come by the
- * thousand a second. The first ones of a second get a line each, and one line tells the number of
- * the others.
+ * Whether a request that anybody can send gets a line of its own. Such requests may come by the
+ * thousand a second. The first requests of a second get a line each, and one line tells the number
+ * of the others.
  */
 export function boundLines(log: Logger): () => boolean {
   let lines = 0
@@ -120,19 +122,21 @@ const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms])
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-// Long enough for the ids of every tracing system. No character can break a log line or a header.
+// Long enough for the ids of every tracing system. None of these characters can break a log line or
+// a header.
 const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
 
 /**
- * Names the request: the caller's name for it when it is well-formed, else a new one (decision 8).
+ * The id of a request: the one that the caller sent when it is well-formed, or else a new one
+ * (decision 8).
  */
 export function requestId(header: string | undefined): string {
   return header !== undefined && WELL_FORMED.test(header) ? header : randomUUID()
 }
 
 /**
- * A path without secrets: all after `/feeds/` and the links of mails, in whatever spelling, and
- * each key or token that somebody wrote into a path.
+ * A path without secrets. It hides everything after `/feeds/` and in the links of mails, in any
+ * spelling, and each key or token in a path.
  */
 const withoutSecrets = (path: string): string =>
   path.replace(/^(\/+(?:feeds|confirm|unsubscribe)\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
@@ -141,8 +145,8 @@ const withoutSecrets = (path: string): string =>
 const BEAT = 50
 
 /**
- * Adds up the ms for which something held the event loop: long work, garbage collection, a busy
- * machine. Only holds of more than 50 ms are seen. It does not keep the process alive.
+ * Adds up the ms for which something blocked the event loop: long work, garbage collection, a busy
+ * machine. Only blocks of more than 50 ms are seen. The timer does not keep the process alive.
  */
 function watchHolds(): () => number {
   let held = 0
@@ -153,6 +157,7 @@ function watchHolds(): () => number {
     held += latest(now)
     last = now
   }, BEAT).unref()
-  // The event loop may be held right now, and the late beat comes only after this call.
+  // Something may block the event loop at this moment, and the late beat comes only after this
+  // call.
   return () => held + latest(performance.now())
 }

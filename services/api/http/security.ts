@@ -20,7 +20,7 @@ const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['X-XSS-Protection', '0'],
 ]
 
-/** Sent only where clients come by https, through a proxy. Our own port speaks http. */
+/** Sent only where clients come by https, through a proxy, because our own port speaks http. */
 const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const
 
 /** @param publicUrl address of the API as its clients write it */
@@ -33,8 +33,8 @@ export function securityHeaders(publicUrl: string): RequestHandler {
 }
 
 /**
- * Headers of our HTML pages: a browser loads everything from this server, frames the page nowhere
- * and sends no form from it.
+ * Headers of our HTML pages. A browser loads everything from this server, shows the page in no
+ * frame, and sends no form from it.
  *
  * @param options.inlineStyles the page has styles in its markup
  */
@@ -50,8 +50,8 @@ export function pageSecurity({ inlineStyles = false } = {}): RequestHandler {
 }
 
 /**
- * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS
- * is a method that is not served. As for every request, the key is checked first.
+ * Lets pages of these origins read answers, and answers the preflights of their browsers. Any other
+ * OPTIONS request gets `method_not_allowed`, after the check of its key.
  */
 export function crossOrigin(origins: string[]): RequestHandler[] {
   const reading = {

@@ -7,8 +7,8 @@ import { requestId } from './observe.ts'
 
 /**
  * The HTTP server. It cuts off slow senders, slow readers, giant headers and giant addresses, and
- * answers every wrong request with an error object. Node's own refusals have neither a body nor an
- * id.
+ * answers every wrong request with an error object. Node by itself would refuse them without a body
+ * and an id.
  */
 export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
   const limits = { ...HTTP_LIMITS, ...others }
@@ -18,10 +18,10 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.checkInterval,
-    requireHostHeader: false, // `problemOf` looks at it
+    requireHostHeader: false, // `problemOf` checks the header
   })
-  // Node drops headers above this number without a word. One more than the limit shows that there
-  // were too many.
+  // Node drops headers above this number silently. One more than the limit shows that a request has
+  // too many.
   server.maxHeadersCount = limits.headers + 1
   server.setTimeout(limits.silenceTimeout)
   const connections = createConnections(limits.answerTimeout)
@@ -29,19 +29,20 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
 
   const answer = answerWithin(limits, connections, listener)
   server.on('request', answer)
-  // A path that reads a body asks for it (`body.ts`). When none was asked for, Node ends the
+  // A path that reads a body sends "100 Continue" itself (`body.ts`). Otherwise Node ends the
   // connection after the answer.
   server.on('checkContinue', answer)
-  // A server need not meet an expectation that it does not know (RFC 9110 §10.1.1).
+  // A server may ignore an expectation that it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', answer)
   server.on('connect', answerConnect(limits, connections, answer))
-  // When a connection finds no free file descriptor, that is an error of the server, too.
+  // The server also emits an error when it has no file descriptor for a connection. The process
+  // must survive it.
   server.on('error', () => {})
   server.on('clientError', refuseBroken(server, connections))
   return server
 }
 
-/** Answers a request, unless its connection has too many without an answer or is about to end. */
+/** Answers a request, unless its connection has too many open answers or is about to end. */
 function answerWithin(limits: HttpLimits, connections: Connections, listener: RequestListener): RequestListener {
   return (request, response) => {
     const { socket } = request
@@ -52,7 +53,7 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
       return
     }
     connections.begin(state, request, response)
-    // Node's own limit would tell the client that the connection ends, but leave it open.
+    // Node's own limit would announce the end of the connection to the client, but leave it open.
     if (state.requests >= limits.requestsPerConnection) response.shouldKeepAlive = false
     forgetLong(request, limits)
     const problem = problemOf(request, limits)
@@ -64,9 +65,9 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
 }
 
 /**
- * CONNECT is a method like any other that the API does not serve. Node has taken its own listeners
- * off the connection by now. Without ours nothing would end it, and an error on it would end the
- * process.
+ * The API does not serve CONNECT, like other methods. Node has already removed its own listeners
+ * from the connection. Without ours, the connection would never end, and an error on it would end
+ * the process.
  */
 function answerConnect(limits: HttpLimits, connections: Connections, answer: RequestListener) {
   return (request: IncomingMessage, socket: Socket) => {
@@ -74,7 +75,7 @@ function answerConnect(limits: HttpLimits, connections: Connections, answer: Req
     socket.setTimeout?.(limits.silenceTimeout, () => socket.destroy())
     const state = connections.get(socket)
     if (state?.ending) return
-    // Node would not put this answer after those of earlier requests. So the request gets no
+    // Node would not send this answer after the answers to earlier requests. So the request gets no
     // answer.
     if (state && state.open.size > 0) return endAfterAnswers(socket, state, () => end(socket))
     const response = new ServerResponse(request)
@@ -91,21 +92,21 @@ function refuseBroken(server: Server, connections: Connections) {
     const state = connections.get(socket)
     if (handedOver.has(socket) || state?.ending) return
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy()
-    // The body is broken, and the request has its answer or is about to get it.
+    // The body is broken. Its request already has an answer, or is about to get it.
     else if (state && !state.last.complete) endAfterAnswers(socket, state, () => end(socket))
     else if (state && state.open.size > 0) endAfterAnswers(socket, state, () => refuse(socket, error.code))
     else if (!readAgain(server, socket, error)) refuse(socket, error.code)
   }
 }
 
-/** A header of negotiation that is too long counts as not sent. */
+/** Drops headers of negotiation that are too long. */
 function forgetLong({ headers }: IncomingMessage, { negotiation }: HttpLimits): void {
   for (const name of ['accept', 'accept-encoding'] as const) {
     if ((headers[name]?.length ?? 0) > negotiation) delete headers[name]
   }
 }
 
-/** Why a request cannot be answered; null: it can. */
+/** The reason why a request cannot be answered; null: it can. */
 function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage, { headers }: HttpLimits) {
   if (rawHeaders.length > 2 * headers) {
     return { status: 431, message: `A request may have ${headers} headers.` }
@@ -116,27 +117,27 @@ function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage
 }
 
 /**
- * Makes path and query of a target in one of the other forms (RFC 9112 §3.2: with scheme and host,
- * host alone, `*`). A fragment is no part of any form, so it is removed. With one, as in `//a@#b`,
- * Express finds no path, and answers in our place.
+ * Converts the target of a request from one of the other forms (RFC 9112 §3.2: with scheme and
+ * host, host alone, `*`) to path and query. A fragment belongs to no form, so it is removed. With a
+ * fragment, as in `//a@#b`, Express finds no path, and answers in our place.
  */
 function originForm(target: string): string {
   const path = target.replace(/#.*$/s, '').replace(/^https?:\/\/[^/?]*/i, '')
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** How far the requests of one connection are. */
+/** The state of one connection and its requests. */
 interface ConnectionState {
   requests: number
   /** Answers that have not ended. */
   open: Set<ServerResponse>
   /** The request that came last. */
   last: IncomingMessage
-  /** Ends the connection when an answer takes too long; starts again with every answer. */
+  /** Ends the connection when an answer takes too long. The time starts again with every answer. */
   late: NodeJS.Timeout | undefined
   /**
-   * Ends the connection once every request has its answer. When it is set, the server ignores
-   * requests that still arrive. null: the connection goes on.
+   * Ends the connection once every request has its answer. While it is set, the server ignores
+   * further requests. null: the connection goes on.
    */
   ending: (() => void) | null
 }
@@ -167,7 +168,7 @@ function createConnections(answerTimeout: number) {
       return state
     },
 
-    /** Notes a request until its answer has ended. */
+    /** Adds a request to the state until its answer has ended. */
     begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request
       state.last = request
@@ -184,7 +185,10 @@ function createConnections(answerTimeout: number) {
   }
 }
 
-/** If an answer waits for another one, Node does not tell it that the connection has closed. */
+/**
+ * Node does not tell an answer that waits for another one that their connection has closed. This
+ * does.
+ */
 function leave(response: ServerResponse): void {
   if (response.socket !== null) return
   response.destroy()
@@ -192,8 +196,8 @@ function leave(response: ServerResponse): void {
 }
 
 /**
- * Ends a connection after the answers that have begun: a refusal in the middle of another answer
- * could not be read.
+ * Ends a connection after the answers that have begun, because a client cannot read a refusal in
+ * the middle of another answer.
  */
 function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => void): void {
   state.ending = ending
@@ -204,25 +208,32 @@ function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => v
 /** Open connections: of all clients, or of one address. */
 interface Crowd {
   count: number
-  /** Connections without a request, oldest first. Some may have had one since. */
+  /**
+   * Connections without a request, oldest first. Some may have sent a request since they were
+   * added.
+   */
   silent: Set<Socket>
 }
 
-/** Connections that Node lets in above the limit of all, so that we can choose which one ends. */
+/**
+ * Connections that Node accepts above the limit of all, so that we can choose the connection that
+ * ends.
+ */
 const SPARE = 64
 
 /**
- * Limits the connections of all clients and of each address. At a limit, the oldest connection that
- * has sent no whole request is ended. Otherwise whoever opens connections and is silent would shut
- * all others out. When all others have sent one, the new connection is ended. At the limit of all,
- * the server then also closes idle connections. One address never has all connections.
+ * Limits the connections of all clients and of each address. At a limit, the server ends the oldest
+ * connection that has sent no whole request. Otherwise, clients that open connections and send
+ * nothing could shut out all others. When all others have sent a request, the new connection ends.
+ * At the limit of all, the server then also closes idle connections. One address never has all
+ * connections.
  */
 function limitConnections(server: Server, connections: Connections, limits: HttpLimits): void {
   server.maxConnections = limits.connections + SPARE
   const all: Crowd = { count: 0, silent: new Set() }
   const ofAddress = new Map<string, Crowd>()
   server.prependListener('connection', (socket: unknown) => {
-    // `readAgain` shows a connection a second time, as another kind of stream.
+    // `readAgain` emits a connection a second time, as another kind of stream.
     if (!(socket instanceof Socket)) return
     const address = lockAddress(undefined, socket.remoteAddress)
     const same = ofAddress.get(address) ?? { count: 0, silent: new Set() }
@@ -243,10 +254,7 @@ function limitConnections(server: Server, connections: Connections, limits: Http
   })
 }
 
-/**
- * Ends the oldest connection without a whole request. That may be the newest one, which has sent
- * nothing yet.
- */
+/** Ends the oldest connection without a whole request. That may be the new connection itself. */
 function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
   for (const socket of silent) {
     silent.delete(socket)
@@ -257,7 +265,7 @@ function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
   return null
 }
 
-/** Why a connection ends: the codes of Node's parser and our own. */
+/** Answers to connections that end, by the codes of Node's parser and our own. */
 const REFUSALS: Record<string, { line: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     line: '431 Request Header Fields Too Large',
@@ -271,12 +279,12 @@ const REFUSALS: Record<string, { line: string; message: string }> = {
 }
 const NOT_HTTP = { line: '400 Bad Request', message: 'This is not HTTP.' }
 
-/** ms in which a peer that goes on sending may still read the refusal. */
+/** ms in which a client that still sends may read the refusal. */
 const LINGER = 1_000
 
 /**
- * Answers bytes that never become a request, because they are not HTTP, too large or too slow, and
- * ends the connection.
+ * Answers bytes that never become a request, because they are not HTTP, too large or too slow. Then
+ * it ends the connection.
  */
 function refuse(socket: Socket, code = ''): void {
   if (!socket.writable) {
@@ -289,16 +297,18 @@ function refuse(socket: Socket, code = ''): void {
   end(socket, [`HTTP/1.1 ${line}`, ...lines, '', body].join('\r\n'))
 }
 
-/** Ends a connection, with some last words or none; what the peer still sends is dropped. */
+/**
+ * Ends a connection, after some last bytes if given. Bytes that the client still sends are dropped.
+ */
 function end(socket: Socket, words = ''): void {
   socket.end(words)
-  // We read on for a moment. To close a connection with unread bytes would reset it, and the words
-  // would be lost.
+  // The server reads on for a moment. A connection that is closed with unread bytes would be reset,
+  // and the client would not get the last bytes.
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER).unref()
 }
 
-/** The error object of a request that never reaches the app, with its headers. */
+/** The error object, and its headers, for a request that never reaches the app. */
 function refusal(message: string) {
   const body = JSON.stringify({ status: 'error', code: 'invalid_request', message })
   return {
@@ -316,34 +326,34 @@ function refusal(message: string) {
 /** Error of the parser about a request line, with the bytes that it read. */
 interface ParseError extends Error {
   code?: string
-  /** Where in `rawPacket` it stopped. */
+  /** The place in `rawPacket` where the parser stopped. */
   bytesParsed?: number
   rawPacket?: Buffer
 }
 
 /**
- * Connections whose bytes `readAgain` gave to a second parser. Errors of the first one mean
- * nothing.
+ * Connections whose bytes `readAgain` has given to a second parser. Errors of the first parser are
+ * ignored.
  */
 const handedOver = new WeakSet<Socket>()
-/** Connections on which a request is read for the second time. It is not read a third time. */
+/** Connections on which a request is read for the second time. No request is read a third time. */
 const readAgainBefore = new WeakSet<Duplex>()
 
 /**
- * Reads a request once more when its address holds bytes that should have been percent-encoded, as
- * `curl "…?q=café"` sends it. Node's parser refuses such bytes, but the contract has no 400 for
- * them (decision 11). Each such byte is percent-encoded and nothing else is changed, so the request
- * is answered as all others are. It is the last one of its connection. What the parser refuses the
- * second time is refused for good.
+ * Reads a request once more when its address holds bytes that should be percent-encoded, as `curl
+ * "…?q=café"` sends it. Node's parser refuses such bytes, but the contract has no 400 for them
+ * (decision 11). This function percent-encodes these bytes and changes nothing else, so the API
+ * answers the request like all others. The connection ends after it. A request that the parser
+ * refuses a second time is refused for good.
  *
- * @returns false when this is not what was wrong
+ * @returns false when the parser refused the request for another reason
  */
 function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
   if (error.code !== 'HPE_INVALID_URL' || readAgainBefore.has(socket)) return false
   const request = encoded(error)
   if (request === null) return false
   handedOver.add(socket)
-  // These are the parser's listeners. Listeners that tidy up after the connection stay.
+  // The parser has added these listeners. The listeners that clean up after the connection stay.
   socket.removeAllListeners('data').removeAllListeners('end')
   const connection = new Duplex({
     read: () => void socket.resume(),
@@ -370,13 +380,13 @@ function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
 }
 
 /**
- * The packet, with the address in its request line percent-encoded. Null when there is nothing to
- * encode, or another line was refused.
+ * The packet, with the address in its request line percent-encoded. Null when nothing needs
+ * encoding, or the parser refused another line.
  */
 function encoded({ rawPacket, bytesParsed = 0 }: ParseError): Buffer | null {
   const end = rawPacket?.indexOf('\r\n') ?? -1
   if (!rawPacket || end < bytesParsed) return null
-  // Each byte becomes one character. With more than two spaces, the end of the address is unknown.
+  // Each byte becomes one character. With more than two spaces, the end of the address is unclear.
   const line = rawPacket.toString('latin1', 0, end)
   if (!/^[A-Z]+ [^ ]+ HTTP\/1\.[01]$/.test(line)) return null
   const address = line.replace(/[^\x20-\x7e]/g, byte => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`)

@@ -34,8 +34,8 @@ export function alertObject({ to, when, zone, confirmedAt, rests, failure, deliv
 }
 
 /**
- * `PUT /explore/searches/<id>/alert`: whom the search tells what is new, and when. The secret of a
- * webhook's signatures is in this answer alone.
+ * `PUT /explore/searches/<id>/alert`: where the search reports new articles, and when. Only this
+ * answer contains the secret of a webhook's signatures.
  */
 export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
   const { to, when, time_zone: zone = 'UTC' } = readMembers(request, ['to', 'when', 'time_zone'])
@@ -50,7 +50,7 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   if (timeZoneNamed(zone) === null) problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
   checkSearch(kept, problems, key.plan)
   problems.refuse()
-  // A value that is empty here was refused above.
+  // An empty value was refused above.
   const terms = { to: '', ...address, when: when ?? '', zone }
   const alert = await putAlert(pool, key.id, id, terms, await readPlace(pool))
   if (alert === null) throw noSearch()
@@ -80,7 +80,7 @@ export const noSearch = () =>
 const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
 
 /**
- * The pages behind the links of mails, for owners of addresses who have no key. Following the link
+ * The pages behind the links of mails, for owners of addresses who have no key. A GET of the link
  * to confirm confirms. To unsubscribe takes a POST, which mail programs send with one click (RFC
  * 8058). So a program that opens links in advance unsubscribes nobody.
  */

@@ -7,10 +7,8 @@ import { LIMITS } from '../contract/parameters.ts'
 import { type ArticlesRequest, searchOf } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 
-/*
- * What a citation is, to the byte (docs/citations.md). Nothing here depends on a key, a number or
- * what a plan shows.
- */
+/* The exact bytes of a citation (docs/citations.md). They depend on no key, no `seq` and no plan
+   of a reader. */
 
 export const MOST_CITED = 100_000
 
@@ -18,7 +16,7 @@ export const MOST_CITED = 100_000
 export const citedSearch = (request: ArticlesRequest): string =>
   searchOf({ ...request, perPage: LIMITS.perPage.default })
 
-/** The lines before those of the articles. */
+/** The lines that stand before the lines of the articles. */
 export const headOf = (request: ArticlesRequest, { countries, since }: Reach): string[] => [
   'perscope-citation/1',
   citedSearch(request),
@@ -38,16 +36,16 @@ export function articleHash({ title, outlet, language, country, authors }: Artic
 export const lineOf = (article: ArticleObject): string =>
   [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join('\t')
 
-/** The digest of a citation; ids are ASCII, and no id has a tab. */
+/** The digest of a citation. Ids are ASCII, and no id has a tab. */
 export const citationDigest = (head: readonly string[], lines: readonly string[]): string =>
   hash('sha256', [...head, ...lines.toSorted()].map(line => `${line}\n`).join(''), 'hex')
 
 export const markOf = (line: string): number => hash('sha256', line, 'buffer').readInt32BE()
 
-/** The object of the contract, as a kept article has it. */
+/** The article object of the contract, read from a kept article. */
 export const objectOf = ({ pieces }: ShownArticle): ArticleObject => JSON.parse(pieces.json.bytes.toString())
 
-/** Articles of one page of the search that is cited. */
+/** Articles on one page of the search, while it is cited. */
 export const CITED_PAGE = 500
 
 /** An article that was found, with its line. */
@@ -56,9 +54,9 @@ export interface CitedLine extends CitedNumber {
 }
 
 /**
- * All articles of a search, page by page, in the order of their numbers.
+ * Collects all articles of a search, page by page, in the order of their `seq`.
  *
- * @param page finds the page at a place; null: the first one
+ * @param page finds the page at a place; null: the first page
  * @returns more than `MOST_CITED` articles, but not all, when there are too many
  */
 export async function collectCited<At>(

@@ -49,24 +49,23 @@ import {
 import { needed, readDescribed } from './feeds.ts'
 import { readPlace } from './new.ts'
 
-/*
- * A citation is a search, its watermark and a digest of what it found. The articles are not copied:
- * page and files show them from the index. The digest proves that none is missing or changed.
- */
+/* A citation is a search, its watermark and a digest of the articles that it found. The articles
+   are not copied: page and files show them from the index. The digest proves that no article is
+   missing or changed. */
 
 /** The page of a citation, and the files of its articles. */
 export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/
 export const CITE_FILE = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
 
-/** What a page holds beside the program that shows it. */
+/** The content of a citation's page, beside the program that shows it. */
 export interface Told {
-  /** By media type. */
+  /** Data by media type. */
   data: Record<string, object>
-  /** The same in lines, for readers without scripts. */
+  /** The same content in lines, for readers without scripts. */
   lines: string[]
 }
 
-/** What the handlers work with. */
+/** The parts of the API that the handlers need. */
 interface CitingParts {
   pool: Pool
   history: History
@@ -76,16 +75,16 @@ interface CitingParts {
   serviceName: string
   model: string
   searchesOf(response: Response): Searches
-  /** The explorer's page, with what is told there; null: nothing. */
+  /** The explorer's page with the content of a citation; null: without any. */
   page(told: Told | null): Promise<string>
   /** Counts the request in the month of its key. */
   charge(response: Response): Promise<void>
 }
 
-/** Most citations that a process keeps in memory. They never change. */
+/** Most citations that a process keeps in memory. A citation never changes. */
 const KEPT = 1_000
 
-/** The handlers of citations: to make one, its page, and its articles. */
+/** The handlers that make a citation, show its page, and send its articles. */
 export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
   const kept = new LRUCache<string, Citation>({ max: KEPT })
   parts.history.onChange(() => kept.clear())
@@ -106,7 +105,7 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
         throw error instanceof TooManyCitations ? new ApiError('too_many_citations', { message: error.message }) : error
       })
-      // The key was revoked in this very moment.
+      // The key was revoked while the request ran.
       if (done === null) throw new ApiError('invalid_token')
       await parts.charge(response)
       response.status(done.isNew ? 201 : 200).location(addressOf(done.citation))
@@ -216,7 +215,7 @@ const COUNT_COVERED = `
   select count(*)::int from articles a
    where a.seq in (select unnest(seqs) from citations where digest = decode($1, 'hex')) and ${COVERED}`
 
-/** Writes the articles that the plan of the reader covers, some at a time. */
+/** Writes the articles that the reader's plan covers, in small groups. */
 async function sendArticles(parts: CitingParts, citation: Citation, request: Request, response: Response) {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
   const { index, withPermit } = parts.searchesOf(response)
@@ -273,8 +272,8 @@ const HASHED = ['id', 'ingested_at', 'published_at'] as const
 const SHOWN = ['title', 'url', 'snippet', 'authors', 'language', 'country', 'outlet_name', 'outlet_domain'] as const
 
 /**
- * The digest covers more than the articles. The name of the last column holds the rest, separated
- * by blanks. No part of it has a blank itself.
+ * The digest covers more than the articles. The name of the last column holds these other values,
+ * separated by spaces. None of them contains a space.
  */
 function csvHeadOf(citation: Citation, outside: number): string {
   const request = readSearch(citation.search, 'feed')
@@ -284,8 +283,9 @@ function csvHeadOf(citation: Citation, outside: number): string {
 }
 
 /**
- * At its beginning and after each `;`, an id gets an apostrophe where the CSV writer would add one,
- * and where it has one already. So whoever removes one at each of these places gets the id.
+ * The CSV writer adds an apostrophe before some signs. Here an id gets one at its beginning and
+ * after each `;`, where the writer would add one or the id already has one. A reader who removes
+ * one apostrophe at each of these places gets the id back.
  */
 function csvRecord(article: ArticleObject): string {
   const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
@@ -293,13 +293,13 @@ function csvRecord(article: ArticleObject): string {
   return `${cells(HASHED)},${articleHash(article)},${cells(SHOWN)},\r\n`
 }
 
-/** A text of one line. */
+/** A text on one line. */
 const inLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 
 const TEX: Record<string, string> = { '\\': '\\textbackslash{}', '~': '\\textasciitilde{}', '^': '\\textasciicircum{}' }
 const tex = (text: string) => inLine(text).replace(/[\\{}$&#%_~^]/g, sign => TEX[sign] ?? `\\${sign}`)
 
-/** What is cited, an article or a search. What is empty is left out. */
+/** A cited article or search. Empty fields are left out of the formats. */
 interface Work {
   id: string
   title: string
@@ -347,7 +347,7 @@ const workOf = ({ id, title, authors, outlet, published_at, language, url }: Art
   day: published_at?.slice(0, 10) ?? '',
 })
 
-/** How to cite it, for people and for their programs. */
+/** Texts that show how to cite the citation, for people and for their programs. */
 function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
   const object = citationObject(citation, publicUrl)
   const { url, digest, search, count, cited_at } = object
@@ -364,7 +364,7 @@ function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
   }
 }
 
-/** What stands in the page of a citation: data for programs and for the page, and texts. */
+/** The content of a citation's page: data for programs and for the page, and lines of text. */
 function toldOf(citation: Citation, parts: CitingParts): Told {
   const texts = textsOf(citation, parts)
   const { url, name, line, digest, cited_at } = texts

@@ -23,24 +23,27 @@ import { readMembers } from '../http/body.ts'
 
 type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
 
-/** What the handlers work with. */
+/** The parts of the API that the handlers need. */
 export interface OwnerParts extends FeedIdentity {
   pool: Pool
-  /** Permits by key, so that the requests of one key never hold many connections. */
+  /** Permits by key, so that the requests of one key never take many connections. */
   counts: Permits
   cursorSecret: CursorSecret
   config: AlertSettings
   searchesOf(response: Response): Searches
 }
 
-/** @param parts with the key that asks, and the id that its path names */
+/** @param parts with the key of the request, and the id in its path */
 export type Handler = (
   parts: OwnerParts & { key: FoundKey['key']; id: string },
   request: Request,
   response: Response,
 ) => Promise<void>
 
-/** Operations on what a key owns, by path and method. A handler in brackets reads a body. */
+/**
+ * Operations on feeds and searches of a key, by path and method. A handler in brackets reads a
+ * body.
+ */
 export type OwnerRoutes = [path: string | RegExp, operations: Partial<Record<Method, Handler | [Handler]>>][]
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -53,19 +56,19 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request
   const { search, title } = readMembers(request, ['search', 'title'])
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
   const made = await createFeed(pool, key.id, { search: described.search, title: described.name }).catch(refuseMore)
-  // The key was revoked in this very moment.
+  // The key was revoked while the request ran.
   if (!made) throw new ApiError('invalid_token')
   response.status(201).json({ status: 'ok', ...madeFeed(publicUrl, made) })
 }
 
-/** @throws ApiError in place of an error of `shared/plans` that says that a limit is reached */
+/** @throws ApiError in place of an error of `shared/plans` about a limit that is reached */
 export function refuseMore(error: unknown): never {
   if (error instanceof TooManyFeeds) throw new ApiError('too_many_feeds', { message: error.message })
   if (error instanceof TooManySearches) throw new ApiError('too_many_searches', { message: error.message })
   throw error
 }
 
-/** A feed as its owner sees it when it is made: with its addresses. */
+/** A new feed for its owner, with its addresses. */
 export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
   const urls = feedAddresses(publicUrl, token)
   return { ...feedObject(feed), url: urls.rss, urls }
@@ -91,7 +94,7 @@ export const FEED_ROUTES: OwnerRoutes = [
   [/^\/explore\/feeds\/[^/]+$/, { delete: answerEnd }],
 ]
 
-/** A feed as its owner sees it: without its address. */
+/** A feed for its owner, without its address. */
 export function feedObject(feed: SearchFeed) {
   return {
     id: feed.id,
@@ -103,17 +106,17 @@ export function feedObject(feed: SearchFeed) {
   }
 }
 
-/** Limits of what describes a kept search. */
+/** Limits of the texts that describe a kept search. */
 export const SEARCH_LIMITS = {
   /** Code points. */
   name: 191,
-  /** Characters of a query string: what the longest expression takes, percent-encoded. */
+  /** Characters of a query string: enough for the longest expression, percent-encoded. */
   search: 32_768,
   /** Bytes of a request's body: both of the above in JSON. */
   body: 40_960,
 } as const
 
-/** @throws ApiError when a new search is without its query string */
+/** @throws ApiError when a new search has no query string */
 export function needed(search: string | undefined): string {
   if (search !== undefined) return search
   throw invalid('search', 'Write the search as a query string, or "" for all.')
@@ -127,10 +130,10 @@ interface Described {
 }
 
 /**
- * Reads a search and its name, by the rules of `/explore/articles.rss`. What is refused there is
- * refused here, and so is what the plan does not cover.
+ * Reads a search and its name, by the rules of `/explore/articles.rss`. It refuses every search
+ * that `/explore/articles.rss` refuses, and every search that the plan does not cover.
  *
- * @param search a query string without `?`; letters beyond ASCII may be written as they are
+ * @param search a query string without `?`; letters beyond ASCII need no percent-encoding
  * @param written its name; null: the title that a feed of the search has
  * @param member the member of the body that holds the name
  * @throws ApiError
@@ -145,11 +148,12 @@ export function readDescribed(
   const name = written === null ? null : written.normalize('NFC').trim()
   const errors = { ...problemsOfSearch(search), ...(name === null ? {} : problemsOfName(member, name)) }
   if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
-  // The reader of query strings takes bytes, one a character, as Node hands them over.
+  // The reader of query strings takes bytes, one byte a character, as Node passes them.
   const request = readSearch(Buffer.from(search).toString('latin1'), 'feed')
   checkPlan(request, plan, historyStart(plan.history, new Date()))
   const stored = searchOf(request)
-  // The spelling in UTC is checked again: a time near the bounds may leave the contract's years.
+  // The spelling in UTC is checked again, because a time near the bounds may leave the contract's
+  // years.
   readSearch(stored, 'feed')
   const own = [...titleOf(serviceName, request)].slice(0, SEARCH_LIMITS.name).join('')
   return { search: stored, name: name || own }

@@ -29,9 +29,9 @@ import {
 import { answerWhatIsNew } from './new.ts'
 
 /**
- * What a key owns: its feeds, and the searches that it keeps, with their feeds and alerts. Requests
- * need the key and are counted in its minute, but cost nothing of the month. Each waits for a
- * permit of its key.
+ * The pages for the owner of a key: its feeds, its kept searches, and their feeds and alerts. A
+ * request needs the key and is counted in its minute, but costs nothing of the month. Each request
+ * waits for a permit of its key.
  */
 export function ownerPages(parts: OwnerParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
@@ -58,13 +58,13 @@ export function ownerPages(parts: OwnerParts): Router {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** Addresses of feeds are secrets: nothing keeps these answers. */
+/** Forbids caches to store these answers, because addresses of feeds are secrets. */
 const keptNowhere: RequestHandler = (_request, response, next) => {
   response.set('Cache-Control', 'no-store').vary('Authorization')
   next()
 }
 
-/** Refuses parameters: a list that ignored a filter in silence would be a wrong answer. */
+/** Refuses parameters. A list that silently ignored a filter would be a wrong answer. */
 const takesNone: RequestHandler = (request, _response, next) => {
   refuseParameters(request, 'This operation takes no parameters.')
   next()
@@ -83,7 +83,7 @@ const answerNew: Handler = async ({ pool, serviceName, key }, request, response)
   const { search, name } = readMembers(request, ['search', 'name'])
   const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
   const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
-  // The key was revoked in this very moment.
+  // The key was revoked while the request ran.
   if (kept === null) throw new ApiError('invalid_token')
   response.status(201).json({ status: 'ok', data: searchObject(kept, []) })
 }
@@ -126,7 +126,10 @@ const answerEndFeed: Handler = async ({ pool, key, id }, _request, response) => 
   response.status(204).end()
 }
 
-/** The searches that a key keeps: list, keep, change, remove, and the feed and alert of one. */
+/**
+ * The operations on kept searches: list, keep, change, remove, and the feed and the alert of a
+ * search.
+ */
 const SEARCH_ROUTES: OwnerRoutes = [
   ['/explore/searches', { get: answerList, post: [answerNew] }],
   ['/explore/searches/new', { post: [answerWhatIsNew] }],
@@ -135,7 +138,7 @@ const SEARCH_ROUTES: OwnerRoutes = [
   [/^\/explore\/searches\/search_[^/]*\/alert$/, { put: [answerAlert], delete: answerEndAlert }],
 ]
 
-/** A kept search as its owner sees it. */
+/** A kept search for its owner. */
 function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch, alerts: readonly Alert[]) {
   const alert = alerts.find(one => one.searchId === id)
   return {

@@ -28,21 +28,19 @@ export const NEW_SCHEMA = dataOf({
 
 /** Most new articles that are counted. */
 const MOST = 999
-/**
- * How many searches of a request are counted at a time. Most of them need not wait for anything.
- */
+/** How many searches of a request are counted at a time. Most of them wait for nothing. */
 const AT_ONCE = 8
 
 /**
- * A place in the order of ingestion. Articles are new to it when their number is higher and their
- * time is not earlier.
+ * A place in the order of ingestion. An article is new since this place when its `seq` is higher
+ * and its time is not earlier.
  */
 export interface IngestionPlace {
   seq: bigint
   at: Date
 }
 
-/** The place of this moment, with the state of the index. */
+/** The place of the newest article, with the state of the index. */
 export async function readPlace(db: Queryable): Promise<IngestionPlace & { state: IndexState }> {
   const { at, ...state } = (await readRow<IndexState & { at: Date }>(db, PLACE))!
   return { seq: state.lastSeq, at, state }
@@ -51,7 +49,7 @@ export async function readPlace(db: Queryable): Promise<IngestionPlace & { state
 const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.tables}`
 
 /**
- * The query that finds the articles of a kept search that are new to a place.
+ * The query that finds the new articles of a kept search since a place.
  * @throws ApiError when the plan does not cover the search, or it is a search by meaning
  */
 export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
@@ -73,9 +71,9 @@ const MARKS: OtherMember<Record<string, unknown>> = {
 }
 
 /**
- * `POST /explore/searches/new`: how many articles are new to each search since its mark. Nothing is
- * stored: each client keeps its own marks. So colleagues with the same key all hear of each new
- * article.
+ * `POST /explore/searches/new`: the number of new articles of each search since its mark. The
+ * server stores no marks, because each client keeps its own. So colleagues with the same key all
+ * learn of each new article.
  */
 export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf, key }, request, response) => {
   checkQuota(response)
@@ -83,8 +81,8 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
   const now = await readPlace(pool)
   const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
-  // Most searches have the same mark, from one visit. Each mark is read once, because checking its
-  // signature takes time.
+  // Most searches have the same mark, from one visit. Each different mark is read once, because
+  // checking its signature takes time.
   const places = new Map<unknown, IngestionPlace | null>()
   for (const mark of new Set(Object.values(marks))) {
     if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))
@@ -113,7 +111,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
     const countOn = async () => {
       while (await countNext());
     }
-    // The first search reads what all of them need: the days and the new articles.
+    // The first search reads the days and the new articles, which all searches need.
     if (await countNext()) await Promise.all(Array.from({ length: AT_ONCE }, countOn))
   })
   const data = asked.map(({ id }, at) => {
@@ -123,10 +121,10 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
   response.json({ status: 'ok', data })
 }
 
-/** What is counted of a search that was asked about. */
+/** A search of the request, with its query and its place. */
 interface Asked {
   id: string
-  /** null: the client sent no mark. Its mark begins now, so nothing is new. */
+  /** null: the client sent no mark. The mark of this answer is its first, so nothing is new. */
   query: Matched | null
   above: bigint
 }
@@ -150,7 +148,7 @@ function readAsked(
   throw invalid('marks', ...problems.slice(0, MOST_PROBLEMS))
 }
 
-/** @returns a sentence when the search cannot be asked about */
+/** @returns a sentence when the search cannot be counted */
 function readOne(
   id: string,
   mark: unknown,
@@ -174,10 +172,9 @@ function readOne(
 const LONG_AGO: IngestionPlace = { seq: 0n, at: new Date(0) }
 const MOST_PROBLEMS = 50
 
-/*
- * A mark is `signed` of a place: its number (8 bytes) and its time (6 bytes, ms since 1970). Its
- * secret is that of cursors. So both end when the database has gone back to an earlier moment.
- */
+/* A mark is the text that `signed` makes of a place: its `seq` (8 bytes) and its time (6 bytes, ms
+   since 1970). It uses the secret of cursors. So marks and cursors both become invalid when the
+   database goes back to an earlier moment. */
 const bindingOf = (keyId: string) => `mark ${keyId}`
 
 function contentOf({ seq, at }: IngestionPlace): Buffer {

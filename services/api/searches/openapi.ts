@@ -18,32 +18,30 @@ import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { SEARCH_LIMITS } from './feeds.ts'
 import { NEW_SCHEMA } from './new.ts'
 
-/*
- * What the document beside the contract says of what a key owns: kept searches, their feeds and
- * alerts, citations. An operation is a row of a table; what all of a kind have in common follows
- * from the row.
- */
+/* The part of `/explore/openapi.json` about kept searches, their feeds and alerts, and citations.
+   Each operation is a row of a table. The row also decides the parts that operations of a kind
+   share. */
 
-/** An operation on what a key owns. Its tag, its place and most of its errors follow from it. */
+/** An operation of the owner of a key. Its tag and most of its errors follow from these fields. */
 interface Owned {
   id: string
   summary: string
   description: string
-  /** The schema of its body. */
+  /** The name of the schema of the body. */
   takes?: string
-  /** Good answers, by their status: what they are, and their content. */
+  /** Successful answers by status: a description, and the content. */
   gives: Record<number, [description: string, content?: Json]>
-  /** Errors of its own. */
+  /** Errors that this operation has beside the common ones. */
   errors?: AnyErrorCode[]
   /** Formats that may stand in its path. */
   formats?: string[]
-  /** Whoever has the address may ask, without a key. */
+  /** The operation needs no key. */
   isOpen?: true
 }
 
 /**
- * Errors that any operation may answer. Below: those of operations with a key, with a body, or with
- * a search that the plan bounds.
+ * Errors that any operation may answer. The next lists are for operations with a key, with a body,
+ * and with a search that the plan bounds.
  */
 const OF_ALL = ['too_many_failed_attempts', 'rate_limit_exceeded', 'invalid_request', 'service_unavailable'] as const
 const OF_THE_KEY = ['missing_token', 'invalid_token'] as const
@@ -129,7 +127,7 @@ const FEED_SCHEMAS = {
   NewFeed: closedObject({ search: NEW_SEARCH, title: NEW_NAME }, ['title']),
 }
 
-/** docs/citations.md says what they are. */
+/** docs/citations.md explains these members. */
 const CITATION_PROPERTIES = {
   ...{ status: OK, address: TEXT, url: ADDRESS, digest: TEXT, search: TEXT, count: COUNT },
   ...{ cited_at: TIME, as_of: TIME, watermark: COUNT, rules: COUNT, ids_only: { type: 'boolean' } },

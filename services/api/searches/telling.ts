@@ -10,32 +10,32 @@ import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
 
 /**
- * ms between two looks for what is new. While nothing is busy, a message goes out at most this long
- * after the indexing.
+ * ms between two searches for new articles. On a machine that is not busy, a message goes out at
+ * most this long after the indexing.
  */
 const TICK = 3_000
 /** Most articles of a message. */
 const MOST = 100
 /**
- * Most articles that are looked at and counted for a message. One more is found when there are
- * more.
+ * Most articles that are read and counted for a message. The search collects one more, which shows
+ * that there are more.
  */
 const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
-/** ms between two messages of an alert that tells at once. */
+/** ms between two messages of an alert with `when` "at once". */
 const PAUSE = 15_000
 /**
- * ms after which another process may take an alert, in case the process that took it fell silent.
+ * ms after which another process may take an alert, in case the process that took it has stopped.
  */
 const CLAIM = 60_000
 
-/** An alert that is due, with all that is needed to find what is new to it. */
+/** A due alert, with everything that is needed to find its new articles. */
 interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   alertId: string
   search: string
   revoked: boolean
 }
 
-// Only one process gets each alert. $1 CLAIM. Index: search_alerts_due
+// Takes one due alert for this process alone. $1 CLAIM. Index: search_alerts_due
 const DUE = `
   with due as (
     select a.alert_id from search_alerts a, ingest_clock
@@ -52,9 +52,9 @@ const DUE = `
     join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id`
 
 /**
- * Looks again and again what is new to the alerts of all keys, and writes the messages that the
- * notifier sends. Each process of the API does this, because it has the index in memory. Each alert
- * goes to one process.
+ * Searches regularly for new articles for the alerts of all keys, and writes the messages that the
+ * notifier sends. Each process of the API does this, because it has the index in memory. Only one
+ * process takes each alert.
  */
 export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
   const outage = createOutageLog(
@@ -64,13 +64,13 @@ export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, lo
   )
   const work = async (closing: AbortSignal) => {
     while (!closing.aborted && (await tellNext(pool, index))) {
-      // Each call tells one alert. Go on with the next.
+      // Each call writes the message of one alert.
     }
   }
   return repeatEvery(TICK, work, { first: TICK, outage })
 }
 
-/** @returns whether there was an alert that is due */
+/** @returns whether an alert was due */
 async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promise<boolean> {
   const due = await readRow<Due>(pool, DUE, [CLAIM])
   if (due === undefined) return false
@@ -88,14 +88,15 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
     await write(pool, due, now, seqs.slice(0, most), seqs.length > most)
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
-    // The plan has become smaller, or the search goes by meaning now, or its words are too
-    // frequent. So the alert rests.
+    // The plan has become smaller, the search has become one by meaning, or its words are too
+    // frequent. The alert stops until its owner changes it.
     await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
   }
   return true
 }
 
-// Of several copies only the first is told, and none when one was told before. $1 seqs, $2 alert.
+// Keeps one article of several copies, or none when an earlier message had a copy. $1 seqs, $2
+// alert.
 const ONCE = `
   select min(n.seq) as seq from unnest($1::bigint[]) n (seq) left join copy_sketches c using (seq)
    where c.first_seq is null or not exists (
@@ -103,15 +104,15 @@ const ONCE = `
       where m.alert_id = $2 and o.first_seq = c.first_seq)
    group by coalesce(c.first_seq, n.seq) order by 1`
 
-/** One article of each text, as far as copies are known, in order. */
+/** One article of each text in order of `seq`, as far as its copies are known. */
 async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promise<bigint[]> {
   if (seqs.length === 0) return []
   return readColumn<bigint>(pool, ONCE, [seqs, alertId])
 }
 
-// Writes only where place and search are still those that were read. If the search was changed
-// meanwhile, the changed search is looked for next. $1 alert, $2 its place, $3 due, $4 new place,
-// $5 its time, $6 seqs, $7 more, $8 id, $9 search.
+// Writes only when place and search are still those that were read. If the owner has changed the
+// search meanwhile, the next call searches again. $1 alert, $2 its place, $3 due, $4 new place, $5
+// its time, $6 seqs, $7 more, $8 id, $9 search.
 const WRITE = `
   with own as (
     update search_alerts set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else seq end,
@@ -122,8 +123,9 @@ const WRITE = `
   select $8, alert_id, 'articles', $6, $7, $4, $5 from own where $6::bigint[] <> '{}' on conflict do nothing`
 
 /**
- * Writes the message, or moves the place where nothing is new. When one message does not hold all,
- * an alert that tells at once tells the rest in its next one. A digest only tells their number.
+ * Writes the message, or only moves the place when nothing is new. When one message cannot hold all
+ * articles, an alert with "at once" sends the others in its next message. A daily message only
+ * tells their number.
  */
 async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[], hasMore: boolean): Promise<void> {
   const once = await eachTextOnce(pool, due.alertId, looked)

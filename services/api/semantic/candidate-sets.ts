@@ -11,13 +11,14 @@ import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
  * therefore freezes the candidates of its question in Postgres, and the cursor names that set.
  */
 
-/** The set of a question, which may not be in Postgres yet. */
+/** The set of a question. Postgres may not hold it yet. */
 interface QuestionSet {
-  /** The set to be kept, unless another process, or an equal question, kept one a moment before. */
-  likely: FrozenSet
   /**
-   * Keeps the set. Equal questions that were asked at the same time all get the set of the first.
+   * The set that `keep` stores, unless another process, or an equal question, has stored one
+   * before.
    */
+  likely: FrozenSet
+  /** Stores the set. Equal questions of the same time all get the set that was stored first. */
   keep(): Promise<FrozenSet>
 }
 
@@ -28,7 +29,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 
   async function keep(question: Buffer, set: FrozenSet): Promise<FrozenSet> {
     const kept = await timed('set', () => keepSet(pool, question, set))
-    // Old sets are removed beside the search, which does not wait.
+    // Old sets are removed in the background; the search does not wait.
     removing ??= removeOldSets(pool).finally(() => {
       removing = null
     })
@@ -37,8 +38,8 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 
   return {
     /**
-     * The set of the last five minutes, or a new one; null: there are no candidates, and nothing to
-     * keep stable. Takes its permits by itself.
+     * The set of the last five minutes, or a new one; null: the question has no candidates. This
+     * function takes its permits itself.
      *
      * @throws EmbeddingFailure or VectorFailure
      */
@@ -63,7 +64,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
   }
 }
 
-/** Equal questions asked at the same time are asked once, whatever their keys. */
+/** Sends equal questions of the same time to the servers once, also those of different keys. */
 export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   const asking = new Map<string, Promise<NearArticle[]>>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
@@ -83,11 +84,11 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
 
   return {
     /**
-     * Asks as `VectorSearch.nearest` does. To join an equal question under way takes no permit. If
-     * it did, equal questions would find out four at a time that the model hangs.
+     * Asks as `VectorSearch.nearest` does. To join an equal question under way takes no permit.
+     * Otherwise, only four equal questions at a time could find out that the model hangs.
      *
-     * While nothing is answered, a question fails `BUDGET` ms after it came, also when it has had
-     * no permit yet (decision 29). While others are answered, it waits for its turn.
+     * While the servers answer nothing, a question fails `BUDGET` ms after it came, even when it
+     * has no permit yet (decision 29). While they answer others, it waits for its turn.
      */
     async ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]> {
       const came = performance.now()
@@ -111,7 +112,7 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   }
 }
 
-/** A wait that is given up when no time is left. */
+/** A wait that aborts when no time is left. */
 function openWait(left: () => number): { signal: AbortSignal; end(): void } {
   const giving = new AbortController()
   const look = () => {
@@ -131,8 +132,8 @@ function reachOf({ planCountries, reach }: SemanticQuestion): Reach {
 }
 
 /**
- * Orders candidates of equal relevance by their number. The store's order of these may change with
- * its segments, but equal candidates have to make an equal set.
+ * Orders candidates of equal relevance by their `seq`. The vector store may order them differently
+ * from call to call, but equal candidates have to make an equal set.
  */
 function candidatesOf(nearest: NearArticle[]): Candidates {
   const ordered = nearest
@@ -142,8 +143,8 @@ function candidatesOf(nearest: NearArticle[]): Candidates {
 }
 
 /**
- * The candidates of one question, best first, with the relevance × 10,000 of each. Frozen in
- * Postgres under an id and shared by all API processes (decision 28).
+ * The candidates of one question, best first, with the relevance × 10,000 of each. Postgres keeps
+ * them unchanged under an id for all API processes (decision 28).
  */
 export interface Candidates {
   seqs: bigint[]
@@ -156,19 +157,22 @@ export interface FrozenSet {
   candidates: Candidates
 }
 
-/** The set that a question has had for less than five minutes; null: it has none. */
+/** The set that a question got in the last five minutes; null: it got none. */
 const findSet = (db: Queryable, question: Buffer) => readStored(db, 'semantic-set-find', FIND, question)
 
 /**
- * A question's new set, before it is kept. Equal candidates make an equal id, so that unchanged
- * data gives the same cursors in every process, today and tomorrow.
+ * The new set of a question, before it is stored. Equal candidates make an equal id, so that
+ * unchanged data gives the same cursors in every process and at any time.
  */
 const newSet = (question: Buffer, candidates: Candidates): FrozenSet => ({
   id: idOf(question, candidates),
   candidates,
 })
 
-/** Keeps a question's new set, or returns the one that another process kept a moment before. */
+/**
+ * Stores the new set of a question, or returns the set that another process has stored a moment
+ * before.
+ */
 async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise<FrozenSet> {
   const { seqs, relevances } = own.candidates
   const kept = (await readValue<string>(db, {
@@ -183,15 +187,15 @@ async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise
 }
 
 /**
- * The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and
- * its cursors for five more.
+ * The set that a cursor names; null: it is removed. A set answers new questions for five minutes,
+ * and its cursors for five more.
  */
 export const readSet = (db: Queryable, setId: string) => readStored(db, 'semantic-set-read', READ, setId)
 
 /**
- * Removes some old sets. Called beside every new set, so that the table cannot grow while sets are
- * made, whatever other services run. It is a statement of its own: deletions in the transaction of
- * a new set could wait for one another in a circle.
+ * Removes some old sets. It runs after every new set, so the table cannot grow without limit, even
+ * if no other service runs. It is a statement of its own, because deletions in the transactions of
+ * new sets could deadlock.
  */
 async function removeOldSets(db: Queryable): Promise<void> {
   // The next set tries again.
@@ -213,8 +217,8 @@ async function readStored(db: Queryable, name: string, text: string, value: unkn
 }
 
 /**
- * Most old sets that are removed beside a new one. They are several, so that the table shrinks
- * after an outage, and few, so that the statement is short.
+ * Most old sets that are removed after a new one. The number is above one, so that the table
+ * shrinks after an outage, and small, so that the statement is short.
  */
 const REMOVED_AT_ONCE = 20
 

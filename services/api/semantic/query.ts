@@ -3,13 +3,15 @@ import type { Country } from '../../../shared/articles/article.ts'
 import type { SameEvent } from '../../../shared/embeddings/models.ts'
 import type { NearArticle } from '../../../shared/vectors/store.ts'
 
-/** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */
+/**
+ * One valid search by meaning, with its plan applied. It is the same for all pages of a sequence.
+ */
 export interface SemanticQuery extends ArticleFilter {
   /** `q`, NFC-normalised and trimmed, 2 to 191 code points. */
   text: string
   /**
-   * All of the plan's countries, also when the request names fewer (`countries`). Together with
-   * `reach.historyStart` they bound the candidates (decision 26). The filters apply after that.
+   * All of the plan's countries, even when the request names fewer (`countries`). Together with
+   * `reach.historyStart` they bound the candidates (decision 26). The filters apply afterwards.
    */
   planCountries: Country[]
   sort: 'relevance' | 'published_at' | 'ingested_at'
@@ -18,10 +20,10 @@ export interface SemanticQuery extends ArticleFilter {
   perPage: number
 }
 
-/** The parts of a query that decide on its candidates (decision 26). */
+/** The parts of a query that determine its candidates (decision 26). */
 export type SemanticQuestion = Pick<SemanticQuery, 'text' | 'planCountries' | 'reach'>
 
-/** Where a sequence stands after a page; everything that the next page needs besides the query. */
+/** The place of a sequence after a page: everything that the next page needs beside the query. */
 export interface SemanticPosition {
   /** 16 letters of base64url: the frozen candidate set (decision 28). */
   setId: string
@@ -40,13 +42,13 @@ export type SemanticRow<A extends KeptArticle = ArticleRow> = A & {
 
 export interface SemanticPage<A extends KeptArticle = ArticleRow> {
   rows: SemanticRow<A>[]
-  /** Exact, the same on every page of a sequence. */
+  /** Exact, and the same on every page of a sequence. */
   total: number
-  /** null on the page that ends the set. */
+  /** null on the last page. */
   next: SemanticPosition | null
 }
 
-/** An article whose neighbours are asked for, and what the plan covers. */
+/** A question for the neighbours of an article, and the reach of the plan. */
 export interface AroundQuery {
   seq: bigint
   /** ms since 1970 */
@@ -58,7 +60,7 @@ export interface AroundQuery {
 export interface Around {
   /** Best first. */
   near: NearArticle[]
-  /** How close articles on the same event are, with the model of their vectors. */
+  /** How close articles about the same event are, by the model of their vectors. */
   same: SameEvent | null
 }
 
@@ -75,8 +77,8 @@ export class SemanticUnavailable extends Error {
 }
 
 /**
- * How a search waits for its permits. Each part of the work takes one and gives it back, never
- * inside another one, so searches cannot wait for one another in a circle.
+ * Waits for permits for the parts of a search. Each part takes one permit and returns it before the
+ * next part, so searches cannot deadlock.
  */
 export interface SearchPermits {
   /** Statements in Postgres, and work in memory. */
@@ -88,25 +90,24 @@ export interface SearchPermits {
 /** Permits for callers who never wait. */
 export const NO_PERMITS: SearchPermits = { statements: work => work(), question: work => work() }
 
-/** Semantic search as the API uses it; `openSemanticSearch` makes it. */
+/** Semantic search for the API; `openSemanticSearch` makes it. */
 export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
   /**
-   * Finds one page: the one after `position`, or the first one. For the first one, a set is made,
-   * or the one of the last five minutes is taken.
+   * Finds the page after `position`, or the first page. For the first page it uses the set of the
+   * last five minutes, or makes a new one.
    *
    * @throws SemanticUnavailable within two seconds, waits for permits included
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
   search(query: SemanticQuery, position: SemanticPosition | null, permits?: SearchPermits): Promise<SemanticPage<A>>
   /**
-   * All articles that the pages of a search are chosen from; the request's filters are not applied
-   * yet.
+   * All candidates of a search. The request's filters are not applied yet.
    *
    * @throws SemanticUnavailable within two seconds, waits for permits included
    */
   candidates(question: SemanticQuestion, permits?: SearchPermits): Promise<bigint[]>
   /**
-   * The articles nearest to one that has a vector, some days around it; null: it has none.
+   * The nearest articles to an article, from some days around it; null: the article has no vector.
    *
    * @throws SemanticUnavailable within two seconds
    */

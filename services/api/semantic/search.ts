@@ -18,8 +18,8 @@ import {
 import { openVectorSearch, timed } from './vector-search.ts'
 
 /**
- * Search by meaning: the nearest 500 articles of the plan's reach, frozen for some minutes in
- * Postgres; then the request's filters, its order, its page.
+ * Search by meaning. It finds the nearest 500 articles of the plan's reach and keeps them in
+ * Postgres for some minutes. Then it applies the request's filters and order, and takes a page.
  */
 export async function openSemanticSearch<A extends KeptArticle>(
   config: Config,
@@ -31,7 +31,10 @@ export async function openSemanticSearch<A extends KeptArticle>(
   const sets = createQuestionSets(pool, vectorSearch)
   let lastComplaint = ''
 
-  /** Explains why the model or the vector store gives no answer. The log says so once. */
+  /**
+   * Converts a failure of the model or the vector store into `SemanticUnavailable`. The same
+   * failure is logged once.
+   */
   async function explained<T>(work: () => Promise<T>): Promise<T> {
     try {
       const found = await work()
@@ -45,7 +48,7 @@ export async function openSemanticSearch<A extends KeptArticle>(
     }
   }
 
-  /** The first page. It is read while its set is being kept. */
+  /** The first page. It is read while Postgres stores its set. */
   async function firstPage(query: SemanticQuery, permits: SearchPermits): Promise<SemanticPage<A>> {
     const set = await sets.find(query, permits)
     if (set === null) return { rows: [], total: 0, next: null }
@@ -83,8 +86,8 @@ export async function openSemanticSearch<A extends KeptArticle>(
 }
 
 /**
- * A page of a frozen candidate set, after the page before, in order (decisions 14, 22, 27). It has
- * the candidates that exist, lie within the plan's reach and pass the request's own filters
+ * A page of a stored candidate set, after the page before, in order (decisions 14, 22, 27). It has
+ * the candidates that still exist, lie within the plan's reach and pass the request's own filters
  * (decisions 13, 14, 26).
  */
 async function readPage<A extends KeptArticle>(

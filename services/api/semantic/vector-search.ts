@@ -20,16 +20,15 @@ import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.t
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { Around, AroundQuery } from './query.ts'
 
-/*
- * A question needs two servers, the model and the vector store, and an answer within two seconds.
- * One budget of time covers both, vectors of questions are kept, and the collection may change
- * meanwhile.
- */
+/* A question needs two servers, the model and the vector store, and an answer within two seconds.
+   The two servers share one time budget. Vectors of questions are kept, and the code handles a
+   change of the collection meanwhile. */
 
 /** The set of a question holds this many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
 /**
- * ms for model and vector store together, so that the answer or a 503 is there within two seconds.
+ * ms for model and vector store together. With it, the client gets the answer or a 503 within two
+ * seconds.
  */
 export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
@@ -42,8 +41,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   const vectorOf = createQuestionVectors(QUESTION_MEMORY)
-  // This checks the settings at the start. It is also the model that is asked before anything is
-  // embedded.
+  // This checks the settings at the start. This model is also used while nothing is embedded.
   const configured = openEmbeddings(sourceOf(config), options)
   const findServing = openServing(config, pool, options)
 
@@ -62,7 +60,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
   }
 
   return {
-    /** null: nothing has ever been embedded. */
+    /** null: nothing was ever embedded. */
     serving: () => findServing(),
 
     /**
@@ -75,7 +73,8 @@ export function openVectorSearch(config: Config, pool: Pool) {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
-        // Nothing can be found yet, but a failure of model or vector store must show.
+        // Nothing can be found yet, but a failure of the model or the vector store must become
+        // visible.
         await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
         return []
       }
@@ -84,9 +83,10 @@ export function openVectorSearch(config: Config, pool: Pool) {
     },
 
     /**
-     * The articles nearest to one, some days around it, and how close they must be.
+     * The articles nearest to an article, from some days around it, and how close articles about
+     * the same event must be.
      *
-     * @returns null: it has no vector
+     * @returns null: the article has no vector
      * @throws VectorFailure
      */
     async around({ seq, at, since, countries }: AroundQuery): Promise<Around | null> {
@@ -121,8 +121,8 @@ export function openVectorSearch(config: Config, pool: Pool) {
 }
 
 /**
- * Asks the collection that serves. When it is missing, another has taken its place, or it is lost
- * and is being made again.
+ * Asks the serving collection. If it is missing, another collection has taken its place, or it was
+ * lost and is being rebuilt.
  *
  * @param nothing the answer while nothing is embedded
  */
@@ -144,12 +144,12 @@ async function orAnother<T>(
   }
 }
 
-/** ms within which a request fails whose kept connection the other side has closed. */
+/** ms. A request on a kept connection that the server has closed fails within this time. */
 const AT_ONCE = 200
 
 /**
- * Tries again what failed at once. A kept connection may end just when it is used; the service
- * itself may be well.
+ * Tries again after an immediate failure. The server may have closed a kept connection just before
+ * it was used, and may itself be well.
  */
 async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const began = Date.now()
@@ -163,8 +163,8 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
 /**
- * The client of the vector store knows no signals. At the abort the caller goes on, and the request
- * ends by its own time limit.
+ * The client of the vector store cannot be aborted. At the abort the caller goes on, and the
+ * request ends by its own time limit.
  */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return unlessAborted(work, signal).catch(error => {
@@ -172,27 +172,27 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-/** ms after which a switch to another collection is noticed at the latest. */
+/** ms after which this process notices a switch to another collection. */
 const FRESH = 1_000
 
-/** The collection that serves, and the model that its vectors were made by. */
+/** The serving collection, and the model that made its vectors. */
 interface ServingCollection {
   collection: Collection
   embeddings: Embeddings
 }
 
 /**
- * Returns the collection that serves, read again at most once a second; null: nothing has ever been
+ * Returns the serving collection, read again at most once a second; null: nothing was ever
  * embedded.
  *
- * @param fresh ms; what was read longer ago is read again
+ * @param fresh ms; a result that is older is read again
  */
 type FindServing = (fresh?: number) => Promise<ServingCollection | null>
 
 function openServing(config: Config, pool: Pool, options: EmbeddingOptions): FindServing {
   let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
-  // The collection that was read last. As long as its name stays the same, so do its circuit and
-  // its connections.
+  // The collection that was read last. While its name is the same, its circuit breaker and its
+  // connections are kept.
   let known: ServingCollection | null = null
 
   async function readServing(): Promise<ServingCollection | null> {
@@ -220,24 +220,23 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
 /** Most bytes that the vectors of questions take. Each takes some 2,000. */
 const QUESTION_MEMORY = 16 * 2 ** 20
 const HOUR = 3_600_000
-/** Bytes of an entry beside the numbers: its digest, the array, the entries of the cache. */
+/** Bytes of an entry without the vector: its digest, the array, the entries of the cache. */
 const ENTRY_BYTES = 500
 
 /**
- * Keeps the vectors of the questions of the last hour. The function that it returns gives the
- * vector of a question for one collection; `embed` makes it when none is kept. Equal questions that
- * come meanwhile wait for that one, or fail with it. A collection's name stands for model, endpoint
- * and recipe, so vectors of two models never meet.
+ * Keeps the vectors of the questions of the last hour. The returned function gives the vector of a
+ * question for one collection, and calls `embed` when it has none. Equal questions that come
+ * meanwhile wait for that call, or fail with it. The name of a collection includes model, endpoint
+ * and recipe, so vectors of two models never mix.
  *
- * @param maxSize bytes that they may take
+ * @param maxSize most bytes of the vectors
  */
 export function createQuestionVectors(maxSize: number) {
   const kept = new LRUCache<string, Float32Array, () => Promise<number[]>>({
     maxSize,
     ttl: HOUR,
     sizeCalculation: vector => vector.byteLength + ENTRY_BYTES,
-    // Qdrant computes with 32 bits. So for Qdrant, a kept vector and a fresh one are the same to
-    // the bit.
+    // Qdrant computes with 32 bits. So a kept vector and a new one give exactly the same results.
     fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
     ignoreFetchAbort: true,
   })
@@ -246,7 +245,7 @@ export function createQuestionVectors(maxSize: number) {
   ]
 }
 
-/** The key is a digest, so that no memory holds for an hour what somebody asked. */
+/** The key is a digest, so that the memory does not hold for an hour what people asked. */
 function keyOf(collection: string, text: string): string {
   return createHash('sha256')
     .update(JSON.stringify([collection, questionText(text)]))
@@ -260,7 +259,7 @@ const steps = histogram(
   ['step'],
 )
 
-/** Measures a step, whether it succeeds or fails. */
+/** Measures a step, also when it fails. */
 export async function timed<T>(step: 'set' | 'model' | 'vectors' | 'page', work: () => Promise<T>): Promise<T> {
   const start = performance.now()
   try {

@@ -6,25 +6,23 @@ import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
 import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
-/*
- * Publishers who see the crawler in their logs come here, in five languages: who it is, and how to
- * refuse it. The small files that every site is asked for stand here too.
- */
+/* Publishers who see the crawler in their logs find here, in five languages, who it is and how to
+   refuse it. The small files that browsers request from every site are here, too. */
 
 export const BOT_PATH = '/bot'
 
 /** The texts for publishers in one language. */
 interface Words {
   title: string
-  /** Paragraphs about what it does. */
+  /** Paragraphs about what the crawler does. */
   does: string[]
   refuse: string
-  /** What follows from each of `SIGNALS`. */
+  /** The effect of each of `SIGNALS`. */
   effects: string[]
   contact: string
 }
 
-/** What refuses the crawler or bounds it; `{bot}` stands for its name. */
+/** Signals that refuse or limit the crawler; `{bot}` stands for its name. */
 const SIGNALS = [
   'User-agent: {bot}\nDisallow: /',
   'X-Robots-Tag: noindex\n<meta name="{bot}" content="noindex">',
@@ -133,7 +131,7 @@ const WORDS: Record<Language, Words> = {
   },
 }
 
-/** `/bot`: who crawls, for publishers, without a key. */
+/** `/bot`: information about the crawler for publishers, without a key. */
 export function botPage(config: Config): Router {
   const file = makeFile('text/html; charset=utf-8', botHtml(config))
   const answer: RequestHandler = (request, response) => sendFile(request, response, file, 'public, max-age=300')
@@ -160,11 +158,13 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links.join(' · ')}</nav>${sections.join('')}</body></html>`
 }
 
-/** Pages for people; the rest are answers to keys, and feeds whose addresses are secret. */
+/** Pages for people. All other paths need a key, or are feeds with secret addresses. */
 const OPEN = ['/$', '/docs', '/bot', '/cite/', '/llms.txt']
 const ROBOTS = ['User-agent: *', ...OPEN.map(path => `Allow: ${path}`), 'Disallow: /', ''].join('\n')
 
-/** For language models (llmstxt.org). It names no host: the server may have several. */
+/**
+ * For language models (llmstxt.org). The text names no host, because the server may have several.
+ */
 const LLMS = `# Perscope
 
 > A news search for the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English. It needs a key.
@@ -173,7 +173,7 @@ const LLMS = `# Perscope
 - [Reference](/docs) of the HTTP API; [its OpenAPI document](/v1/openapi.json), and [what is beside it](/explore/openapi.json)
 `
 
-/** The sign of the pages (web/parts/page.html). */
+/** The logo of the pages (web/parts/page.html). */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#115e67"/><path d="M9 26V6h8a6.5 6.5 0 0 1 0 13h-4" fill="none" stroke="#fff" stroke-width="3.4"/></svg>'
 
@@ -184,10 +184,10 @@ const FILES: Readonly<Record<string, WebFile>> = {
   '/favicon.ico': makeFile('image/svg+xml', ICON),
 }
 
-/** Addresses that browsers and programs ask every site for. */
+/** Addresses that browsers and programs request from every site. */
 export const WELL_KNOWN_PATHS = [...Object.keys(FILES), '/.well-known/security.txt']
 
-/** These files, without a key. */
+/** The pages of `WELL_KNOWN_PATHS`, without a key. */
 export function wellKnownPages(config: Config, publicUrl: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
   router.get(WELL_KNOWN_PATHS, (request, response) => {
@@ -197,7 +197,10 @@ export function wellKnownPages(config: Config, publicUrl: string): Router {
   return router
 }
 
-/** RFC 9116. It expires five to six months ahead, so that it stays the same for a month. */
+/**
+ * The text of security.txt (RFC 9116). It expires in five to six months, so it changes once a
+ * month.
+ */
 function securityText({ CRAWL_FROM }: Config, publicUrl: string, now: Date): string {
   const expires = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 6, 1))
   return [

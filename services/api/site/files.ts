@@ -4,11 +4,13 @@ import { compressors, encodingFor, etagOf, matchesEtag } from '../http/answer.ts
 
 type Coding = 'identity' | 'gzip' | 'br'
 
-/** A file as it is sent: open to everybody, so that it must cost next to nothing. */
+/** A file that anybody can load, so sending it must be cheap. */
 export interface WebFile {
   contentType: string
   etag: string
-  /** `identity` is the file itself. The others are made when they are first asked for, and kept. */
+  /**
+   * `identity` is the file itself. Other codings are made at the first request for them, and kept.
+   */
   body(coding: Coding): Promise<Buffer>
 }
 
@@ -31,7 +33,7 @@ export function makeFile(contentType: string, content: string | Buffer): WebFile
 
 const COMPRESS = { identity: async (file: Buffer) => file, ...compressors(11, 9, constants.BROTLI_DEFAULT_WINDOW) }
 
-/** Sends a file in the best coding that the client takes, or 304. */
+/** Sends a file in the coding that the client prefers, or 304. */
 export async function sendFile(
   request: Request,
   response: Response,

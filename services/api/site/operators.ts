@@ -23,10 +23,9 @@ import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
 
-/*
- * Operators look at the fleet without disturbing it: own connections, short statements, figures
- * that all viewers share. A part that cannot be read in time is left out, and the page names it.
- */
+/* Operators watch the fleet without disturbing it: the pages have connections of their own, short
+   statements, and figures that all viewers share. A part that cannot be read in time is left out,
+   and the page names it. */
 
 export interface OperatorParts {
   config: Config
@@ -35,16 +34,16 @@ export interface OperatorParts {
   readiness: Readiness
 }
 
-/** Longest a statement for the page may run, in ms. */
+/** Most ms that a statement for the page may run. */
 const STATEMENT_TIMEOUT = 3_000
 
 const CLOSE_TIMEOUT = 2_000
 
 /**
- * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`.
- * Both behind OPERATOR_KEY, read-only, on connections of their own, so that watching takes nothing
- * from searches. The page's script and style are open files, as those of all pages are: they hold
- * the program and no figure.
+ * `/status` shows operators the state of the fleet, with its figures at `/status/figures`. Both
+ * require OPERATOR_KEY and are read-only. They use connections of their own, so they take nothing
+ * from searches. The page's script and style are open files like those of all pages, because they
+ * contain no figure.
  */
 export async function openOperatorPages(parts: OperatorParts) {
   const { config, log, lock, readiness } = parts
@@ -52,7 +51,7 @@ export async function openOperatorPages(parts: OperatorParts) {
     max: 3,
     statementTimeout: STATEMENT_TIMEOUT,
     queryTimeout: STATEMENT_TIMEOUT + 500,
-    // A standby will do: the page then says that the database is one.
+    // A standby is enough: the page then says that the database is a standby.
     mayBeStandby: true,
   })
   const queues = openQueues(config, log)
@@ -83,10 +82,10 @@ export async function openOperatorPages(parts: OperatorParts) {
 const REALM = 'Perscope operators'
 
 /**
- * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC
- * 7617), for which a browser asks by itself. A wrong one counts against its address as a wrong API
- * key does (decision 3); the right one works also from a locked address, and while the database is
- * away. Without a password the answer is always the challenge, so that a lock keeps no operator
+ * Admits a request with the operator's key: as a Bearer token, or as the password of HTTP Basic
+ * (RFC 7617), for which browsers ask. A wrong key counts against its address as a wrong API key
+ * does (decision 3). The right key also works from a locked address, and while the database is
+ * away. A request without a password always gets the challenge, so a lock never keeps an operator
  * out.
  */
 export function requireOperator(key: string, lock: AddressLock): RequestHandler {
@@ -96,8 +95,8 @@ export function requireOperator(key: string, lock: AddressLock): RequestHandler 
     if (sent.kind === 'missing') throw challenge('missing_token', ASKED)
     if (sent.kind === 'malformed') throw challenge('invalid_token', WRONG)
     if (timingSafeEqual(digest(sent.key), expected)) return next()
-    // These pages must also work while the database is away. So a wrong key that cannot be counted
-    // is only refused.
+    // These pages must also work while the database is away. A wrong key that cannot be counted is
+    // then only refused.
     const seconds = await lock.fail(lockAddress(request.ip, request.socket.remoteAddress)).catch(() => null)
     if (seconds === null) throw challenge('invalid_token', WRONG)
     throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
@@ -115,9 +114,9 @@ const challenge = (code: 'missing_token' | 'invalid_token', message: string) =>
   })
 
 /**
- * Whether a page of another site had the browser ask, as for an image. What such a request sends is
- * not looked at: it is no guess, and the other site gets nothing. A link that somebody follows from
- * another site asks for a document.
+ * Whether a page of another site made the browser send this request, as for an image. The
+ * credentials of such a request are ignored: they are no guess, and the other site gets nothing. A
+ * link that a person follows from another site asks for a document, and is allowed.
  */
 const isOfAnotherSite = ({ headers }: Request): boolean =>
   headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-dest'] !== 'document'
@@ -131,26 +130,26 @@ function readKey(request: Request): Sent {
   if (basic !== undefined) {
     const pair = Buffer.from(basic, 'base64').toString('utf8')
     const password = pair.slice(pair.indexOf(':') + 1)
-    // A browser that is asked and given nothing sends an empty password.
+    // A browser sends an empty password when the user has entered none.
     return password === '' ? { kind: 'missing' } : { kind: 'key', key: password }
   }
   const credentials = readCredentials(request)
   return credentials.kind === 'bearer' ? { kind: 'key', key: credentials.token } : credentials
 }
 
-/** Digests have equal lengths, whatever is sent. So they can be compared in constant time. */
+/** Digests always have equal lengths, so they can be compared in constant time. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * ms for which figures are kept, so that many viewers cost one look. What changes slowly is kept
- * for longer.
+ * ms for which figures are kept, so that many viewers cause one read. Figures that change slowly
+ * are kept longer.
  */
 const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, around: 30_000, lag: 60_000 }
 const NEWEST = 50
 
 /**
- * Reads the figures for the page. Each part is read by itself, and at most once in its time of
- * `FRESH`, whoever asks.
+ * Reads the figures for the page. Each part is read separately, and at most once in its time of
+ * `FRESH` for all viewers.
  */
 export function openFigures(parts: {
   pool: Pool
@@ -213,7 +212,7 @@ export function openFigures(parts: {
 const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
 
 /**
- * Outlets in trouble come first. Those of equal health are ordered by their failures, most first,
+ * Outlets in trouble come first. Outlets of equal health are ordered by their failures, most first,
  * and then by the time without news, longest first.
  */
 function worstFirst(a: OutletHealth, b: OutletHealth): number {
@@ -223,5 +222,5 @@ function worstFirst(a: OutletHealth, b: OutletHealth): number {
   )
 }
 
-/** ms that a part of the figures may take; the page shows the others without it. */
+/** ms that a part of the figures may take. After that, the page shows the other parts. */
 const PATIENCE = 4_000

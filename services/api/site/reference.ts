@@ -32,15 +32,15 @@ const ASSETS: Readonly<Record<string, Make>> = {
       async () => makeFile('application/octet-stream', await make()),
     ]),
   ),
-  // A fixed address for the package of the present version.
+  // A fixed address for the package of the current version.
   '/clients/perscope.tgz': async () => makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
 }
 export const REFERENCE_PATHS = Object.keys(ASSETS)
 
 /**
- * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, in which a visitor can
- * send a request with a key of theirs. It is Swagger UI, served from here: the page loads nothing
- * from anywhere else. The packages that it names are at `/clients/…`.
+ * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, where a visitor can send
+ * requests with a key of their own. It is Swagger UI from this server, and the page loads nothing
+ * from another server. Its packages for clients are at `/clients/…`.
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
@@ -51,7 +51,7 @@ export function referencePages(serviceName: string): Router {
   return router
 }
 
-/** Makes the asset with the first request for it, and keeps it. */
+/** Makes the asset at the first request for it, and keeps it. */
 function serve(make: Make, serviceName: string): RequestHandler {
   let asset: Promise<WebFile> | undefined
   return async (request, response) => {
@@ -67,10 +67,7 @@ async function file(contentType: string, path: string): Promise<WebFile> {
   return makeFile(contentType, await readFile(path))
 }
 
-/**
- * The reference page. Its first screen holds the examples, which tests run exactly as they are
- * shown.
- */
+/** The reference page. It begins with examples, which tests run exactly as they are shown. */
 async function page(serviceName: string): Promise<WebFile> {
   const [tarball, wheel] = Object.keys(PACKAGES)
   const parts: Record<string, string> = {

@@ -7,22 +7,22 @@ import { ARTICLE_PAGE } from '../explore/article-by-id.ts'
 import { pageSecurity } from '../http/security.ts'
 import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
-/** Where browsers find the bundled files. Their names hold a digest of what is in them. */
+/** The path of the bundled files. The name of a file holds a digest of its content. */
 const ASSETS_PATH = '/explore/assets/'
 
 const YEAR = 31_536_000
 
 /**
- * A regular expression, because Express would decode a parameter of a path, and fail at a broken
- * percent-encoding.
+ * The path is a regular expression, because Express would decode a parameter of a path, and fail at
+ * a broken percent-encoding.
  */
 const ASSET_PATH = new RegExp(`^${ASSETS_PATH}[^/]+$`)
 
 let bundled: Promise<WebBundle> | undefined
 
 /**
- * The pages of `web/`, bundled once in each process. A failed attempt is forgotten, so the next
- * request tries again.
+ * The pages of `web/`, bundled once in each process. After a failed attempt, the next request tries
+ * again.
  */
 export function webBundle(): Promise<WebBundle> {
   bundled ??= bundlePages().catch(error => {
@@ -33,10 +33,10 @@ export function webBundle(): Promise<WebBundle> {
 }
 
 /**
- * `/`, the explorer, which shows one article at its page, and the files of all pages. They are open
- * to everybody, because they hold only the program: articles come with a key. A path that names no
- * file is left to the other handlers. So are the pages when the client does not ask for HTML:
- * programs get the contract's error (decision 5).
+ * `/` is the explorer, which also shows single articles, and here are the files of all pages. They
+ * are open to everybody, because they hold only the program: articles need a key. Other handlers
+ * get a path that names no file. They also get the pages when a client does not ask for HTML, so
+ * that programs get the contract's error (decision 5).
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })
@@ -67,12 +67,14 @@ export async function explorerWith(told: { data: Record<string, object>; lines: 
     .replace('</noscript>', () => `${plain.join('')}</noscript>`)
 }
 
-/** Leaves the router unless the client prefers HTML. A client that takes anything does not. */
+/**
+ * Leaves the router unless the client prefers HTML. A client that accepts anything gets no page.
+ */
 const asBrowsersAsk: RequestHandler = (request, _response, next) => {
   next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'router')
 }
 
-/** The pages that are made from `web/`, with what they say where no script runs. */
+/** The pages of `web/`, and the sentence that each shows where no script runs. */
 const PAGES = {
   explorer: { title: 'Perscope', instead: 'The API does not: see <a href="/docs">/docs</a>.' },
   status: { title: 'Status', instead: 'Its figures are at <a href="/status/figures">/status/figures</a>.' },
@@ -97,9 +99,9 @@ const TYPES: Record<string, string> = {
 }
 
 /**
- * Makes all pages from their sources, in memory. Takes 0.1 s of processor time, most of it in
- * esbuild's own process. To compress all files takes 0.35 s more. A process that has just started
- * does not: it warms up then, and often others answer requests on the same processors.
+ * Makes all pages from their sources, in memory. Most of the work happens in esbuild's own process.
+ * The files are not compressed here, because that takes much longer, and a process that starts is
+ * warming up while others answer.
  *
  * @throws when a source is wrong, or esbuild's program is not installed for this platform
  */
@@ -140,12 +142,12 @@ async function runEsbuild(): Promise<Built> {
       metafile: true,
     })
   } finally {
-    // esbuild's process would stay for further builds.
+    // Otherwise esbuild's process would stay for further builds.
     await stop()
   }
 }
 
-/** The page's HTML with the addresses of its script, its style and what the script imports. */
+/** The page's HTML with the addresses of its script, its style and the script's imports. */
 async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
   const template = await readFile(join(ROOT, 'web/parts/page.html'), 'utf8')
   const [script, output] =

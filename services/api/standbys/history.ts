@@ -5,29 +5,31 @@ import { withConnection } from './resting-pool.ts'
 
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby
- * begins a new timeline. Another standby may then hold commits of the old primary that the new one
- * never had, under numbers that the new one gives to other articles. It must not be read.
+ * begins a new timeline. Another standby may then hold commits of the old primary that the new
+ * primary never had. The new primary gives their numbers to other articles, so this standby must
+ * not be read.
  *
- * So each history has a secret in the table `secrets`, made on its primary. A server that shows the
+ * So each history has a secret in the table `secrets`, made on its primary. A server that has the
  * secret has replayed a commit of this history, and holds everything before it. A server of another
- * system, of another database or of an abandoned timeline cannot show it.
+ * system, of another database or of an abandoned timeline does not have it.
  */
 export type History = ReturnType<typeof followHistory>
 
 export interface KnownHistory {
-  /** The name of its secret. */
+  /** The name of the secret in `secrets`. */
   name: `history ${string}`
   secret: Buffer
 }
 
 /**
- * ms between two attempts to read a secret: the first commits after a failover may have to wait.
+ * ms between two attempts to read a secret, because the first commits after a failover may have to
+ * wait.
  */
 const INTERVAL = 500
 
 /**
  * @param primary returns the pool of the primary, once it is open
- * @param hasStandbys whether somebody asks for the secret
+ * @param hasStandbys false: nobody needs the secret
  */
 export function followHistory(primary: () => Pool, hasStandbys = true) {
   const closing = new AbortController()
@@ -45,30 +47,30 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
     }
   }
   return {
-    /** Looks at a new connection to the primary, before the connection is used. */
+    /** Reads the history from a new connection to the primary, before the connection is used. */
     async look(client: ClientBase): Promise<void> {
       const found = await read(client)
       if (found === null) return
       const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
-      // An earlier primary that was paused may answer late. All that it shows is also in the new
-      // history.
+      // An earlier primary that was paused may answer late. Everything that it shows is also in the
+      // new history.
       if (isOlder) return
       const name = nameOf(found)
       if (seen !== null) for (const tell of listeners) tell()
       seen = found
       known = null
       if (!hasStandbys) return
-      // Mostly the secret exists already. To make it takes a commit, and no connection waits for
-      // that.
+      // Usually the secret exists already. Making it takes a commit, and no connection should wait
+      // for a commit.
       const secret = await readValue<Buffer>(client, SECRET, [name]).catch(() => null)
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
-    /** @param told runs when the primary writes another history, before anything is read from it */
+    /** @param told runs when the primary has a new history, before anything is read from it */
     onChange(told: () => void): void {
       listeners.push(told)
     },
-    /** The history that the primary was last seen to write; null: its secret is not read yet. */
+    /** The last known history of the primary; null: its secret is not read yet. */
     current: () => known,
     close: () => closing.abort(),
   }
@@ -80,7 +82,8 @@ interface Seen {
 }
 
 /**
- * Null: this server tells no history. It may be no primary, or its operator forbids the functions.
+ * Null: this server does not tell its history. It may be no primary, or its operator forbids the
+ * functions.
  */
 async function read(client: ClientBase): Promise<Seen | null> {
   try {
@@ -92,8 +95,8 @@ async function read(client: ClientBase): Promise<Seen | null> {
 }
 
 /**
- * Null: the connection leads to a server that writes another history. It may be an earlier primary
- * that does not know yet that it was replaced. It must not make the secret.
+ * Null: the connection leads to a server with another history. It may be an earlier primary that
+ * does not know yet that it was replaced. Such a server must not make the secret.
  */
 async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
   const found = await read(client)
@@ -104,7 +107,9 @@ const SECRET = 'select value from secrets where name = $1'
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const
 
-/** In every version, the name of a WAL file begins with eight digits of its timeline. */
+/**
+ * In every version of Postgres, the name of a WAL file begins with eight digits of its timeline.
+ */
 const HISTORY = `
   select system_identifier::text as system, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline
   from pg_control_system()`

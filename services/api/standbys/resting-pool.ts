@@ -6,17 +6,17 @@ import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 
 interface RestingOptions {
   open(): Pool
-  /** Asks the server something, to see whether it answers. */
+  /** Reads something from the server, to see whether it answers. */
   look(client: Client): Promise<unknown>
-  /** ms that a look may take. */
+  /** ms that `look` may take. */
   limit: number
   outage: OutageLog
 }
 
-/** ms between two looks at a server that rests: the first, and the longest. */
+/** ms between two checks of a server that rests: the first, and the longest. */
 const [FIRST, LONGEST] = [50, 1_000]
 
-/** A pool of a server that may be away: then it rests until the server answers. */
+/** A pool of a server that may be away. While the server is away, the pool rests. */
 export function createRestingPool({ open, look, limit, outage }: RestingOptions) {
   const closing = new AbortController()
   let pool = open()
@@ -39,8 +39,8 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
   return {
     rests: () => resting !== null,
     /**
-     * Runs work on a connection. `ending` interrupts the work. The pool aborts `ending` when it
-     * begins to rest.
+     * Runs work on a connection. The pool aborts `ending` when it begins to rest, which interrupts
+     * the work.
      */
     async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {
       active.add(ending)
@@ -50,7 +50,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         active.delete(ending)
       }
     },
-    /** Ends all that is under way, and looks at the server until it answers. */
+    /** Ends all work under way, and checks the server until it answers. */
     rest(error: unknown): void {
       outage.met(error)
       if (resting !== null || closing.signal.aborted) return
@@ -72,8 +72,9 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
 }
 
 /**
- * Runs work on a connection until the signal ends it. The connection is then closed, because its
- * statement may run on. So is a connection that failed otherwise than by an error of its statement.
+ * Runs work on a connection until the signal ends it. An interrupted connection is closed, because
+ * its statement may still run. A connection with any failure but an error of its statement is
+ * closed, too.
  */
 export async function withConnection<T>(
   pool: Pool,
@@ -82,7 +83,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   const connecting = pool.connect()
   const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
-    // A connection may still come. Nobody waits for it any more.
+    // The connection may still come, but the caller has gone, so it returns to the pool.
     connecting.then(
       late => late.release(),
       () => {},

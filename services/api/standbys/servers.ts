@@ -12,13 +12,13 @@ export interface Servers {
   /** The pool of the primary. */
   pool: Pool
   history: History
-  /** undefined: DATABASE_READ_URL names none. */
+  /** undefined: DATABASE_READ_URL is empty. */
   standbys: ReturnType<typeof openStandbys> | undefined
 }
 
 /**
- * Opens the primary for all that must be current (keys, counters, the state of the index), and the
- * standbys of DATABASE_READ_URL for what searches read.
+ * Opens the primary for data that must be current (keys, counters, the state of the index), and the
+ * standbys of DATABASE_READ_URL for data that searches read.
  */
 export function openServers(config: Config, log: Logger): Servers {
   const urls = config.DATABASE_READ_URL
@@ -29,8 +29,8 @@ export function openServers(config: Config, log: Logger): Servers {
 }
 
 /**
- * Connections for searches and counters; no statement keeps a client waiting longer than
- * SEARCH_TIMEOUT and a second.
+ * Connections for searches and counters. A client waits for a statement at most SEARCH_TIMEOUT and
+ * a second.
  *
  * @param onConnect runs on each new connection before it is used
  */
@@ -38,7 +38,7 @@ function openApiPool(config: Config, log: Logger, onConnect: (client: ClientBase
   const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
     max: config.DATABASE_POOL,
     statementTimeout: config.SEARCH_TIMEOUT,
-    // The server ends a long statement; a server that hangs is given up by us.
+    // The server ends a long statement. This limit ends the wait for a server that hangs.
     queryTimeout: config.SEARCH_TIMEOUT + 1_000,
     settings: SEARCH_SETTINGS,
     onConnect,
@@ -47,8 +47,9 @@ function openApiPool(config: Config, log: Logger, onConnect: (client: ClientBase
 }
 
 /**
- * Opens the standbys of DATABASE_READ_URL. A statement goes to the standby with the fewest under
- * way. When that one refuses it, the next one is asked. The result null leaves it to the primary.
+ * Opens the standbys of DATABASE_READ_URL. A statement goes to the standby with the fewest
+ * statements under way. When that standby refuses it, the next one is asked. After the result null,
+ * the caller asks the primary.
  */
 export function openStandbys(
   urls: string[],
@@ -58,7 +59,7 @@ export function openStandbys(
 ): Standbys & { close(): Promise<void> } {
   const standbys = urls.map(url => openStandby(url, connections, history, log))
   let turn = 0
-  // All members of a cluster may be named there, so the primary among them counts as well.
+  // DATABASE_READ_URL may name all members of a cluster, so the primary among them counts as well.
   const up = 'Whether a server of DATABASE_READ_URL answers this process.'
   gauge(
     'read_standby_up',
@@ -92,7 +93,7 @@ export function openStandbys(
   }
 }
 
-/** The standbys that answer, the least busy first. Those that are equally busy take turns. */
+/** The standbys that answer, the least busy first. Equally busy standbys take turns. */
 function inTurn(standbys: Standby[], turn: number): Standby[] {
   return [...standbys.slice(turn), ...standbys.slice(0, turn)]
     .filter(standby => standby.answers())

@@ -18,13 +18,16 @@ export type Standby = ReturnType<typeof openStandby>
 type Reply<Row> = { rows: Row[] } | { refusal: Refusal }
 
 /**
- * ms for a statement, with its connection and its look. Statements of searches take milliseconds. A
- * client waits this long once when a standby stops answering; then the primary answers.
+ * ms for a statement, with its connection and its look. Statements of searches take milliseconds.
+ * When a standby stops answering, a client waits this long once; then the primary answers.
  */
 const LIMIT = 500
-/** ms for which a server that is no standby of ours is not asked: it may be the primary. */
+/**
+ * ms for which a server is not asked after it was found to be no standby of ours. It may be the
+ * primary.
+ */
 const FOREIGN_REST = 1_000
-/** ms after which the server itself ends a statement that nobody waits for any more. */
+/** ms after which the server itself ends a statement whose caller has gone. */
 const STATEMENT_TIMEOUT = 5_000
 
 /** Opens a server that follows the primary. */
@@ -52,20 +55,21 @@ export function openStandby(url: string, connections: number, history: History, 
     /** Host and port. */
     name,
     /**
-     * Whether it can be asked. False while it rests after a failure, and for a moment after it was
-     * no standby of ours.
+     * Whether the server can be asked. False while it rests after a failure, and for `FOREIGN_REST`
+     * after it was no standby of ours.
      */
     answers: () => !pool.rests() && performance.now() >= foreignUntil,
-    /** Whether the server answers at all: also one that is the primary at present. */
+    /** Whether the server answers at all, even if it is the primary at present. */
     isUp: () => !pool.rests(),
     /** Statements under way. */
     underWay: () => underWay,
-    /** The rows of a statement, or why it gives none, within half a second. It never throws. */
+    /**
+     * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.
+     */
     async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Reply<Row>> {
       const own = new AbortController()
       const timer = setTimeout(() => {
-        // If other statements were answered meanwhile, the server is there and only this statement
-        // is slow.
+        // If the server has answered other statements meanwhile, only this statement is slow.
         if (performance.now() - answeredAt > LIMIT / 2) pool.rest(new Error(`no answer within ${LIMIT} ms`))
         own.abort()
       }, LIMIT)
@@ -78,7 +82,7 @@ export function openStandby(url: string, connections: number, history: History, 
         return answer
       } catch (error) {
         if (own.signal.aborted) return { refusal: 'timeout' }
-        // Replaying may cancel a statement of a standby; its next one works.
+        // Replaying WAL may cancel a statement on a standby; the next statement works.
         if (!isConflict(error) && isTransient(error)) pool.rest(error)
         return { refusal: 'error' }
       } finally {
@@ -105,13 +109,17 @@ async function ask<Row>(
   return { refusal: 'ahead' }
 }
 
-/** `serialization_failure`, the code of a statement that stood in the way of replaying. */
+/**
+ * `serialization_failure`: Postgres has cancelled the statement, because it blocked the replay of
+ * WAL.
+ */
 const isConflict = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40001'
 
 /**
- * Why a standby cannot run a statement: it has not replayed enough; it has newer segments or words
- * than the statement asks for, or less than all its rows; it does not hold the primary's history,
- * or follows no primary; it does not answer in time; it answered with an error.
+ * Why a standby cannot run a statement. `behind`: it has not replayed enough. `ahead`: it has newer
+ * segments or words than the statement asks for, or not all of its rows. `foreign`: it does not
+ * hold the primary's history, or is no standby. `timeout`: it does not answer in time. `error`: it
+ * answered with an error.
  */
 type Refusal = 'behind' | 'ahead' | 'foreign' | 'timeout' | 'error'
 
@@ -123,15 +131,15 @@ interface Look {
 }
 
 /**
- * A look may fail to show the state that a statement needs. There is no other look for this many
- * ms. Meanwhile, statements that need a state not seen yet go to other servers.
+ * ms without a new look, after a look did not show the state that a statement needs. Meanwhile,
+ * statements that need a newer state go to other servers.
  */
 const QUIET = 20
 
 /**
- * The newest state that each connection to a standby was seen to hold. A connection belongs to one
- * run of one server, whatever stands behind its address, and the state of a running server only
- * advances. So a look holds for as long as its connection.
+ * The newest state that each connection to a standby has shown. A connection belongs to one run of
+ * one server, even if its address later leads elsewhere. The state of a running server only
+ * advances. So a look stays valid as long as its connection.
  */
 function createLooks(history: History) {
   const looks = new WeakMap<ClientBase, Look>()
@@ -153,8 +161,8 @@ function createLooks(history: History) {
   }
   return {
     /**
-     * Why a connection cannot serve a state; null: it can. Looks again where its last look does not
-     * show the state.
+     * The reason why a connection cannot serve a state; null: it can. It looks again where the last
+     * look does not show the state.
      */
     async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
       const first = compare(client, needed)
@@ -166,7 +174,7 @@ function createLooks(history: History) {
     },
     /** Looks at the server once. */
     look,
-    /** Forgets the last look of a connection, because the server has moved on since. */
+    /** Forgets the last look of a connection, because the server has advanced since. */
     forget: (client: ClientBase) => void looks.delete(client),
   }
 }
@@ -182,7 +190,7 @@ interface LookRow extends IndexState {
   secret: Buffer | null
 }
 
-/** One statement has one snapshot: the secret and the state are of the same moment. */
+/** One statement has one snapshot, so the secret and the state are of the same moment. */
 const LOOK = `
   select ${INDEX_STATE.columns}, pg_is_in_recovery() as follows, (select value from secrets where name = $1) as secret
   from ${INDEX_STATE.tables}`
