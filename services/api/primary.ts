@@ -144,8 +144,8 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
     }
     worker.on('error', error => end(null, error.message))
     worker.once('exit', (code, signal) => {
-      // When a process declines a connection and then ends with code 0, another process has the
-      // connection.
+      // A process that ends in order (code 0) has declined its last connection, so another process
+      // has it.
       if (code !== 0) untaken()?.close()
       end(code, signal ? `ended by ${signal}` : `ended with code ${code}`)
     })

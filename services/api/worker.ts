@@ -42,7 +42,7 @@ export interface Served extends Pick<RunningService, 'missing'> {
 }
 
 /**
- * Obeys the primary, even before the process has started.
+ * Obeys the primary, even while the process is starting.
  *
  * `node:cluster` ends a process whose primary is gone, so no process outlives a killed primary.
  *

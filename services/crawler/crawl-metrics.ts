@@ -4,8 +4,8 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Budget, budgetsUsed, outletHealth } from '../../status/health.ts'
 
 /**
- * Offers the outlets' health as metrics. A scrape reads them from the database. Every crawler shows
- * the same figures: take the maximum over the processes, not the sum.
+ * Exposes the outlets' health as metrics. A scrape reads them from the database. Every crawler
+ * reports the same figures, so dashboards must take the maximum over the processes, not the sum.
  */
 export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))
@@ -48,7 +48,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
 type Figure = [value: number | null, labels?: Record<string, string>]
 
 /**
- * `outcome`: what became of the page, then the reason if there is one: `stored`, `refused: robots`,
+ * `outcome`: the page's new state, then the reason if there is one: `stored`, `refused: robots`,
  * `waiting: cut` …
  */
 export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])

@@ -40,7 +40,9 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
 /** The connections, settings and state of a crawler. */
 export interface Crawl extends Asking {
   queues: Pick<Queues, 'add'>
-  /** Logs when the normaliser cannot be notified of a stored page, and when it can be again. */
+  /**
+   * Logs when the normaliser cannot be notified of a stored page, and when notifying works again.
+   */
   unheard: OutageLog
   parser: FeedParser
   /** True while too many stored pages wait for the normaliser: no more pages are fetched. */

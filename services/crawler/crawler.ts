@@ -41,7 +41,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
       clearTimeout(grace)
       await crawl.parser.close()
       await maintained
-      // Saves the counts of what the last visits asked. Without a database they are lost.
+      // Saves the counts of the last visits. Without a database they are lost.
       await crawl.asked.save(pool).catch(() => {})
       crawl.leases.close()
       await queues.close()
@@ -63,7 +63,7 @@ function startMaintenance(crawl: Crawl): Repeated {
   return repeatEvery(EVERY, () => maintain(crawl), { first: EVERY / 20, outage })
 }
 
-/** Removes what is old first, and counts last. A count that fails then prevents no removal. */
+/** Removes old rows first, and counts last, so that a failed count prevents no removal. */
 export async function maintain({ pool, config, log, stopping }: Crawl): Promise<void> {
   const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
   if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
@@ -73,15 +73,15 @@ export async function maintain({ pool, config, log, stopping }: Crawl): Promise<
 
 const BATCH = 500
 /**
- * ms after which a page that could never be tried is given up: its robots.txt never answered, or
+ * ms after which a page is given up that was never tried, because its robots.txt never answered or
  * its host was never free.
  */
 const NEVER_TRIED = 8 * 86_400_000
 
 /**
  * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
- * addresses stay in crawl memory. Also removes old memories of sitemaps, robots.txt and
- * tdmrep.json, and gives up pages that could not be tried for eight days.
+ * addresses stay in crawl memory. Also removes old data of sitemaps, robots.txt and tdmrep.json,
+ * and gives up pages that could not be tried in `NEVER_TRIED`.
  *
  * @returns the number of removed sources
  */
@@ -119,7 +119,7 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
 }
 
 /**
- * Removes what outlets could make us remember without end: all but the latest parts of an index,
+ * Removes data that outlets could make us store without end: all but the latest parts of an index,
  * and outdated rules of robots.txt and tdmrep.json. Also removes old counts of origins.
  */
 async function removeOldMemories(pool: Pool): Promise<void> {

@@ -3,11 +3,11 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 
-/** What a crawler counts for an outlet's day. Each is a column of `outlet_days`. */
+/** The counts that a crawler adds to an outlet's day. Each is a column of `outlet_days`. */
 const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] as const
 type Added = Partial<Record<(typeof ADDED)[number], number>>
 
-/** What this process has asked of outlets and not saved yet. */
+/** Counts of this process that are not in the database yet. */
 export type UnsavedDays = ReturnType<typeof createUnsavedDays>
 
 export function createUnsavedDays() {
@@ -20,8 +20,8 @@ export function createUnsavedDays() {
   return {
     add,
     /**
-     * Adds the figures to today's rows, in the order of the outlets, so that two crawlers cannot
-     * deadlock. If that fails, the figures are kept for the next time.
+     * Adds the counts to today's rows, in the order of the outlets, so that two crawlers cannot
+     * deadlock. If that fails, the next call saves them.
      */
     async save(pool: Pool) {
       if (unsaved.size === 0) return
@@ -50,8 +50,8 @@ const SAVE = `
 const OPEN_DAYS = 10
 
 /**
- * Counts what became of the addresses that outlets named in the last days. Whole days are counted
- * anew from crawl memory, so that no retry and no second crawler counts an address twice.
+ * Counts the states of the addresses that outlets named in the last days. Each count reads whole
+ * days from crawl memory, so that no retry and no second crawler counts an address twice.
  *
  * @param days the number of days, today included
  */
@@ -63,16 +63,16 @@ export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
 const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
 
 /**
- * The first run counts only this many of the latest pages. To count all could take longer than a
- * statement may.
+ * The first run counts only this many of the latest pages, because a count of all could take longer
+ * than a statement may.
  */
 const FIRST_PAGES = 10_000_000
 
-// $1 days before today. Numbers of pages grow with time. So `first_page` of the days says where to
+// $1 days before today. Numbers of pages grow with time, so `first_page` of a day says where to
 // begin, without an index on the time. The first run counts the whole days of the latest pages. A
-// day that was counted before is counted again even if no address is left on it. A feed may have
-// named its addresses on a later day. A page's text came from the feed alone when the seventh
-// letter of its origins says so (shared/outlets/origins.ts).
+// day that was counted before is counted again even when no address is left on it, because a feed
+// may have named its addresses on a later day. The seventh letter of a page's origins says whether
+// the text came from the feed alone (shared/outlets/origins.ts).
 const COUNT = `
   with latest as (
     select coalesce(max(page_no), 0) - ${FIRST_PAGES} as page from pages
@@ -112,10 +112,7 @@ const COUNT = `
   on conflict (outlet_no, day) do update set ${COUNTED.map(name => `${name} = excluded.${name}`).join()}
    where (${COUNTED.map(name => `d.${name}`).join()}) is distinct from (${COUNTED.map(name => `excluded.${name}`).join()})`
 
-/**
- * Removes the addresses that were only counted and never fetched, when their day is not counted
- * again.
- */
+/** Removes the addresses that were counted and never fetched, once their day is final. */
 export async function removeCounted(pool: Pool): Promise<void> {
   await pool.query(`delete from unfetched_addresses where day < (now() at time zone 'UTC')::date - $1::int`, [
     OPEN_DAYS,
@@ -125,20 +122,23 @@ export async function removeCounted(pool: Pool): Promise<void> {
 /** ms between two saves. */
 const EVERY = 10_000
 /**
- * ms from one count of today and yesterday to the next. After a slow count it is LOAD times what
- * that count took. So counting takes a fiftieth of the time at most.
+ * ms between two counts of today and yesterday. After a slow count, the pause is LOAD times the
+ * time of that count, so counting takes at most a fiftieth of the time.
  */
 const COUNT_EVERY = 30_000
 const LOAD = 50
 
-/** Saves what was asked, and counts the two latest days. Maintenance counts the others. */
+/**
+ * Saves the counts of this process, and counts the two latest days. Maintenance counts the other
+ * days.
+ */
 export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays; log: Logger }): Repeated {
   let next = 0
   const work = async () => {
     await asked.save(pool)
     const begun = performance.now()
     if (begun < next) return
-    // The rest also follows a failed count, which may have taken as long as a complete one.
+    // The pause also follows a failed count, which may have taken as long as a complete one.
     await countDays(pool, 2).finally(() => {
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })

@@ -15,10 +15,8 @@ import type { Lease } from './hosts/leases.ts'
 import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-/*
- * A try at a page ends in a verdict: the page is stored, refused, or tried again later. The verdict
- * also depends on the owner of the host, on robots.txt and tdmrep.json, and on budgets.
- */
+/* A try at a page ends in a verdict: the page is stored, refused, or tried again later. The
+   verdict also depends on the owner of the host, on robots.txt and tdmrep.json, and on budgets. */
 
 const PAGE_HEADERS = {
   accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
@@ -27,7 +25,7 @@ const PAGE_HEADERS = {
 
 /**
  * Tries one page.
- * @returns whether the visit may go on; false: its host must not be asked again for now
+ * @returns false when the visit must end, because its host must not be asked again for now
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
@@ -38,8 +36,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
     return true
   }
   const begun = performance.now()
-  // tdmrep.json is asked for before the page, as its protocol demands. A page that has to wait for
-  // the file is then not fetched in vain.
+  // tdmrep.json is requested before the page, as its protocol demands. So a page that has to wait
+  // for the file is not fetched in vain.
   const early = await tdmVerdict(crawl, visit, page, url)
   if (early.kind === 'interrupted') return false
   if (early.kind === 'put back') {
@@ -65,8 +63,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
 type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
 
 /**
- * Finds the rule of a host's tdmrep.json for an address. If the page has to wait for the file: why,
- * with the rule that is known already.
+ * Finds the rule of a host's tdmrep.json for an address. If the page has to wait for the file, it
+ * returns the reason, and the rule that is known so far.
  */
 async function tdmVerdict(
   crawl: Crawl,
@@ -94,15 +92,15 @@ async function withTdm(
   const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url, true)
   if (late.kind === 'interrupted') return late
   // A fetched page is stored even if the rules of its final host cannot be read now. That host may
-  // be busy after each fetch. If the page were put back every time, it would never be stored.
+  // be busy after each fetch, and a page that is put back each time would never be stored.
   const stated = statedOf(await recallStated(crawl.pool, url.host), url)
   const rights = withFiles(judged.rights, late.rule ?? early.rule, stated)
   return { ...judged, rights }
 }
 
 /**
- * Saves, counts and logs what became of a page, and notifies the normaliser. Returns the bytes that
- * are stored.
+ * Saves, counts and logs the verdict about a page, and notifies the normaliser. Returns the number
+ * of stored bytes.
  */
 async function settle(crawl: Crawl, page: WaitingPage, verdict: Verdict): Promise<number> {
   const { became, bytes, many } = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
@@ -120,8 +118,8 @@ const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
 })
 
 /**
- * Fits a verdict to the host that answered: refuses pages of another outlet, and notes which
- * addresses are on foreign hosts. A feed's words about an article count only when a host of its
+ * Adapts a verdict to the host that answered: refuses pages of another outlet, and records which
+ * addresses are on foreign hosts. The feed's text about an article counts only when a host of its
  * outlet answered. The exception is a consent page on a foreign host: the article then stands under
  * the address that the feed named (`composeArticle`).
  */
@@ -139,8 +137,8 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
 }
 
 /**
- * Notes a try in the outlet's budget of today. It notes nothing when no request was made and the
- * page still waits.
+ * Records a try in the outlet's budget of today. It records nothing when no request was made and
+ * the page still waits.
  *
  * @param of.kept bytes of the page that are stored
  * @param of.took ms
@@ -152,11 +150,12 @@ async function spendTry(
 ): Promise<void> {
   const isSlow = took >= config.CRAWL_TIMEOUT / 2
   const reason = fetched.kind === 'failure' ? fetched.reason : null
-  // If a robots.txt is known not to answer, it was not asked now, and the try took no time.
+  // When a robots.txt is already known not to answer, it was not requested, and the try took no
+  // time.
   const isUnasked = fetched.kind === 'busy' || reason === 'held' || (fetched.kind === 'robots unreachable' && !isSlow)
   if (isUnasked) return
   const bytes = fetched.kind === 'answer' ? kept || fetched.answer.body.length : 0
-  // An address that robots.txt forbids costs no request. It is still counted, because crawl memory
+  // An address that robots.txt forbids costs no request. It still counts, because crawl memory
   // keeps it for ever.
   const answer: Try['answer'] =
     fetched.kind === 'robots unreachable' || reason === 'time-out'
@@ -182,8 +181,8 @@ async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
 }
 
 /**
- * Notifies the normaliser of a stored page. If the queues are out of reach, the normaliser finds
- * the page in Postgres.
+ * Notifies the normaliser of a stored page. If the queues are unreachable, the normaliser finds the
+ * page in Postgres.
  */
 async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   try {
@@ -194,13 +193,13 @@ async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   }
 }
 
-/** Whose host an address is on. `domain`: the domain of the outlet that the host belongs to. */
+/** The owner of the host of an address. `domain`: the domain of the outlet that owns the host. */
 type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; domain: string }
 
 /**
- * Tells whose host an address is on, seen from an outlet. Of the domains and hosts in the catalogue
- * that cover the host, the longest decides. If two outlets name the same one, the host belongs to
- * both. Indexes: outlets_domain_key, outlets_hosts.
+ * Finds the owner of the host of an address, as seen from an outlet. Of the catalogue's domains and
+ * hosts that cover the host, the longest decides. If two outlets name the same one, the host
+ * belongs to both. Indexes: outlets_domain_key, outlets_hosts.
  */
 export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
   const nearest = await readRow<{ ours: boolean; domain: string }>(
@@ -219,7 +218,7 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
 }
 
 /**
- * The names by which a catalogue can cover a host: the host with and without its port, and the
+ * The names under which a catalogue can cover a host: the host with and without its port, and the
  * domains above it.
  */
 function namesOf({ host, hostname }: URL): string[] {

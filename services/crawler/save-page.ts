@@ -11,17 +11,18 @@ const compress = promisify(gzip)
 
 /** The result of saving a verdict. */
 interface Saved {
-  /** The page's new state, for metrics. `known`: another crawler was faster. */
+  /** The page's new state, for metrics. `known`: another crawler has saved the page before. */
   became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
   /** Bytes of the page that are stored. */
   bytes: number
-  /** The outlet has many stored pages already. The normaliser then takes them without a message. */
+  /**
+   * Whether the outlet already has many stored pages. The normaliser then takes them without a
+   * message.
+   */
   many: boolean
 }
 
-/**
- * Saves a verdict if the page still waits. A verdict that is saved twice therefore has one effect.
- */
+/** Saves a verdict if the page still waits. So a verdict that is saved twice has one effect. */
 export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
   const nothing = { bytes: 0, many: false }
   switch (verdict.kind) {
@@ -67,8 +68,8 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
 }
 
 /**
- * Stores the page's source. The same statement sets the state that makes the normaliser read it.
- * Null: another crawler was faster.
+ * Stores the page's source. The same statement sets the state by which the normaliser finds it.
+ * Null: another crawler has saved the page before.
  */
 async function store(
   db: Pick<Pool, 'query'>,
@@ -104,7 +105,7 @@ async function store(
 
 const SHORT = 500
 
-/** Cuts a header for crawl memory, which keeps it for ever. Headers of up to 64 kB are read. */
+/** Cuts a header for crawl memory, which keeps it for ever. Headers may have up to 64 kB. */
 const shortHeader = (text: string | null) =>
   text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT)
 
@@ -128,7 +129,7 @@ async function finish(
 const GIVE_UP = 86_400_000
 
 /**
- * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubled with each try. Null: the page is
+ * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubled after each try. Null: the page is
  * given up, a day after its first try.
  *
  * @param attempts tries that failed, this one included
@@ -137,6 +138,6 @@ const GIVE_UP = 86_400_000
 export function retryAfter(attempts: number, since: number, retryMin: number): number | null {
   const wait = Math.max(1, retryMin) * 2 ** Math.min(attempts - 1, 30)
   if (since + wait <= GIVE_UP) return wait
-  // The last try comes at the end of the day, unless this was it.
+  // The last try comes at the end of the day, unless this try was already close to it.
   return since < GIVE_UP - Math.min(retryMin, GIVE_UP / 2) ? GIVE_UP - since : null
 }

@@ -2,13 +2,13 @@ import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { Fetched } from './fetch/polite-get.ts'
 import type { FetchedResponse } from './fetch/request.ts'
 
-/** What is stored of an answer, apart from its body. */
+/** The stored parts of an answer, without its body. */
 type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights' | 'foreign'> & { url: string }
 
 /** The decision about a page after a try. */
 export type Verdict =
   | ({ kind: 'store'; body: Buffer } & Head)
-  /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
+  /** The outlet refuses the page in the way `block`. The article is made from the feed's entry. */
   | ({ kind: 'store without body'; block: string } & Head)
   /** The page is never indexed. */
   | {
@@ -33,14 +33,14 @@ export type Verdict =
   | { kind: 'put back'; wait: number; reason: string }
 
 /**
- * ms until a feed or page is looked at again that is not asked for yet, because CRAWL_USER_AGENT
- * does not name the operator (`held`).
+ * ms until a feed or page is tried again that is `held`, because CRAWL_USER_AGENT does not name the
+ * operator.
  */
 export const HELD_FOR = 60_000
 
 /**
- * In this try, a page whose answer has no length is accepted even without `</html>`: some pages
- * never have it.
+ * The try in which a page is accepted without `</html>`, if its answer has no length. Some pages
+ * never have this end.
  */
 const TRIES_WITHOUT_AN_END = 3
 
@@ -59,8 +59,8 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
     case 'busy':
       return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
     case 'cookies':
-      // The redirects would end only with a cookie that we cannot get without a browser. So the
-      // outlet refuses the page to us.
+      // The redirects would end only with a cookie that needs a browser. So the outlet refuses the
+      // page to us.
       return {
         ...{ kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, rights: null },
         block: 'cookies',
@@ -79,7 +79,7 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   const block = blockOf(answer)
   if (block !== null) return { kind: 'store without body', status, url, contentType, rights, block }
   if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
-  // The feed may name a page that the caches of its outlet do not have yet.
+  // The feed may name a page before the caches of its outlet have it.
   if (status === 404) return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
   if (status === 429) return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
   if (status < 200 || status > 299)
@@ -97,8 +97,8 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
 }
 
 /**
- * The way in which an outlet refuses a page, told from status and headers. The normaliser
- * recognises interstitials, which are pages of text.
+ * How an outlet refuses a page, by status and headers. Interstitials, which are pages of text, are
+ * recognised by the normaliser.
  */
 function blockOf({ status, headers }: FetchedResponse): string | null {
   if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
@@ -109,7 +109,7 @@ function blockOf({ status, headers }: FetchedResponse): string | null {
 
 const BLOCKS: Record<number, string> = { 401: 'login', 402: 'paywall', 403: 'forbidden', 451: 'legal' }
 
-/** Whether a body is HTML. Its type tells, or its beginning if the type is vague or wrong. */
+/** Whether a body is HTML, by its type, or by its beginning when the type is vague or wrong. */
 function isHtml(contentType: string | null, body: Buffer): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const start = body.subarray(0, 2_048).toString('latin1')
@@ -117,7 +117,7 @@ function isHtml(contentType: string | null, body: Buffer): boolean {
   if (type === 'text/html' || type === 'application/xhtml+xml') return true
   if (type !== '' && !/^(text\/plain|application\/octet-stream|(text|application)\/xml|unknown\/.*)$/.test(type))
     return false
-  // UTF-16 has a zero beside every letter.
+  // Text in UTF-16 has a zero beside every letter.
   return /<!doctype\s+html|<(html|head|body|article|meta|title)[\s>]/i.test(start.replaceAll('\0', ''))
 }
 

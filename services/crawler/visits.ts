@@ -20,12 +20,14 @@ const TICK = 700
 /** ms between the end of a visit and the claim of another one while all permits are taken. */
 const SOON = 50
 /**
- * When this many stored pages wait for the normaliser, no more pages are fetched. A page is about
- * 30 kB compressed. For one outlet the limit is far lower (`STORED_SHARE`), so that no single
+ * When this many stored pages wait for the normaliser, no more pages are fetched. A page has about
+ * 30 kB compressed. The limit for one outlet is far lower (`STORED_SHARE`), so that no single
  * outlet stops the others.
  */
 const BACKLOG = 20_000
-/** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */
+/**
+ * ms between two reads of data that changes slowly: the catalogue, waiting pages, pages put off.
+ */
 const SLOWLY = 30_000
 
 /**
@@ -45,8 +47,8 @@ export function startDispatcher(crawl: Crawl): Repeated {
   }
   const tick = async (closing: AbortSignal) => {
     await claim()
-    // All permits are taken, so more work may be due. The next claim does not wait for the next
-    // tick.
+    // All permits are taken, so more work may be due. The next claim comes as soon as a permit is
+    // free.
     while (permits.free() === 0 && (await permits.untilFree(closing))) await claim()
   }
   const outage = createOutageLog(crawl.log, 'could not read due work from the database', 'due work is read again')
@@ -65,7 +67,8 @@ function openPermits(crawl: Crawl) {
   const outage = createOutageLog(crawl.log, 'visits fail: the database is away or full', 'visits succeed again')
   const make = async (visit: Visit) => {
     try {
-      // Every log line of a visit carries the visit's name, as the lines of a job carry the job's.
+      // Every log line of a visit carries the visit's name, as the lines of a job carry the job's
+      // name.
       await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () => visitHost(crawl, visit))
       outage.over()
     } catch (error) {
@@ -81,8 +84,8 @@ function openPermits(crawl: Crawl) {
       running.add(made)
     },
     /**
-     * Waits until a visit ends, and a little longer for others to end. False: `closing` was
-     * aborted.
+     * Waits until a visit ends, and a little longer, because others may end, too. False: `closing`
+     * was aborted.
      */
     async untilFree(closing: AbortSignal): Promise<boolean> {
       await unlessAborted(Promise.race(running), closing).catch(() => {})
@@ -101,7 +104,7 @@ async function noteBacklog(crawl: Crawl): Promise<void> {
   crawl.backlogged = backlogged
 }
 
-/** Reads which outlets have to wait, and claims hosts for the others, at most `most`. */
+/** Reads which outlets have to wait, and claims at most `most` hosts for the others. */
 export async function claimVisits(crawl: Crawl, most: number): Promise<Visit[]> {
   const { pool, config, brimming, domains, leases } = crawl
   crawl.held = await readHeld(pool, config, brimming)
@@ -123,7 +126,8 @@ export async function lookAround(crawl: Crawl): Promise<void> {
 }
 
 /**
- * ms after which a visit ends in favour of other hosts. If work is left, the host is claimed again.
+ * ms after which a visit ends, so that other hosts get their turn. If work is left, the host is
+ * claimed again.
  */
 const SLICE = 20_000
 /**
@@ -135,9 +139,8 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
   try {
     const end = performance.now() + SLICE
     let goOn = true
-    // Feeds and pages take turns, so that neither keeps the other waiting for ever. Where the host
-    // wants long pauses, a visit makes only one request. Every other visit therefore begins with a
-    // page.
+    // Feeds and pages take turns, so that neither delays the other for ever. Where the host wants
+    // long pauses, a visit makes only one request, so every other visit begins with a page.
     let feedFirst = visit.number % 2 === 1
     let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
@@ -154,9 +157,9 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
 }
 
 /**
- * Polls one feed or fetches one page. Any error other than a lost database counts as a failure of
- * that feed or page. It is then tried again with growing pauses. Otherwise it would be tried again
- * at once, for ever, and would delay the others.
+ * Polls one feed or fetches one page. Any error but a lost database counts as a failure of that
+ * feed or page, which is then tried again with growing pauses. Otherwise it would be tried again at
+ * once, for ever, and would delay the others.
  */
 async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> {
   try {

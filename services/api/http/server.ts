@@ -65,9 +65,9 @@ function answerWithin(limits: HttpLimits, connections: Connections, listener: Re
 }
 
 /**
- * The API does not serve CONNECT, like other methods. Node has already removed its own listeners
- * from the connection. Without ours, the connection would never end, and an error on it would end
- * the process.
+ * The API does not serve CONNECT, so it is refused like other methods. Node has already removed its
+ * own listeners from the connection. Without ours, the connection would never end, and an error on
+ * it would end the process.
  */
 function answerConnect(limits: HttpLimits, connections: Connections, answer: RequestListener) {
   return (request: IncomingMessage, socket: Socket) => {

@@ -23,8 +23,8 @@ export interface Poll {
 }
 
 /**
- * A document that was read, or the reason why it was not. `fresh`: ms for which it says that it
- * stays as it is.
+ * A document that was read, or the reason why it was not. `fresh`: ms for which the server promises
+ * that the document does not change.
  */
 export type Document =
   | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators; fresh: number }
@@ -79,7 +79,7 @@ export async function readDocument(
   }
 }
 
-/** No validators are kept of a document that breaks off: the server must then send it again. */
+/** The validators of a document that breaks off are dropped, so that the server sends it again. */
 const validatorsToKeep = (answer: FetchedResponse, feed: ParsedFeed) =>
   feed.whole ? validatorsOf(answer) : NO_VALIDATORS
 

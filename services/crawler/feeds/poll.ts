@@ -13,15 +13,13 @@ import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } fro
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 import { type PartsRead, readParts } from './sitemap-parts.ts'
 
-/*
- * A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
- * sitemap that only counts. The result of each request is saved at once, so an interrupted visit
- * loses nothing.
- */
+/* A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
+   sitemap that is only counted. The result of each request is saved at once, so an interrupted
+   visit loses nothing. */
 
 /**
  * Polls one feed or sitemap.
- * @returns whether the visit may go on; false: its host must not be asked again for now
+ * @returns false when the visit must end, because its host must not be asked again for now
  */
 export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false
@@ -73,7 +71,7 @@ const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || do
 
 const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: false }
 
-/** Returns the older page that is to be read; null: none. */
+/** Returns the older page that must be read; null: no page. */
 async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead) {
   const unchanged = document.kind === 'unchanged'
   const result: GoodPoll = {
@@ -99,21 +97,21 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
 }
 
 /**
- * The validators to save. Null: the old ones hold. If parts of an index are missing, none are
- * saved, so that the next poll reads the index again.
+ * The validators to save. Null: the stored ones stay. If parts of an index are missing, the stored
+ * validators are removed, so that the next poll reads the index again.
  */
 function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators | null {
   if (document.kind === 'unchanged') return null
   return parts.whole ? document.validators : NO_VALIDATORS
 }
 
-/** Most older pages of a feed that are read for one gap. */
+/** Most older pages of a feed that are read to close one gap. */
 const MOST_OLDER_PAGES = 20
 
 /**
- * Reads older pages of a feed in pages (RFC 5005 §3) until one closes its open gap, each once and
- * with a request of its own. A page that fails is tried again by the next polls, and never fails
- * the feed.
+ * Reads older pages of a paged feed (RFC 5005 §3) until one closes its open gap. Each page is read
+ * once, with a request of its own. If a page fails, the next polls try it again, and the feed
+ * itself does not fail.
  *
  * @returns whether the visit may go on
  */
@@ -142,7 +140,7 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
   return true
 }
 
-/** Tells operators of a gap that was saved. */
+/** Logs a gap for operators. */
 function reportGap(crawl: Crawl, feed: DueFeed, gap: Gap | null): void {
   if (gap === null) return
   crawl.log.info(
@@ -156,10 +154,10 @@ const EVERY = 6 * 3_600_000
 const DAY = 86_400_000
 
 /**
- * Counts a second time what an outlet published, beside its feeds. If the catalogue names no
- * sitemap of the outlet, this reads the news sitemap that robots.txt names. The addresses in it are
- * never fetched, because the operator has not chosen that sitemap. A reading that fails waits for
- * its next turn.
+ * Counts the articles of an outlet a second time, independently of its feeds. If the catalogue
+ * names no sitemap of the outlet, this reads the news sitemap that robots.txt names. The addresses
+ * in it are never fetched, because the operator has not chosen that sitemap. After a failure, the
+ * next reading comes at its usual time.
  *
  * @returns whether the visit may go on
  */
@@ -181,8 +179,8 @@ async function countSecond(poll: Poll): Promise<boolean> {
 }
 
 /**
- * The news sitemap that is to be counted now; null: none. It does not count if several outlets have
- * feeds on its host, because it does not tell their articles apart. Indexes: the primary keys, and
+ * The news sitemap to count now; null: none. A sitemap is left out if several outlets have feeds on
+ * its host, because it does not tell their articles apart. Indexes: the primary keys, and
  * feeds_due.
  */
 const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
@@ -200,15 +198,15 @@ const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
   )
 
 /**
- * Marks the pages that the sitemap names, and keeps the addresses that no feed has named. Addresses
- * do not count on hosts of others, without a date, or from before the first reading.
+ * Marks the pages that the sitemap names, and stores the addresses that no feed has named. It
+ * leaves out addresses on hosts of others, without a date, or from before the first reading.
  */
 async function saveSecond(pool: Pool, feed: DueFeed, named: Named[]): Promise<void> {
   const latest = Date.now() + DAY
   const dated = named.flatMap(({ key, entry }) => {
     const time = Date.parse(entry.published ?? '')
-    // Some systems write the year 1 when they have no date. East of UTC that is year 0, which
-    // Postgres lacks.
+    // Some systems write the year 1 when they have no date. East of UTC that becomes year 0, which
+    // Postgres does not have.
     if (!(time > 0 && time < latest)) return []
     return [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
   })

@@ -1,17 +1,14 @@
-/*
- * When a feed is asked next. Everything here is pure: the crawler keeps the habits of a feed in its
- * row, the simulated weeks of `bench/week` keep them in memory.
- *
- * Articles come as a Poisson process whose rate changes with the hour and differs at weekends, as
- * Sia, Cho and Cho found in 10,000 feeds ("Efficient Monitoring Algorithm for Fast News Alerts",
- * 2007). Every feed is asked as soon as the articles that are expected to wait there have together
- * waited for PRICE. One price for all feeds spends requests where they save most waiting: the
- * Lagrange multiplier of a common budget (Cho and Garcia-Molina, "Effective page refresh policies",
- * 2003; Azar et al., "Tractable near-optimal policies for crawling", 2018). At a constant rate the
- * pause is √(2 · PRICE / rate), the square root law of both papers, up to PATIENCE.
- */
+/* The time of the next poll of a feed. Everything here is pure: the crawler stores the habits of a
+   feed in its row, and the simulated weeks of `bench/week` keep them in memory. Articles come as a
+   Poisson process whose rate changes with the hour and differs at weekends, as Sia, Cho and Cho
+   found in 10,000 feeds ("Efficient Monitoring Algorithm for Fast News Alerts", 2007). A feed is
+   polled when the total waiting time of the articles that are expected to wait there reaches
+   PRICE. One price for all feeds spends requests where they save most waiting: the Lagrange
+   multiplier of a common budget (Cho and Garcia-Molina, "Effective page refresh policies", 2003;
+   Azar et al., "Tractable near-optimal policies for crawling", 2018). At a constant rate the pause
+   is √(2 · PRICE / rate), the square root law of both papers, up to PATIENCE. */
 
-/** What the polls of a feed have taught. Times in ms, rates in articles an hour. */
+/** Statistics of a feed, learnt from its polls. Times in ms, rates in articles an hour. */
 export interface Habits {
   /** The first poll, and the last one. */
   since: number
@@ -19,28 +16,28 @@ export interface Habits {
   /** By the hour (UTC): 24 of a working day, then 24 of a day of the weekend. */
   rates: number[]
   /**
-   * By the hour of any day: the fastest that articles came when they filled much of the feed at
-   * once, as a newspaper's edition does. It fades.
+   * By the hour of any day: the highest rate at which articles came when they filled much of the
+   * feed at once, as a newspaper's edition does. It fades.
    */
   rushes: number[]
   /**
-   * `found`: new articles in the last polls. `expected`: as many as the rates had promised for that
-   * time. Both fade.
+   * `found`: new articles in the last polls. `expected`: the number that the rates predicted for
+   * that time. Both fade.
    */
   found: number
   expected: number
-  /** Entries that the feed shows, when new ones push old ones out; null: nothing rolls off. */
+  /** Entries that the feed shows, when new entries push old ones out; null: old entries stay. */
   room: number | null
 }
 
 /** A poll that succeeded. */
 interface PollResult {
   now: number
-  /** New articles. */
+  /** Number of new articles. */
   found: number
-  /** As in `Habits`; not given: the document has not changed. */
+  /** As in `Habits`; absent: the document has not changed. */
   room?: number | null
-  /** The articles an hour by the dates of a first document; null: it has no dates. */
+  /** The articles an hour, by the dates in a first document; null: it has no dates. */
   dated?: number | null
 }
 
@@ -55,16 +52,16 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 
-/** The time that articles wait, in ms, that is worth one request. */
+/** The total waiting time of articles, in ms, that justifies one request. */
 const PRICE = 6.5 * MINUTE
 /**
- * When an article has waited for PATIENCE (ms), its waiting weighs 1 + LATE times as much. The
- * reason is that we promise 95 of 100 articles within a quarter of an hour, not a mean.
+ * When an article has waited for PATIENCE (ms), its waiting weighs 1 + LATE times as much, because
+ * we promise 95 of 100 articles within a quarter of an hour, not a mean.
  */
 const PATIENCE = 10 * MINUTE
 const LATE = 12
 /**
- * Articles an hour that are assumed of a feed without dates at its first poll. Too high a guess
+ * The assumed articles an hour of a feed without dates at its first poll. A guess that is too high
  * costs little, because it fades fast.
  */
 const UNKNOWN_RATE = 4
@@ -72,36 +69,36 @@ const UNKNOWN_RATE = 4
 const MOST = 3_600
 const LEAST = 0.001
 /**
- * How many days a rate remembers: the workdays of about two and a half weeks, and the days of two
+ * Days that a rate remembers: the workdays of about two and a half weeks, and the days of two
  * weekends. A younger feed remembers all of its days, so that its first days count in full.
  */
 const MEMORY = { workdays: 12, weekend: 4 }
-/** Days that the rate of the first poll counts for. */
+/** Days for which the rate of the first poll counts. */
 const FIRST_GUESS = 0.5
-/** ms after which recent finds count half: the length of a piece of breaking news. */
+/** ms after which recent articles count half. Breaking news lasts about this long. */
 const LATELY = 90 * MINUTE
 /**
- * Added to the articles that were found of late and to those that were expected. One article more
- * or less then does not make today differ much from other days.
+ * Added to the articles that were found recently and to those that were expected. So a single
+ * article more or less changes today's rate little.
  */
 const CAUTION = 1.5
 /**
- * A poll counts at most this many new articles beyond twice the expected ones. More are old news in
- * a sitemap.
+ * A poll counts at most this many new articles beyond twice the expected number. More are usually
+ * old news in a sitemap.
  */
 const MOST_AT_ONCE = 20
 /** Longest time in ms for which the rate is taken as constant. */
 const SLICE = 30 * MINUTE
 /**
- * The share of a feed's room that may be filled before the next poll. If a poll finds that much, it
- * was a rush.
+ * The share of `room` that may be filled before the next poll. A poll that finds more new articles
+ * was in a rush.
  */
 const ROOM = 1 / 3
 /** Days that a rush is remembered. */
 const RUSH_MEMORY = 20
 /**
- * `max-age` can delay a poll by this part of the longest interval at most. Some servers send a day
- * with everything, and news must not wait for that long.
+ * `max-age` can delay a poll by at most this part of the longest interval. Some servers send a day
+ * with every document, and news must not wait that long.
  */
 const BELIEVED_FRESH = 1 / 2
 
@@ -113,7 +110,7 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   }
   const [rates, rushes] = [[...before.rates], [...before.rushes]]
   const isRush = found >= (before.room ?? Infinity) * ROOM
-  // No two polls are less than a minute apart. If they seem to be, the clock was set back.
+  // Two polls are at least a minute apart. If they seem closer, the clock was set back.
   const watched = Math.max(MINUTE, Math.min(now - before.at, WEEK))
   const slices = Math.ceil(watched / SLICE)
   const hours = watched / slices / HOUR
@@ -123,7 +120,8 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   const believed = Math.min(found, MOST_AT_ONCE + 2 * expected)
   const age = Math.max(0, now - before.since) / DAY
   for (const [slice, moment] of moments.entries()) {
-    // It is unknown in which slices the articles came. They are shared out as the rates promised.
+    // The poll does not show in which slices the articles came. They are divided as the rates
+    // predicted.
     const seen = (believed * promised[slice]!) / expected / hours
     const [earlier, later, share] = hoursAround(moment)
     learnHour(rates, earlier, { seen, hours: hours * (1 - share), age })
@@ -139,8 +137,8 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
 }
 
 /**
- * Moves a rate towards what was seen. In the first week, working days also move the rates of the
- * weekend, which may not have been seen yet.
+ * Moves a rate towards the rate that was seen. In the first week, working days also move the rates
+ * of the weekend, which may not have been seen yet.
  */
 function learnHour(rates: number[], hour: number, { seen, hours, age }: { seen: number; hours: number; age: number }) {
   for (const cell of age < 7 && hour < 24 ? [hour, hour + 24] : [hour]) {
@@ -153,22 +151,22 @@ function learnHour(rates: number[], hour: number, { seen, hours, age }: { seen: 
 const rounded = (rate: number) => Math.round(rate * 1e6) / 1e6
 const bounded = (rate: number) => Math.min(Math.max(rate, LEAST), MOST)
 
-/** The articles an hour that the habits promise at a moment, by its hour and kind of day. */
+/** The predicted articles an hour at a moment, by its hour and kind of day. */
 function rateAt(rates: number[], moment: number): number {
   const [earlier, later, share] = hoursAround(moment)
   return rates[earlier]! * (1 - share) + rates[later]! * share
 }
 
 /**
- * The two hours of `Habits` whose middles lie around a moment, and the share of the later one:
- * rates change gradually.
+ * The two hours of `Habits` whose middles lie around a moment, and the share of the later one. With
+ * both, rates change gradually.
  */
 function hoursAround(moment: number): [number, number, number] {
   const before = moment - HOUR / 2
   return [hourOf(before), hourOf(before + HOUR), (before % HOUR) / HOUR]
 }
 
-/** The place of a moment's hour in `rates`. 1970 began with a Thursday. */
+/** The index of a moment's hour in `rates`. 1 January 1970 was a Thursday. */
 function hourOf(moment: number): number {
   const weekday = (Math.floor(moment / DAY) + 4) % 7
   return Math.floor((moment % DAY) / HOUR) + (weekday === 0 || weekday === 6 ? 24 : 0)
@@ -177,11 +175,11 @@ function hourOf(moment: number): number {
 /**
  * ms until the next poll of a feed that answers.
  *
- * The rates are scaled by what was found of late: a holiday is quieter than its weekday, an hour of
- * breaking news busier. A feed that may roll over is asked in time. An answer that calls itself
- * fresh is not asked for again before that time is over, within limits.
+ * The rates are scaled by the articles of the last polls, because a holiday is quieter than its
+ * weekday, and an hour of breaking news is busier. A feed that may roll over is polled in time. An
+ * answer with a freshness time is not requested again before that time is over, within limits.
  *
- * @param fresh ms for which the answer says that it stays as it is
+ * @param fresh ms for which the server promises that the answer does not change
  */
 export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRange): number {
   const longest = Math.max(min, max)
@@ -192,19 +190,19 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     const moment = habits.at + wait
     const step = Math.min(Math.max(wait, min, 1) / 8, longest - wait)
     const coming = (rateAt(habits.rates, moment) * today * step) / HOUR
-    // Of articles that come evenly, this share is older than PATIENCE.
+    // Of articles that come evenly during the wait, this share is older than PATIENCE.
     const late = Math.max(0, 1 - PATIENCE / Math.max(1, wait))
     waited += (arrived + coming / 2) * step * (1 + LATE * late)
     arrived += coming
     filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
     wait += step
   }
-  // `max-age` is ignored if the feed may roll over before it ends: articles would be lost.
+  // `max-age` is ignored if the feed may roll over before it ends, because articles would be lost.
   const believed = filled < room ? Math.min(fresh, max * BELIEVED_FRESH) : 0
   return Math.round(Math.min(Math.max(wait, believed, min), longest))
 }
 
-/** ms between two articles, over a week of these habits. */
+/** Mean ms between two articles, over a week with these habits. */
 export function articleInterval({ rates }: Habits): number {
   const week = rates.reduce((sum, rate, hour) => sum + rate * (hour < 24 ? 5 : 2), 0)
   return Math.round(Math.min(WEEK / week, LONGEST_INTERVAL))
@@ -213,8 +211,8 @@ export function articleInterval({ rates }: Habits): number {
 const LONGEST_INTERVAL = 20 * DAY
 
 /**
- * The articles an hour that the newer half of these dates tells; null: there are too few dates. The
- * older half is left out, because its oldest date may be that of a page that was pinned years ago.
+ * The articles an hour by the newer half of these dates; null: there are too few dates. The older
+ * half is left out, because its oldest date may be that of a page that was pinned years ago.
  */
 export function datedRate(dates: (string | null)[], now: number): number | null {
   const times = dates.map(date => Date.parse(date?.slice(0, 100) ?? '')).filter(time => time <= now)
@@ -239,11 +237,11 @@ const PLATEAU = 4
 const PLATEAU_FAILURES = 8
 
 /**
- * ms for which an answer stays fresh by its own statement (RFC 9111 §4.2): `max-age` less the time
- * that a cache has held it. 0: the answer does not say, or must not be kept.
+ * ms for which an answer stays fresh by its own headers (RFC 9111 §4.2): `max-age` less the time in
+ * a cache. 0: the headers do not say, or forbid storing.
  *
- * `s-maxage` speaks to caches between the outlet and its readers, and `Expires` is mostly a date
- * that a template wrote, so neither counts.
+ * `s-maxage` is for caches between the outlet and its readers, and `Expires` is mostly a date from
+ * a template, so neither counts.
  */
 export function freshFor(headers: Record<string, string>): number {
   const control = (headers['cache-control'] ?? '').slice(0, LONGEST_HEADER)
@@ -253,7 +251,7 @@ export function freshFor(headers: Record<string, string>): number {
 }
 
 const LONGEST_HEADER = 1_000
-/** RFC 9111 §1.2.2: a larger number counts as this one. */
+/** RFC 9111 §1.2.2: any larger number counts as this one. */
 const MOST_SECONDS = 2 ** 31
 
 const secondsOf = (text: string | undefined) =>

@@ -6,25 +6,23 @@ import { type Named, richness } from './parsing/parse.ts'
 import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhythm.ts'
 import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'
 
-/*
- * One transaction saves what a poll found and when to ask again, so that a crash loses neither. If
- * a feed shows nothing known, articles may have passed unseen. That is a gap, which older pages may
- * close.
- */
+/* One transaction saves the result of a poll and the time of the next one, so that a crash loses
+   neither. If a feed shows no known entry, articles may have passed unseen. That is a gap, which
+   older pages may close. */
 
-/** What saving the result of a poll depends on. */
+/** The settings that saving a poll needs. */
 export type SavingSettings = PollIntervalSettings & Budget
 
 /** The result of a successful poll. */
 export interface GoodPoll {
   named: Named[]
-  /** The next page of the feed, where it has pages. */
+  /** The next page of the feed, if it has pages. */
   next: string | null
   /** Whether older entries leave the feed when new ones come (`showsLatestAlone`). */
   rolls: boolean
-  /** Null: the server answered "unchanged", so the old ones hold. */
+  /** Null: the server answered "unchanged", so the stored validators stay. */
   validators: Validators | null
-  /** ms for which the answer says that it stays as it is. */
+  /** ms for which the server promises that the answer does not change. */
   fresh: number
   /** The number of new addresses from the parts that the same poll has read. */
   before: number
@@ -34,17 +32,17 @@ export interface GoodPoll {
 export interface Gap {
   /** The time of the last successful poll before `to`. */
   from: Date
-  /** The poll that met no known entry. */
+  /** The time of the poll that found no known entry. */
   to: Date
 }
 
 /**
  * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
- * lose addresses: the server would answer "unchanged" from then on.
+ * lose addresses, because the server would then answer "unchanged".
  *
- * @returns the number of new addresses; a gap that nothing can close any more; the older page that
- * is to be read because a gap is open. Null: the feed has left the catalogue meanwhile
+ * @returns the number of new addresses; a gap that nothing can close; the older page to read
+ * because a gap is open. Null: the feed has left the catalogue meanwhile
  */
 export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config: SavingSettings) {
   const { named, next, rolls, validators, fresh, before } = poll
@@ -56,11 +54,11 @@ export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config
     const { gap, open, older } = await judgeGap(client, feed, isGap ? locked.between : null, locked.open, next)
     const discovered = before + saved.added
     const habits = habitsAfter(locked, discovered, poll)
-    // While a gap is open, the feed is soon read again, in full: an "unchanged" would not name its
-    // next page.
+    // While a gap is open, the feed is polled soon, and without validators, because an "unchanged"
+    // answer names no next page.
     const wait = older === null ? nextPoll(habits, fresh, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
     const kept = older === null ? validators : NO_VALIDATORS
-    // The first poll finds the whole feed, and says nothing about how often articles come.
+    // The first poll finds the whole feed, so it says nothing about how often articles come.
     const rhythm = discovered > 0 && locked.between !== null ? articleInterval(habits) : null
     await client.query(
       `update feeds
@@ -111,11 +109,12 @@ export const savePart = async (
     return added
   })
 
-/** An older page that fails in this many polls in a row is given up. */
+/** The polls in a row after which an older page that fails is given up. */
 const MOST_TRIES = 5
 
 /**
- * Saves the addresses that an older page of a feed named. It tells nothing of the feed's rhythm.
+ * Saves the addresses that an older page of a feed named. Such a page says nothing about the feed's
+ * rhythm.
  *
  * @returns null when the feed has left the catalogue meanwhile, or has no open gap
  */
@@ -132,10 +131,10 @@ export const saveOlderPage = async (pool: Pool, feed: DueFeed, named: Named[], b
 const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
 
 /**
- * Notes that no older page closes the gap, or that one could not be read. The next polls try an
- * unreadable page again, and give it up after `MOST_TRIES`.
+ * Records that no older page closes the gap, or that a page could not be read. The next polls try
+ * an unreadable page again, and give it up after `MOST_TRIES`.
  *
- * @returns the gap that nothing can close any more
+ * @returns the gap that nothing can close
  */
 export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: boolean): Promise<Gap | null> =>
   transaction(pool, async client => {
@@ -147,34 +146,34 @@ export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: b
   })
 
 /**
- * Fewest entries that tell something of gaps. A feed with one entry always shows another one, and
- * proves nothing.
+ * Fewest entries that can prove a gap. A feed with one entry always shows a new one, and proves
+ * nothing.
  */
 const FEWEST = 2
 
-/** Whether a document is long enough and still shows nothing that was known before. */
+/** Whether a document is long enough and names no known address. */
 const isAllNew = ({ added }: SavedAddresses, named: number) => added === named && named >= FEWEST
 
 /**
- * Whether all entries were published at least a day before the last poll, so that none came since:
- * a rebuilt site shows known articles at new addresses.
+ * Whether all entries were published at least a day before the last poll. Then no entry is new: a
+ * rebuilt site shows known articles at new addresses.
  */
 const areOld = (named: Named[], between: Gap | null) =>
   between !== null && named.every(({ entry }) => Date.parse(entry.published ?? '') < between.from.getTime() - DAY)
 const DAY = 86_400_000
 
 /**
- * Whether an older page reaches back before the gap. Entries that were found since the gap say
- * nothing: the feed may have pushed them to its next page meanwhile.
+ * Whether an older page reaches back before the gap. An entry that was found after the gap proves
+ * nothing, because the feed may have pushed it to its next page meanwhile.
  */
 const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null && knownSince < gap.to
 
 /**
- * What a poll means for the feed's gaps. Without a next page nothing can close the gap that it
- * found. A gap that was open before keeps its times.
+ * Decides about the feed's gaps after a poll. Without a next page, nothing can close the gap that
+ * the poll found. A gap that was already open keeps its times.
  *
- * @returns `gap`: a gap that nothing can close any more; `open`: a gap that `older` and the pages
- * after it may close
+ * @returns `gap`: a gap that nothing can close; `open`: a gap that `older` and the pages after it
+ * may close
  */
 async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before: Gap | null, next: string | null) {
   const open = before ?? found
@@ -183,7 +182,7 @@ async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before
   return { gap: await noteGap(client, feed, before ?? found), open: null, older }
 }
 
-/** Notes a gap that nothing can close any more. */
+/** Records a gap that nothing can close. */
 async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
   await client.query(
     `update feeds
@@ -202,11 +201,11 @@ async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
 
 interface LockedFeed {
   now: Date
-  /** Null: it was not polled before. */
+  /** Null: the feed was never polled. */
   habits: Habits | null
-  /** It has named an address since it came into the catalogue. */
+  /** Whether the feed has named an address since it came into the catalogue. */
   named: boolean
-  /** The time since its last successful poll; null: this is the first one. */
+  /** The time since the last successful poll; null: this is the first poll. */
   between: Gap | null
   /** A gap that an older page may still close. */
   open: Gap | null
@@ -234,16 +233,16 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
 
 const gapOf = (from: Date | null, to: Date | null): Gap | null => (from === null || to === null ? null : { from, to })
 
-/** The addresses of a document that crawl memory added, and since when it knew the others. */
+/** The number of addresses that crawl memory added, and how long it has known the others. */
 interface SavedAddresses {
   /** The number of new addresses. */
   added: number
-  /** When the first of the others was found; null: there are no others. */
+  /** The time when the first of the other addresses was found; null: there are no others. */
   knownSince: Date | null
 }
 
 /**
- * Adds new addresses to crawl memory. A known page that still waits takes over an entry that holds
+ * Adds new addresses to crawl memory. A known page that still waits gets the new entry if it holds
  * more of the article.
  */
 async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<SavedAddresses> {
@@ -262,14 +261,14 @@ const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === n
 
 interface KnownPage {
   state: string
-  /** Which kinds of documents have named it; see `namedBy`. */
+  /** The kinds of documents that have named the page; see `namedBy`. */
   namedBy: number
   /** The richness of the stored entry. */
   richness: number
   discovered: Date
 }
 
-/** The pages of the outlet that are known already, by key. */
+/** The known pages of the outlet, by key. */
 async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
     `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
@@ -283,12 +282,12 @@ async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise
 /** The bit in `pages.named_by` that stands for feeds, or for sitemaps. */
 const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
 
-/** Notes which pages the feeds, and which the sitemaps of an outlet have named. */
+/** Records which pages the feeds, or the sitemaps, of an outlet have named. */
 async function markKnown(client: Client, feed: DueFeed, known: Map<string, KnownPage>): Promise<void> {
   const unmarked = [...known].filter(([, page]) => (page.namedBy & namedBy(feed)) === 0).map(([key]) => key)
   if (unmarked.length === 0) return
-  // Locks the pages in the order of their keys, as `addPages`, so that two polls never wait for
-  // each other in a circle.
+  // Locks the pages in the order of their keys, as `addPages` does, so that two polls cannot
+  // deadlock.
   await client.query(
     `update pages p set named_by = p.named_by | $3
        from (select page_no from pages where outlet_no = $1 and crawl_key = any($2)
@@ -318,18 +317,18 @@ async function enrichKnown(client: Client, feed: DueFeed, named: Named[], known:
 interface NewPage extends Named {
   /** Its place among the new addresses of the feed, from 0. */
   place: number
-  /** The entry as it is stored. */
+  /** The entry as stored JSON. */
   json: string
 }
 
 /** @param unseen in the order of the feed */
 async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget: Budget): Promise<number> {
   await spend(client, feed.outletNo, { hosts: 0, bytes: unseen.reduce((sum, { json }) => sum + json.length, 0) })
-  // The hosts are in the feed's order, because the budget may not have room for all of them.
+  // The hosts are in the feed's order, because the budget may only have room for the first ones.
   const hosts = unseen.map(({ host }) => host)
   const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]
-  // Pages are written in the order of their keys, so that two polls never wait for each other in a
-  // circle. `place` has them fetched in the order of the feed, newest first.
+  // Pages are inserted in the order of their keys, so that two polls cannot deadlock. `place` makes
+  // the crawler fetch them in the order of the feed, newest first.
   const byKey = unseen.toSorted((a, b) => (a.key < b.key ? -1 : 1))
   let discovered = 0
   for (const slice of slices(byKey))
@@ -338,7 +337,7 @@ async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget
 }
 
 /**
- * Most characters of entries in one statement. To serialise them for Postgres blocks the event loop
+ * Most characters of entries in one statement. Serialising them for Postgres blocks the event loop,
  * for about 100 ms a megabyte.
  */
 const SLICE = 200_000

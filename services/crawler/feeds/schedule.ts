@@ -12,7 +12,7 @@ export interface DueFeed extends Validators {
   kind: 'feed' | 'sitemap'
   /** The number of polls in a row that failed. */
   failures: number
-  /** The last poll ended while a document was parsed: perhaps the document ended the crawler. */
+  /** The last poll ended while it parsed a document. The document may have ended the crawler. */
   parsing: boolean
 }
 
@@ -24,10 +24,10 @@ export const intervalRangeOf = (config: PollIntervalSettings) => ({
 })
 
 /**
- * Moves the next poll ahead before foreign bytes are parsed, as if this poll had failed. Without
- * that, a document that ends the process would be due at once for the next crawler. The validators
- * of the last saved document stay, so nothing is lost. A poll that ended here is counted as a
- * failure when the next poll comes this far.
+ * Schedules the next poll before foreign bytes are parsed, as if this poll had failed. Otherwise, a
+ * document that ends the process would be due at once for the next crawler. The validators of the
+ * last saved document stay, so nothing is lost. If the process ends here, the next poll counts this
+ * one as a failure when it comes this far.
  */
 export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollIntervalSettings): Promise<void> {
   const failures = feed.failures + (feed.parsing ? 1 : 0)
@@ -43,7 +43,7 @@ export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollInter
 const BROKEN_OFF = 'the crawler ended while it parsed the document'
 
 /**
- * Notes a poll that failed. The wait until the next one grows, up to POLL_INTERVAL_MAX.
+ * Records a poll that failed. The wait until the next poll grows, up to POLL_INTERVAL_MAX.
  *
  * @param wait.atLeast ms that the server asked for
  * @param wait.exactly ms after which the next try is known to be useful
@@ -70,7 +70,10 @@ export async function saveFailure(
   )
 }
 
-/** Errors may quote a server's headers, and operators read them on terminals. */
+/**
+ * Removes control characters: errors may quote a server's headers, and operators read them on
+ * terminals.
+ */
 const printable = (error: string) => printableLine(error.slice(0, 500))
 
 /**

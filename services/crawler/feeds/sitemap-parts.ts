@@ -16,11 +16,11 @@ export interface PartsRead {
   /** Set when no part could be read, or when one could not be parsed. */
   error: string | null
   /**
-   * False: parts failed, or are left for the next poll. The next poll must then read the index
-   * again, even if it has not changed.
+   * False: parts failed, or remain for the next poll. The next poll must then read the index again,
+   * even if it has not changed.
    */
   whole: boolean
-  /** The document has parts, which change on their own. */
+  /** Whether the document has parts, which may change when the document itself does not. */
   any: boolean
 }
 
@@ -65,7 +65,7 @@ type PartOutcome = 'read' | 'unread' | 'interrupted' | 'unparsed'
  * Reads those parts of a sitemap index that may hold something new, each with a request of its own.
  * These are the recent parts, except those whose `lastmod` has not changed since they were read.
  *
- * When the index itself is unchanged, the parts that it named last are requested again: many
+ * When the index itself is unchanged, its last known parts are requested again, because many
  * indexes name one part for ever, without a date.
  */
 export async function readParts(
@@ -88,7 +88,7 @@ export async function readParts(
   return reading.read > 0 ? { ...result, error: null } : result
 }
 
-/** The address of a part; null when the part need not be requested, or not in this poll. */
+/** The address of a part; null when it need not be requested, or must wait for the next poll. */
 function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string | null {
   const url = URL.parse(part.url, base)?.href
   if (url === undefined || reading.seen.has(url)) return null
@@ -99,8 +99,8 @@ function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string
     return null
   }
   if (reading.tried < MAX_PARTS) return url
-  // In every poll, a part without a date is sorted after the likelier ones. It would never be read,
-  // so the index need not be read again for its sake.
+  // In every poll, a part without a date comes after the more promising parts, and is never read.
+  // The index need not be read again because of it.
   if (isExact(part.modified)) reading.result.whole = false
   return null
 }
@@ -121,8 +121,8 @@ async function readPart(poll: Poll, reading: PartsState, pending: PendingPart, u
       return 'unread'
     case 'failure':
       result.whole = false
-      // Eight unparsable parts in each poll would keep a thread busy for ever. The poll therefore
-      // fails, and the pauses between polls grow.
+      // Eight unparsable parts in each poll would keep a thread busy for ever. So the poll fails,
+      // and the pauses between polls grow.
       if (document.reason === UNPARSED) {
         result.error = `${url}: ${document.detail}`
         return 'unparsed'

@@ -4,22 +4,22 @@ import { LRUCache } from 'lru-cache'
 import { readTarget } from '../../../shared/articles/address.ts'
 
 /**
- * The certificates that connections are checked against: the authorities of the system's Node, and
- * intermediate certificates that hosts should have sent but did not. The intermediate ones only
- * fill gaps of chains. A chain must still end at an authority: OpenSSL ends none at a certificate
- * that another one has issued.
+ * The certificates for checking connections: the authorities of the system's Node, and intermediate
+ * certificates that hosts failed to send. The intermediate ones only fill gaps of chains. A chain
+ * must still end at an authority, because OpenSSL ends no chain at a certificate that another
+ * certificate has issued.
  */
 export type Trust = ReturnType<typeof createTrust>
 
 /**
- * As browsers do, we also connect to servers that cannot renegotiate securely. That does no harm,
- * because we never renegotiate.
+ * As browsers do, we also connect to servers without secure renegotiation. This is safe, because we
+ * never renegotiate.
  */
 export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
 /**
- * Most tries, and most certificates, that are remembered. When the certificates are that many, all
- * of them are forgotten before new ones are added.
+ * Most tries, and most certificates, in memory. When there are this many certificates, all are
+ * dropped before new ones are added.
  */
 const MOST_HOSTS = 1_000
 const MOST_INTERMEDIATES = 100
@@ -36,7 +36,7 @@ export function createTrust(authorities?: string[]) {
   let context = authorities === undefined ? undefined : contextOf()
 
   return {
-    /** Undefined: Node's own context serves. */
+    /** Undefined: Node's own context is used. */
     context: (): SecureContext | undefined => context,
     /** Whether one of the authorities has issued the certificate. */
     isIssuedByAuthority: (certificate: X509Certificate): boolean =>
@@ -46,10 +46,11 @@ export function createTrust(authorities?: string[]) {
     remember(found: X509Certificate[]) {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
       for (const certificate of found) intermediates.set(certificate.fingerprint256, String(certificate))
-      // The context is made only here, because it holds all authorities, and making it takes 20 ms.
+      // The context is made only when certificates change, because it holds all authorities and
+      // takes long to make.
       context = contextOf()
     },
-    /** Whether an hour has passed since completing the host's chain was last tried. */
+    /** Whether the chain of the host may be completed now; at most once in `TRY_AGAIN`. */
     mayTry(host: string): boolean {
       if (tried.has(host)) return false
       tried.set(host, true)
@@ -58,16 +59,16 @@ export function createTrust(authorities?: string[]) {
   }
 }
 
-/** Most certificates that we fetch for one host. Real chains lack one. */
+/** Most certificates that we fetch for one host. Usually one is missing. */
 const MOST_FETCHED = 3
 /** Most bytes of a certificate. Real ones have about two thousand. */
 export const CERTIFICATE_LIMIT = 32_768
 
 /**
- * Fetches the certificates between a host's own one and an authority, each from the address that
- * the one before names (RFC 5280 §4.2.2.1, "CA Issuers"). Each must be the certificate of an
- * authority, and must have signed the one before. A root is never taken, because only the system
- * says which roots we trust.
+ * Fetches the certificates between a host's own certificate and an authority. The address of each
+ * is in the certificate before it (RFC 5280 §4.2.2.1, "CA Issuers"). Each must be a certificate of
+ * an authority, and must have signed the one before it. A root is never taken, because only the
+ * system decides which roots we trust.
  *
  * @param fetch reads at most `CERTIFICATE_LIMIT` bytes; null: there is no answer
  * @returns null when the chain cannot be completed
@@ -99,8 +100,8 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
 }
 
 /**
- * The first address without TLS. An address with TLS could need a missing certificate itself, and
- * lead in a circle.
+ * The first address without TLS. A host with TLS could itself need a missing certificate, without
+ * end.
  */
 function issuerAddress({ infoAccess }: X509Certificate): URL | null {
   for (const line of (infoAccess ?? '').slice(0, 10_000).split('\n')) {

@@ -3,14 +3,10 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { RequestFailure } from './request-failure.ts'
 
-/*
- * We do not use undici's own `decompress` interceptor. It takes zstd windows of any size, and
- * refuses raw deflate and bodies that were never compressed (`docs/experiments/README.md`).
- */
+/* We do not use undici's `decompress` interceptor. It accepts zstd windows of any size, and
+   refuses raw deflate and uncompressed bodies (`docs/experiments/README.md`). */
 
-/**
- * The compression of a body. "deflate" is zlib by the standard; some servers send raw deflate.
- */
+/** The compression of a body. By the standard, "deflate" is zlib; some servers send raw deflate. */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
 /** Limits the window to 8 MB (RFC 9659 §3). The library's own limit is 128 MB. */
@@ -25,8 +21,8 @@ const DECOMPRESSORS: Record<Form, () => Transform> = {
 }
 
 /**
- * The codings of a Content-Encoding (RFC 9110 §8.4) that we can undo, at most two. The one to undo
- * first comes first.
+ * The codings of a Content-Encoding (RFC 9110 §8.4) that we can undo, at most two, in the order in
+ * which they are undone.
  */
 export function codingsOf(contentEncoding: string): string[] {
   const codings = contentEncoding
@@ -66,7 +62,7 @@ export const tooLarge = (maxBytes: number) =>
   new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
 
 /**
- * Bytes that a compressed form may have beyond twice the limit of its text, because the stream
+ * Bytes that a compressed body may have beyond twice the limit of its text, because the stream
  * reads ahead.
  */
 const READ_AHEAD = 262_144
@@ -74,8 +70,8 @@ const READ_AHEAD = 262_144
 async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: number): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
   let taken = 0
-  // A compressed body of empty blocks can be endless and hold no text. So its own bytes are
-  // bounded, too.
+  // A compressed body can be endless and hold no text, only empty blocks. So its own bytes are
+  // limited, too.
   const take = async (): Promise<Buffer | undefined> => {
     const { done, value } = await pieces.next()
     if (done) return undefined
@@ -107,7 +103,7 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
     }
   } catch (error) {
     if (form !== 'gzip' || !hasBytesBehind(error)) throw error
-    // The stream has lost its last output with the error: less than one buffer of 64 kB. So that
+    // With the error, the stream has lost its last output: less than one buffer of 64 kB. So this
     // part is decompressed again.
     yield (await membersOf(Buffer.concat(read), told + 65_536)).subarray(told)
     while ((await take()) !== undefined);
@@ -115,8 +111,8 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
 }
 
 /**
- * Whether an error says that a gzip stream is followed by bytes that begin no other one. Browsers
- * and curl ignore such bytes.
+ * Whether the error says that bytes follow a gzip stream and begin no other one. Browsers and curl
+ * ignore such bytes.
  */
 const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
 
@@ -141,12 +137,12 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Most gzip members in a body. Each costs a stream of its own, however short it is. */
+/** Most gzip members in a body. Each member needs a stream of its own, even if it is short. */
 const MOST_MEMBERS = 1_000
 /** Bytes after the data of a member: its checksum and length. */
 const TRAILER = 8
 
-/** The length of a member's header: ten bytes, and the fields that its flags tell. */
+/** The length of a member's header: ten bytes, and the fields that its flags announce. */
 function headerLength(member: Buffer): number {
   const flags = member[3] ?? 0
   let at = 10
@@ -155,7 +151,7 @@ function headerLength(member: Buffer): number {
   return flags & 2 ? at + 2 : at
 }
 
-/** The form of a body, told from its beginning. Null: it was never compressed. */
+/** The form of a body, by its first bytes. Null: it is not compressed. */
 function formOf(coding: string, start: Buffer): Form | null {
   if (start.length === 0) return null
   if (coding === 'gzip') return isGzip(start) ? 'gzip' : null
@@ -172,11 +168,11 @@ function formOf(coding: string, start: Buffer): Form | null {
 const ZLIB = 8
 const ZSTD_MAGIC = 0xfd2fb528
 const MAGIC_LENGTH = 4
-/** The first bytes of a body, from which its form is told. */
+/** The number of first bytes that show the form of a body. */
 const BEGINNING = 64
 /**
- * A body that begins with this many ASCII characters counts as plain text. A body in brotli or
- * deflate begins so only once in millions.
+ * A body that begins with this many ASCII characters counts as plain text. In brotli or deflate,
+ * this happens once in millions of bodies.
  */
 const SHORTEST_TEXT = 16
 const ASCII = /^(?:\u00ef\u00bb\u00bf)?[\t\n\r -~]*$/

@@ -11,9 +11,9 @@ import { RequestFailure } from './request-failure.ts'
 export { addressRule } from '../../../shared/addresses.ts'
 
 /**
- * Connects only to permitted addresses and ports. Each connection checks its own address. A name
- * that resolves differently the second time therefore does not pass, nor does a redirect. Of a name
- * with several addresses only the permitted ones are tried. The system resolves names.
+ * Connects only to permitted addresses and ports. The check is made for each connection, so neither
+ * a redirect nor a name that resolves differently the second time can avoid it. Of a name with
+ * several addresses only the permitted ones are tried. The system resolves names.
  *
  * @param timeout ms for connecting, TLS included
  * @param trust by default the authorities of Node
@@ -47,7 +47,7 @@ export function guardedConnector(
   }
 }
 
-/** Connects with the certificates that are trusted at this moment. */
+/** Connects with the certificates that `trust` has at this moment. */
 function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConnector.connector {
   let secureContext = trust.context()
   const build = () =>
@@ -70,17 +70,19 @@ function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConn
   }
 }
 
-/** Whether CRAWL_USER_AGENT names the operator: the default names a contact that nobody reads. */
+/**
+ * Whether CRAWL_USER_AGENT names the operator. The default value names a contact that nobody reads.
+ */
 export const introducesItself = ({ CRAWL_USER_AGENT }: Pick<Config, 'CRAWL_USER_AGENT'>): boolean =>
   CRAWL_USER_AGENT !== SETTINGS.CRAWL_USER_AGENT.default
 
-/** The headers that say who asks (RFC 9110 §10.1). */
+/** The headers that identify the crawler (RFC 9110 §10.1). */
 export const introduction = ({ CRAWL_USER_AGENT, CRAWL_FROM }: Config): Record<string, string> => ({
   'user-agent': CRAWL_USER_AGENT,
   ...(CRAWL_FROM === '' ? {} : { from: CRAWL_FROM }),
 })
 
-/** What an operator has to do before the crawler asks the web. */
+/** The steps for an operator before the crawler requests anything from the web. */
 export const HELD =
   'held: CRAWL_USER_AGENT is not set; set it to a name, an address and a contact of yours, as "NewsBot/1.0 (+https://example.org/bot; bot@example.org)"'
 
@@ -92,8 +94,8 @@ function forbidden(rule: AddressRule, host: string, addresses: string[], onWebPo
 }
 
 /**
- * The host sends its own certificate without those that link it to an authority. Browsers fetch the
- * missing ones from the addresses that the certificate names.
+ * The host sends its own certificate without the certificates that link it to an authority.
+ * Browsers fetch the missing ones from the addresses that the certificate names.
  */
 export class IncompleteChain extends RequestFailure {
   override name = 'IncompleteChain'
@@ -110,16 +112,16 @@ const MISSING_ISSUER = new Set([
 ])
 
 /**
- * Notes the certificate of a connection, in case the connection is refused. Node destroys a refused
- * connection at once, and its certificate with it. So the certificate is read just before that.
+ * Keeps the certificate of a connection, in case the connection is refused. Node destroys a refused
+ * connection at once, with its certificate. So the certificate is read just before that.
  *
- * @returns a function that turns the connection's error into an `IncompleteChain`, if it is one
+ * @returns a function that converts the connection's error into an `IncompleteChain`, if it is one
  */
 function noteCertificate(socket: unknown): (error: Error) => Error {
   let certificate: Buffer | undefined
   if (socket instanceof TLSSocket) {
-    // This does not call `getPeerX509Certificate`: after it, Node does not find the certificate for
-    // its own checks.
+    // This does not call `getPeerX509Certificate`, because Node's own checks do not find the
+    // certificate after that call.
     socket.prependOnceListener('secure', () => {
       certificate = socket.getPeerCertificate().raw
     })

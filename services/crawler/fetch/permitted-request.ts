@@ -15,12 +15,12 @@ import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './requ
 
 /**
  * Longest wait in ms for a host that pauses because of our own last request. That happens with a
- * redirect within a host, and with the parts of an index. A later visit would repeat that request
- * and never finish. The wait is longer than any reasonable Crawl-delay.
+ * redirect within a host, and with the parts of an index. A later visit would only repeat that
+ * request and never finish. The wait is longer than any reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
 
-/** What a crawler needs to ask hosts. */
+/** The parts of a crawler that requests to hosts need. */
 export interface Asking {
   config: Config
   pool: Pool
@@ -30,38 +30,39 @@ export interface Asking {
   connect: buildConnector.connector
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
-  /** Counts what is asked of outlets, for each of their days. */
+  /** Counts the requests to outlets, by day. */
   asked: UnsavedDays
-  /** Aborted when nothing new is to begin. */
+  /** Aborted when no new work may begin. */
   stopping: AbortSignal
-  /** Aborted when requests under way are to end. */
+  /** Aborted when running requests must end. */
   ending: AbortSignal
 }
 
 /** The outcome of one request that was made with a permit of its host. */
 export type HostReply =
   | { kind: 'answer'; answer: FetchedResponse }
-  /** `incomplete`: the certificate of a host that does not send all of its chain. */
+  /** `incomplete`: the certificate of a host that sends an incomplete chain. */
   | { kind: 'failure'; reason: FailureKind; detail: string; incomplete?: X509Certificate }
   /** The host is not free for `wait` ms. */
   | { kind: 'busy'; wait: number }
-  /** The crawler is stopping, or another crawler has the visit. The work stays as it was. */
+  /** The crawler is stopping, or another crawler has the visit. The work is still due. */
   | { kind: 'interrupted' }
 
-/** The number of failed connections in a row after which the whole host gets a rest. */
+/** The number of failed connections in a row after which the whole host rests. */
 const FAILURES_IN_A_ROW = 3
 /** The longest rest of a host that fails, as a multiple of CRAWL_RETRY_MIN. */
 const LONGEST_REST = 10
 
 interface PermittedOptions {
-  /** The outlet that a long wait is counted for. */
+  /** The outlet for which a long wait is counted. */
   outletNo: number
   /** Longest wait for the host in ms. */
   patience: number
   /** Reads no more bytes than this. */
   beginning?: number
   /**
-   * Called when the permit is taken. False gives it back without a request (`busy`, 0 ms).
+   * Called when the permit is taken. If it returns false, the permit is returned without a request
+   * (`busy`, 0 ms).
    */
   needed?: () => Promise<boolean>
 }
@@ -111,13 +112,13 @@ async function requestWithPermit(
 
 const ABSENT = new Set([404, 410])
 
-/** Counts a request for its outlet's day, unless we never made it or ended it ourselves. */
+/** Counts a request for its outlet's day, unless we did not make it or ended it ourselves. */
 function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
   asked.add(outletNo, {
     ...{ requests: 1, bytes },
-    // A document that is not there is no error: most hosts have no tdmrep.json.
+    // A missing document is no error, because most hosts have no tdmrep.json.
     errors: isFailure || (result.status >= 400 && !ABSENT.has(result.status)) ? 1 : 0,
     unchanged: !isFailure && result.status === 304 ? 1 : 0,
   })
@@ -132,15 +133,18 @@ function failed(failure: RequestFailure): HostReply {
 const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out', 'tls'])
 
 /**
- * A host that does not answer several times in a row gets a rest. Otherwise each of its waiting
- * pages would try it.
+ * After several failed connections in a row a host rests. Otherwise each of its waiting pages would
+ * try it.
  */
 function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number): number {
   if (!UNREACHED.has(kind) || permit.failures + 1 < FAILURES_IN_A_ROW) return 0
   return retryMin * Math.min(2 ** (permit.failures + 1 - FAILURES_IN_A_ROW), LONGEST_REST)
 }
 
-/** 429 and 503 count for the whole host. A 503 without Retry-After may concern one page only. */
+/**
+ * 429, and 503 with Retry-After, pause the whole host. A 503 without Retry-After may concern one
+ * page only.
+ */
 function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): number {
   const asked = readRetryAfter(headers['retry-after'], headers.date)
   if (status === 429) return asked ?? retryMin
@@ -151,9 +155,10 @@ function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): num
 const PATIENCE = 15_000
 
 /**
- * Makes one request with a permit. Some hosts do not send all certificates of their chain. The
- * missing ones are then fetched as browsers fetch them, each with a permit of its own host, and the
- * request is made again. This is tried once an hour for a host, and the outlet's budget pays.
+ * Makes one request with a permit. Some hosts send an incomplete chain of certificates. The missing
+ * certificates are then fetched as browsers do it, each with a permit of its own host, and the
+ * request is made again. This happens at most once an hour for a host, and the outlet's budget
+ * pays.
  */
 export async function askHost(
   asking: Asking,

@@ -21,45 +21,46 @@ import {
   sitemapsOf,
 } from './robots.ts'
 
-/*
- * All documents of strangers are fetched here. Each step of a redirect is an address of its own,
- * with its host, its robots.txt, its permit and its budget.
- */
+/* All documents of other servers are fetched here. Each step of a redirect is an address of its
+   own, with its host, its robots.txt, its permit and its budget. */
 
-/** The outcome of fetching an address, redirects followed. */
+/** The outcome of fetching an address and following its redirects. */
 export type Fetched =
-  /** `url` is the address that the answer came from. */
+  /** `url`: the address of the answer. */
   | { kind: 'answer'; answer: FetchedResponse; url: URL }
   | { kind: 'failure'; reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
-  /** The address redirects in a circle, although it gets the cookies back that it has set. */
+  /** The address redirects in a circle, even with the cookies that it has set. */
   | { kind: 'cookies'; url: URL; detail: string }
-  /** The robots.txt of the first or of a later host forbids it. */
+  /** The robots.txt of a host on the way forbids the address. */
   | { kind: 'disallowed'; detail: string }
-  /** The robots.txt of a host on the way does not answer: leave the host alone for `wait` ms. */
+  /**
+   * The robots.txt of a host on the way does not answer. The host must not be asked for `wait` ms.
+   */
   | { kind: 'robots unreachable'; host: string; wait: number; detail: string }
   | { kind: 'busy'; host: string; wait: number }
   | { kind: 'interrupted' }
 
 const MAX_REDIRECTS = 5
 /**
- * ms that a visit waits for its own host. Then the visit ends, and the host is claimed again when
- * it is free.
+ * ms that a visit waits for its own host. After that the visit ends, and the host is claimed again
+ * when it is free.
  */
 const OWN_PATIENCE = 5_000
 /**
- * ms that a visit waits for the host of a redirect, whose own visitor sends requests between ours.
+ * ms that a visit waits for the host of a redirect. Another visit may be sending requests to that
+ * host.
  */
 const GUEST_PATIENCE = 15_000
 
-/** How far the redirects of one document have been followed. */
+/** The state of following the redirects of one document. */
 interface Track {
   refreshOf: RefreshOf
-  /** Addresses that have redirected us, each with the cookies that it got. */
+  /** Addresses that have redirected us, each with the cookies that we sent. */
   passed: Set<string>
   cookies: CookieJar
 }
 
-/** The state of fetching one document: its address, and those that it redirects to. */
+/** The state of fetching one document: its address, and the addresses that it redirects to. */
 interface Way extends Track {
   asking: Asking
   visit: Lease
@@ -68,33 +69,35 @@ interface Way extends Track {
   ownPatience: number
   beginning: number | undefined
   /**
-   * Set while a robots.txt itself is fetched: no robots.txt can forbid that. Returns whether the
+   * Set while a robots.txt itself is fetched, which no robots.txt can forbid. Returns whether the
    * file still has to be read.
    */
   robotsNeeded: (() => Promise<boolean>) | null
   askedHosts: Set<string>
 }
 
-/** The address to which a document sends its reader on at once; null: it is meant to be read. */
+/**
+ * The address to which a document redirects its reader at once; null: the document is to be read.
+ */
 type RefreshOf = (answer: FetchedResponse, url: URL) => string | null
 
-/** What may differ between two documents that are fetched. */
+/** Options that differ between kinds of documents. */
 interface GetOptions {
   /** Longest wait for the visited host in ms. */
   ownPatience?: number
-  /** By default, no document sends its reader on. */
+  /** By default, documents never redirect their readers. */
   refreshOf?: RefreshOf
   /** No more bytes than these are read. By default, a longer answer than CRAWL_MAX_BYTES fails. */
   beginning?: number
-  /** A host whose pause is worth waiting for, because this visit itself has begun it. */
+  /** A host whose pause this visit has caused itself, and therefore waits for. */
   asked?: string | null
 }
 
 /**
- * Fetches an address as a polite robot. It obeys the robots.txt of every host on the way, and takes
- * a permit for each request. It follows at most five redirects and none in a circle. Cookies that a
- * redirect sets go back to their site until the last answer, and are forgotten then. New hosts are
- * asked as far as the outlet's budget of today allows.
+ * Fetches an address politely. It obeys the robots.txt of every host on the way, and takes a permit
+ * for each request. It follows at most five redirects, and no circle. Cookies that a redirect sets
+ * are sent back to their site until the last answer, and then dropped. New hosts are asked as far
+ * as the outlet's budget of today allows.
  *
  * @param outletNo the outlet whose budget pays
  */
@@ -131,7 +134,7 @@ export async function followAll(track: Track, start: URL, ask: (url: URL) => Pro
     track.passed.add(stepOf(track, url))
     track.cookies.set(url, cookies)
     const next = follow(track, url, location)
-    // A document that sends its reader nowhere new is the answer itself.
+    // When a document redirects its reader to no new address, the document itself is the answer.
     if (!(next instanceof URL)) return REDIRECTS.has(status) ? next : fetched
     url = next
   }
@@ -178,7 +181,7 @@ async function robotsOf(way: Way, { origin, host }: URL) {
   let known = await recallRobots(pool, host)
   if (known.kind !== 'unknown') return known
   const { failures } = known
-  // Another visit may read the file while this one waits for its permit.
+  // Another visit may read the file while this visit waits for its permit.
   const robotsNeeded = async () => {
     known = await recallRobots(pool, host)
     return known.kind === 'unknown'
@@ -210,21 +213,22 @@ async function robotsOf(way: Way, { origin, host }: URL) {
  * more.
  */
 const LONGEST_WAIT = 3_600_000
-/** The answer of a robots.txt whose redirects lead nowhere: the file counts as missing. */
+/** Stands for a robots.txt whose redirects lead nowhere: the file counts as missing. */
 const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = { status: 404, headers: {}, body: Buffer.alloc(0) }
 
 const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
 
 /**
- * Leaves out a line that the limit cuts: half of `Disallow: /archive/2019` may be `Disallow: /a`.
+ * Removes a last line that the limit has cut: half of `Disallow: /archive/2019` may be `Disallow:
+ * /a`.
  */
 const wholeLines = (body: Buffer) =>
   body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
-/** What identifies a request on the way. The same address with other cookies is another request. */
+/** Identifies a request on the way. The same address with other cookies is another request. */
 const stepOf = ({ cookies }: Track, url: URL) => `${url.href} ${cookies.headerFor(url)}`
 
-/** The address that a redirect leads to, or why we do not go there. */
+/** The address that a redirect leads to, or the reason why we do not follow it. */
 function follow(track: Track, from: URL, location: string): URL | Fetched {
   const { passed, cookies } = track
   const next = readTarget(location, from.href)

@@ -15,7 +15,7 @@ interface Cookie {
   name: string
   value: string
   host: string
-  /** Also for the subdomains of `host`. */
+  /** Whether the cookie is also for the subdomains of `host`. */
   subdomains: boolean
   path: string
   secure: boolean
@@ -24,7 +24,7 @@ interface Cookie {
 export function createCookieJar() {
   const cookies = new Map<string, Cookie>()
   return {
-    /** Keeps the cookies that an answer sets. */
+    /** Stores the cookies that an answer sets. */
     set(from: URL, setCookie: string[]) {
       for (const written of setCookie.slice(0, MOST_COOKIES)) {
         const read = readCookie(from, written)
@@ -34,7 +34,7 @@ export function createCookieJar() {
         if (!read.isExpired && cookies.size < MOST_COOKIES) cookies.set(key, read.cookie)
       }
     },
-    /** The Cookie header for an address; empty: none. */
+    /** The Cookie header for an address; empty: no cookies. */
     headerFor: (url: URL) =>
       [...cookies.values()]
         .filter(cookie => isFor(cookie, url))
@@ -46,7 +46,8 @@ export function createCookieJar() {
 
 function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: boolean } | null {
   const read = parseCookie(written)
-  // Other cookies are left out, because undici sends nothing outside of Latin-1 in a header.
+  // Other cookies are left out, because undici cannot send characters outside of Latin-1 in a
+  // header.
   if (!read?.name || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(read.name + read.value)) return null
   const { name, value, secure = false, path = '', maxAge, expires } = read
   const domain = read.domain?.toLowerCase() ?? ''
@@ -60,7 +61,7 @@ function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: bo
   }
 }
 
-/** Whether a host may set cookies for a domain: its own, and no public suffix. */
+/** Whether a host may set cookies for this domain: it is the host's own, and no public suffix. */
 const isOwnDomain = (host: string, domain: string) =>
   host === domain || (host.endsWith(`.${domain}`) && getDomain(domain, { allowPrivateDomains: true }) !== null)
 
@@ -70,17 +71,17 @@ function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
   return url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 }
 
-/** A document that sends its reader on within this many seconds is a redirect. */
+/** Seconds. A document that redirects its reader within this time is a redirect. */
 const AT_ONCE = 1
-/** A document with this many words is meant to be read, wherever it leads afterwards. */
+/** Words. A document with this many is to be read, even if it redirects its reader later. */
 const PROSE = 50
-/** In a document of more bytes than this, no refresh is looked for. */
+/** Bytes. In a longer document, no refresh is searched. */
 const BEGINNING = 200_000
 
 /**
- * The address to which a document sends its reader on at once, by `Refresh:` or by a meta element
+ * The address to which a document redirects its reader at once, by `Refresh:` or by a meta element
  * (HTML, "shared declarative refresh steps"). Browsers follow both. Null for a page with prose, for
- * a later refresh, and for one that only scriptless browsers see.
+ * a later refresh, and for a refresh that only browsers without scripts see.
  */
 export function refreshOf({ status, headers, body }: FetchedResponse, url: URL): string | null {
   if (status < 200 || status > 299 || body.length > BEGINNING) return null
@@ -120,5 +121,8 @@ function targetOf(refresh: string): string | null {
   return (quoted?.[2] ?? written).trim() || null
 }
 
-/** What no reader sees: comments, scripts, styles, titles, and what needs a scriptless browser. */
+/**
+ * Parts that no reader sees: comments, scripts, styles, titles, and parts for browsers without
+ * scripts.
+ */
 const UNSEEN = /<!--.*?(?:-->|$)|<(script|noscript|style|title)\b.*?(?:<\/\1|$)/gis

@@ -3,7 +3,7 @@ import { describe } from '../../../shared/log/printable.ts'
 /** The reason why a request brought no complete answer. */
 export type FailureKind = keyof typeof SENTENCES
 
-/** Failures of requests that were never made: nobody was asked. */
+/** Failures of requests that were never sent. */
 export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>(['private-address', 'port', 'held'])
 
 /** A request without a complete answer. `message` is a short sentence for operators. */
@@ -17,7 +17,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** Turns an error of undici, a socket, the resolver or zlib into a `RequestFailure`. */
+/** Converts an error of undici, a socket, the resolver or zlib into a `RequestFailure`. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error && error.cause instanceof RequestFailure ? error.cause : null
@@ -52,7 +52,7 @@ const SENTENCES = {
   'time-out': 'no complete answer in time',
   connection: 'the connection failed',
   name: 'the name does not resolve',
-  /** The certificate cannot be trusted, or TLS cannot be agreed on. */
+  /** The certificate is not trusted, or the TLS handshake failed. */
   tls: 'no secure connection could be made',
   /** The body ended early, or could not be decompressed. */
   cut: 'the answer was cut short',
@@ -60,7 +60,7 @@ const SENTENCES = {
   'private-address': 'the address is not public',
   /** CRAWL_PORTS does not allow the port. */
   port: 'the port is not allowed',
-  /** The web is not asked before CRAWL_USER_AGENT names who asks. */
+  /** The crawler asks no public host before CRAWL_USER_AGENT names its operator. */
   held: 'the address is not asked yet',
   protocol: 'the answer is not HTTP',
   /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */

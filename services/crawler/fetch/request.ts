@@ -4,10 +4,8 @@ import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/right
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
-/*
- * One GET to a stranger's server. Nothing that it sends is trusted: time, bytes, pieces and length
- * are bounded, and a body that is shorter than announced is a failure.
- */
+/* One GET to a foreign server, which is not trusted: time, bytes, pieces and length are limited,
+   and a body that is shorter than announced is a failure. */
 
 /** A complete answer. */
 export interface FetchedResponse {
@@ -16,13 +14,13 @@ export interface FetchedResponse {
   headers: Record<string, string>
   /** The Set-Cookie headers, not joined, because they may hold commas. */
   cookies: string[]
-  /** The headers that state rights, not joined, because each may be for another agent. */
+  /** The headers that state rights. They are not joined, because each may be for another agent. */
   rights: RightsHeaders | null
-  /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
+  /** Decompressed. Empty unless the status is 2xx, because other bodies are not read. */
   body: Buffer
   /**
-   * False: the answer has no length, and its body may have been cut. Over HTTP/1 the body ends with
-   * the connection. Over HTTP/2 undici cannot tell a cancelled stream from one that ended.
+   * False: the answer has no length, and its body may have been cut. Over HTTP/1 such a body ends
+   * with the connection. Over HTTP/2 undici cannot tell a cancelled stream from a complete one.
    */
   framed: boolean
 }
@@ -32,19 +30,19 @@ interface RequestLimits {
   timeout: number
   /** Bytes, before and after decompression. */
   maxBytes: number
-  /** A longer body is cut at `maxBytes` instead of refused. */
+  /** Whether a longer body is cut at `maxBytes` instead of refused. */
   cut?: boolean
-  /** Ends the request early. */
+  /** Aborts the request. */
   signal: AbortSignal
-  /** Counts the bytes of the body as they were sent, also of an answer that fails. */
+  /** Counts the bytes of the body as they arrive, even if the request fails later. */
   read?: { bytes: number }
-  /** Called between the connection and the request. False ends the request. */
+  /** Called between the connection and the request. If it returns false, the request ends. */
   wanted: () => boolean
 }
 
 /**
- * Makes one GET on a connection of its own. At one request a second, the server would have
- * closed a connection that we keep. Never follows redirects.
+ * Makes one GET on a connection of its own. At one request a second, a server would often close a
+ * kept connection. Never follows redirects.
  *
  * @throws RequestFailure
  */
@@ -59,7 +57,8 @@ export async function request(
   let received = () => 0
   const { read = { bytes: 0 } } = limits
   let isHttp2 = false
-  // Interim answers and chunk extensions do not count as body, and a server may send them for ever.
+  // Interim answers and chunk extensions do not count as body, and a server could send them for
+  // ever.
   const watch = setInterval(() => {
     if (received() > 2 * read.bytes + FRAMING) tooMuch.abort()
   }, 50)
@@ -110,7 +109,7 @@ export async function request(
     throw asFailure(error)
   } finally {
     clearInterval(watch)
-    // Ends what is still under way, such as the body of an error.
+    // Ends the remaining work, such as reading the body of an error.
     await client.destroy().catch(() => {})
   }
 }
@@ -131,15 +130,15 @@ function refuseShort(headers: Record<string, string>, sent: number): void {
 
 /**
  * The first `FREE_PIECES` pieces of a body may be of any size. For each further piece, the body
- * must have `USUAL_PIECE` bytes.
+ * must have at least `USUAL_PIECE` bytes.
  */
 const FREE_PIECES = 20_000
 const USUAL_PIECE = 64
 
 /**
- * Passes on the pieces of a body, and refuses a body in too many small ones. Each piece costs time
- * and memory of its own. Megabytes in frames of one byte would take seconds and hundreds of
- * megabytes. What waits in the stream comes as one piece.
+ * Passes on the pieces of a body, and refuses a body in too many small pieces. Each piece costs
+ * time and memory of its own, so megabytes in frames of one byte would take seconds and hundreds of
+ * megabytes. Bytes that wait in the stream come as one piece.
  *
  * @param read counts the bytes
  */
@@ -161,7 +160,7 @@ async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }
 
 /**
  * Reads a body into one block of memory. A body beyond `maxBytes` is refused. With `cut` it is cut
- * there instead, without a wait for the rest.
+ * there, and the remaining bytes are not awaited.
  */
 async function readBody(body: AsyncIterable<Buffer>, { maxBytes, cut }: RequestLimits): Promise<Buffer> {
   let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
@@ -193,8 +192,8 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 }
 
 /**
- * The validators of an answer (RFC 9110 §13.1). The next request sends them back, and the server
- * then need not send an unchanged document again.
+ * The validators of an answer (RFC 9110 §13.1). The next request sends them back, so that the
+ * server need not send an unchanged document again.
  */
 export interface Validators {
   etag: string | null
@@ -204,7 +203,7 @@ export interface Validators {
 export const NO_VALIDATORS: Validators = { etag: null, lastModified: null }
 
 /**
- * Long headers are cut. A cut header matches nothing, so the server only sends the document again.
+ * Long headers are cut. A cut header never matches, so the server only sends the document again.
  */
 export const validatorsOf = ({ headers }: Pick<FetchedResponse, 'headers'>): Validators => ({
   etag: headers.etag?.slice(0, 1_000) ?? null,

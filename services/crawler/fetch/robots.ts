@@ -1,16 +1,14 @@
 import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
 import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
 
-/*
- * Rules are read once a day and kept in the database in one canonical form. Matching is our own,
- * with a bound on its work: a hostile file may not stop the crawler.
- */
+/* Rules are read once a day and stored in the database in one canonical form. The matching is our
+   own and limits its work, so that a hostile file cannot stop the crawler. */
 
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
   /**
-   * The rules of the groups that name us. If no group names us: those of the groups for everybody.
-   * They are sorted by `inOrder`.
+   * The rules of the groups that name us. If no group names us, the rules of the groups for all
+   * agents. They are sorted by `inOrder`.
    */
   rules: Rule[]
   /** ms between two requests; null: the file does not say. */
@@ -18,7 +16,10 @@ export interface RobotsRules {
   stated: Statement[]
 }
 
-/** What the file says of uses (`Content-Usage`, `Content-Signal`) or licences (RSL's `License`). */
+/**
+ * A statement of the file about uses (`Content-Usage`, `Content-Signal`) or licences (RSL's
+ * `License`).
+ */
 interface Statement {
   /** A pattern as in a rule; empty: all addresses. */
   pattern: string
@@ -50,22 +51,22 @@ type Line =
   | { kind: 'stated'; statement: Statement; as: 'rule' | 'record' | 'licence' }
   | { kind: 'other' }
 
-/** Most statements, and most characters of one, that are kept with every page of the host. */
+/** Most statements, and most characters of one, that are stored with every page of the host. */
 const MOST_STATED = 100
 const LONGEST_STATED = 500
 
 /**
- * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
- * read; lines that are not understood are ignored. A group begins with the names of its agents.
- * Only a rule ends these names: other records between them do not (RFC 9309 §2.2.4).
- * `Content-Usage` is a rule (draft-ietf-aipref-attach). A licence is for everybody.
+ * Reads a robots.txt for one crawler. Several groups that name the crawler are combined. Lines that
+ * cannot be understood are ignored, so any text can be read. A group begins with the names of its
+ * agents. Only a rule ends these names; other records between them do not (RFC 9309 §2.2.4).
+ * `Content-Usage` is a rule (draft-ietf-aipref-attach). A licence is for all agents.
  */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
   const all: RobotsRules = { rules: [], crawlDelay: null, stated: [] }
   let isNamed = false
-  // The groups that hold the present line. This is a set, because a group may name us a thousand
-  // times, and each of its rules counts once.
+  // The groups of the current line. This is a set, because a group may name us a thousand times,
+  // and each of its rules counts once.
   let current = new Set<RobotsRules>()
   let hasRules = false
   for (const line of linesOf(text).map(readLine)) {
@@ -87,7 +88,7 @@ export function readRobots(text: string, token: string): RobotsRules {
 const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
 
 /**
- * The sitemaps that a robots.txt names. RFC 9309 allows this line, and does not define it.
+ * The sitemaps that a robots.txt names. RFC 9309 allows such lines, but does not define them.
  *
  * @param base address of the file; without it, relative addresses are left out
  */
@@ -97,14 +98,14 @@ export const sitemapsOf = (text: string, base?: string): URL[] =>
     .filter(url => url !== null)
 
 /**
- * Whether a sitemap is one of news. Only its path tells: the name of a newspaper's host may contain
- * "news" in any case.
+ * Whether a sitemap lists news. Only its path is checked, because the name of a newspaper's host
+ * may always contain "news".
  */
 export const isOfNews = ({ pathname }: URL): boolean => /news|nieuws|actu/i.test(pathname)
 
 /**
- * Whether a name means a crawler. A version or a sign may follow the crawler's own name, but no
- * further letters: these make another crawler's name. A name that ends with `*` means all crawlers
+ * Whether a name in the file means our crawler. A version or a sign may follow our name, but no
+ * letters, because these make another crawler's name. A name that ends with `*` means all crawlers
  * whose names begin so.
  */
 function isMeant(name: string, token: string): boolean {
@@ -151,7 +152,9 @@ const RULE = /^(?:allow|diss?allow|dissalow|disalow|diasllow|disallaw)$/i
 /** A field and one word without the colon that RFC 9309 demands. */
 const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i
 
-/** The agents of a line. RFC 9309 allows one, but files name several, with signs between them. */
+/**
+ * The agents of a line. RFC 9309 allows one agent, but files name several, with signs between them.
+ */
 const namesOf = (value: string) =>
   value
     .toLowerCase()
@@ -188,15 +191,15 @@ const canMatch = (pattern: string) =>
   pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
 
 /**
- * Most characters that are compared for one address. That takes about 40 ms. Ten thousand rules
- * with a wildcard need half of it, or less.
+ * Most characters that are compared for one address, which takes about 40 ms. Ten thousand rules
+ * with a wildcard need half of this or less.
  */
 const MOST_WORK = 3_000_000
 
 /**
- * Whether an address may be fetched. The longest pattern that matches decides; among equally long
- * ones, allow does. When none matches, and for robots.txt itself, the address is allowed. When the
- * rules need more than `MOST_WORK`, it is not.
+ * Whether an address may be fetched. The longest matching pattern decides; among equally long ones,
+ * allow wins. An address without a matching rule is allowed, and so is robots.txt itself. When the
+ * rules need more than `MOST_WORK`, the address is not allowed.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
   const path = pathOf(url)
@@ -210,8 +213,8 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
 }
 
 /**
- * Whether patterns of another file, written as those of robots.txt, match an address. Null: the
- * patterns together have needed more than `MOST_WORK`, so nobody knows.
+ * Whether patterns of another file, in the syntax of robots.txt, match an address. Null: the
+ * patterns together needed more than `MOST_WORK`, so the result is unknown.
  */
 export function pathMatcher(url: URL): (pattern: string) => boolean | null {
   const path = pathOf(url)
@@ -223,9 +226,9 @@ export function pathMatcher(url: URL): (pattern: string) => boolean | null {
 }
 
 /**
- * What a robots.txt says of an address besides its rules. Of the statements about uses that match,
- * those with the longest pattern count (draft-ietf-aipref-attach). `Content-Usage` and
- * `Content-Signal` are compared apart. All licences that match count.
+ * The statements of a robots.txt about an address, beside its rules. Of the matching statements
+ * about uses, only those with the longest pattern count (draft-ietf-aipref-attach). This is decided
+ * separately for `Content-Usage` and `Content-Signal`. All matching licences count.
  */
 export function statedOf(stated: Statement[], url: URL): string[] {
   const isMatched = pathMatcher(url)
@@ -237,10 +240,10 @@ export function statedOf(stated: Statement[], url: URL): string[] {
     .filter(one => kindOf(one) === 'licence' || one.pattern.length === longest(kindOf(one)))
     .map(({ text }) => text)
 }
-/** Tells a `Content-Signal`, which writes `yes` or `no`. `Content-Usage` writes `y` or `n`. */
+/** Recognises a `Content-Signal`, which writes `yes` or `no`. `Content-Usage` writes `y` or `n`. */
 const SIGNAL = /=\s*(?:yes|no)\b/
 
-/** What we read last in the robots.txt of a host, beside its rules. */
+/** The stored statements of a host's robots.txt, beside its rules. */
 export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
   const robots = await readValue<string>(db, 'select robots from hosts where host = $1', [host])
   const lines = (robots ?? '').split('\n').filter(line => line.startsWith('='))
@@ -248,8 +251,8 @@ export async function recallStated(db: Queryable, host: string): Promise<Stateme
 }
 
 /**
- * Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows, and `=/c search=n`
- * states something about `/c`.
+ * Rules in the form that the database stores, one a line: `+/a` allows, `-/b` disallows, and `=/c
+ * search=n` states something about `/c`.
  */
 const writeRules = ({ rules, stated }: Omit<RobotsRules, 'crawlDelay'>): string =>
   [
@@ -264,8 +267,8 @@ function readRules(written: string): Rule[] {
 
 /**
  * Compares a pattern with a path, character by character. On a mismatch it goes back only to the
- * last `*`: everything before that `*` has matched as early as possible, which leaves the most for
- * the rest. Returns false early when the work is used up.
+ * last `*`. Everything before that `*` has matched as early as possible, so the longest possible
+ * path remains. Returns false early when the work is used up.
  */
 function matches(pattern: string, path: string, work: { left: number }): boolean {
   const anchored = pattern.endsWith('$')
@@ -297,8 +300,8 @@ function matches(pattern: string, path: string, work: { left: number }): boolean
 const WILDCARD = 0x2a
 
 /**
- * The path and query of an address, in the spelling that patterns are compared with. A bare `?` at
- * the end belongs to it.
+ * The path and query of an address, in the spelling in which patterns are compared. A bare `?` at
+ * the end is kept.
  */
 const pathOf = ({ href, pathname, search }: URL) =>
   withLiterals(canonical(pathname + (search || (/^[^#?]*\?(?:#|$)/.test(href) ? '?' : ''))), /\*|%2A/g, /\$|%24/g)
@@ -314,7 +317,7 @@ const withLiterals = (path: string, stars: RegExp, dollars: RegExp) =>
   path.replace(stars, '\u0001').replace(dollars, '\u0002')
 
 /**
- * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
+ * Converts a path to one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
  * capitals, unreserved characters plain.
  */
 const canonical = (path: string): string =>
@@ -369,7 +372,8 @@ interface Row {
 }
 
 /**
- * Saves the rules of a robots.txt. Its Crawl-delay holds from now on. `delay`: CRAWL_HOST_DELAY.
+ * Saves the rules of a robots.txt. From this moment on, its Crawl-delay applies. `delay`:
+ * CRAWL_HOST_DELAY.
  */
 export async function rememberRobots(
   pool: Pool,
@@ -390,8 +394,8 @@ export async function rememberRobots(
 }
 
 /**
- * Notes that a robots.txt could not be read. Nothing is fetched from the host until it can be read
- * (RFC 9309 §2.3.1.4).
+ * Records that a robots.txt could not be read. Nothing is fetched from the host until it can be
+ * read (RFC 9309 §2.3.1.4).
  */
 export async function rememberUnreachable(
   pool: Pool,

@@ -16,20 +16,23 @@ export interface TdmRule {
 }
 
 const FILE = '/.well-known/tdmrep.json'
-/** Bytes that are read of a tdmrep.json. */
+/** Most bytes of a tdmrep.json that are read. */
 const LIMIT = 512_000
 const MOST_RULES = 1_000
 /**
- * The rule for what a file says beyond these limits. It reserves all, because the crawler takes
- * nothing under rules that it has not read.
+ * Stands for rules beyond these limits. It reserves everything, because the crawler takes nothing
+ * under rules that it has not read.
  */
 const UNREAD: TdmRule = { location: '/', reservation: '1', policy: null }
 const LONGEST = 2_000
-/** ms until the file is asked for again: after an answer, and after none. */
+/** ms until the file is requested again: after an answer, and after a failure. */
 const KEEP = 86_400_000
 const TRY_AGAIN = 3_600_000
 
-/** The rule for an address; null: none. Of several that match, the first in the file counts. */
+/**
+ * The rule for an address; null: no rule. Of several rules that match, the first in the file
+ * counts.
+ */
 export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
   const isMatched = pathMatcher(url)
   for (const rule of rules) {
@@ -40,8 +43,8 @@ export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
 }
 
 /**
- * The rules of a tdmrep.json; null for a text that is no JSON. A rule without a location or with
- * another value than 0 and 1 says nothing.
+ * The rules of a tdmrep.json; null for a text that is no JSON. A rule without a location, or with a
+ * value other than 0 and 1, is ignored.
  */
 export function readTdmFile(text: string): TdmRule[] | null {
   if (Buffer.byteLength(text) >= LIMIT) return [UNREAD]
@@ -66,17 +69,17 @@ function readRule(rule: unknown): TdmRule[] {
   return [{ location: storable(location), reservation, policy: kept }]
 }
 
-/** A text that the database takes: without NUL, and without half a character. */
+/** A text that the database accepts: without NUL, and without lone surrogates. */
 const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
- * The tdmrep.json of an address's host, fetched once a day as politely as a page: robots.txt, a
- * permit, the outlet's budget. A host that has no such file has no rules. After any other answer,
- * or none, the host's last rules hold.
+ * The tdmrep.json of an address's host. It is fetched once a day, as politely as a page: with
+ * robots.txt, a permit, and the outlet's budget. A host without this file has no rules. After any
+ * other failure, the host's last rules stay valid.
  *
- * @param isAsked this visit has just asked the host for a page. If the host has no rules yet, the
- * visit then waits until it may ask for the file.
- * @returns rules, or why the page has to wait; `last` are the rules that hold meanwhile
+ * @param isAsked this visit has just requested a page from the host. If the host has no rules yet,
+ * the visit then waits until it may request the file.
+ * @returns rules, or why the page has to wait; `last`: the rules that are valid meanwhile
  */
 export async function tdmRulesOf(
   asking: Asking,
@@ -96,9 +99,9 @@ export async function tdmRulesOf(
   const asked = isAsked && last.length === 0 ? host : null
   const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })
   const isOwn = 'host' in fetched && fetched.host === host
-  // A redirect to another host that is busy must not hold up the page.
+  // A redirect to another, busy host must not delay the page.
   if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
-  // The request for the page will fail for the same reason, and is reported then.
+  // The request for the page will fail for the same reason, and then reports it.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last
   if (fetched.kind === 'answer') await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
@@ -107,8 +110,8 @@ export async function tdmRulesOf(
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && !isDeepStrictEqual(rules, last))
     asking.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
-  // The rules are kept until some time after the host may be asked again. The host may rest for
-  // longer than rules hold.
+  // The rules stay valid until some time after the host may be asked again, because the host may
+  // rest for longer than rules are kept.
   await asking.pool.query(
     `update hosts set tdm = $2, tdm_until = greatest(clock_timestamp(), free_at) + $3 * interval '1 ms'
       where host = $1`,
@@ -117,7 +120,7 @@ export async function tdmRulesOf(
   return rules
 }
 
-/** Null: the answer does not tell, for instance because a challenge came in the file's place. */
+/** Null: the answer tells nothing about the rules, for instance because it is a challenge. */
 function rulesIn(fetched: Fetched): TdmRule[] | null {
   if (fetched.kind !== 'answer') return null
   const { status, body } = fetched.answer
@@ -125,7 +128,7 @@ function rulesIn(fetched: Fetched): TdmRule[] | null {
   return status === 200 ? readTdmFile(body.toString('utf8')) : null
 }
 
-/** Whether the same request would be answered in the same way an hour later. */
+/** Whether the same request would get the same answer an hour later. */
 const isSettled = (fetched: Fetched) =>
   fetched.kind === 'disallowed' ||
   (fetched.kind === 'answer' && fetched.answer.status < 500 && fetched.answer.status !== 429)

@@ -11,22 +11,21 @@ import {
 import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
 
-/*
- * An outlet decides what it names, so each has a budget for a day: new hosts, pages, bytes. What
- * exceeds it waits for another day. No outlet can fill the database or keep others waiting.
- */
+/* An outlet decides which addresses it names, so each outlet has a daily budget: new hosts, pages,
+   bytes. Work beyond the budget waits for another day. So no outlet can fill the database or delay
+   other outlets. */
 
-/** The present day in UTC, by the database's clock, as SQL. */
+/** The current day in UTC, by the database's clock, as SQL. */
 const TODAY = "(clock_timestamp() at time zone 'UTC')::date"
 /** The beginning of the next day, as SQL. */
 export const TOMORROW = "((clock_timestamp() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'"
 
 /** A try at a page, as the outlet's budget counts it. */
 export interface Try {
-  /** Bytes that are stored, or that were read of a refused answer. */
+  /** Bytes that are stored, or that a refused answer had. */
   bytes: number
   /**
-   * `slow`: the answer took more than half of the time limit. `late`: there was none in time.
+   * `slow`: the answer took more than half of the time limit. `late`: no answer came in time.
    * `neither`: the try failed at once and delayed nobody.
    */
   answer: 'in time' | 'slow' | 'late' | 'neither'
@@ -38,11 +37,11 @@ const LATE_IN_A_ROW = 3
 const LONGEST_REST = 10
 
 /**
- * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each
- * late page. After each rest one page is tried, and the first answer ends the rests. An outlet with
- * slow answers has one host visited at a time.
+ * Records a try at one of an outlet's pages. An outlet whose pages are late rests, longer after
+ * each late page. After each rest one page is tried, and the first answer ends the rests. Of an
+ * outlet with slow answers, only one host is visited at a time.
  *
- * @returns whether the outlet's pages must wait now, for the end of its rest or for the next day
+ * @returns whether the outlet's pages must wait for the end of its rest or for the next day
  */
 export async function noteTry(
   pool: Pool,
@@ -99,10 +98,12 @@ export interface Held {
   feeds: Set<number>
 }
 
-/** When this many stored pages of one outlet wait for the normaliser, we fetch no more. */
+/**
+ * The number of stored pages of one outlet, waiting for the normaliser, at which we fetch no more.
+ */
 export const STORED_SHARE = 500
 
-/** Reads which outlets have to wait now. */
+/** Reads which outlets have to wait. */
 export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet<number>): Promise<Held> {
   const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
     `with recursive ${STORING}
@@ -120,10 +121,7 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/**
- * An outlet's feeds are not polled while more of its pages wait than its budget allows in this many
- * days.
- */
+/** Days of budget. While more pages of an outlet wait, its feeds are not polled. */
 const DAYS = 5
 
 /**
@@ -159,8 +157,8 @@ export async function admitHosts(
 }
 
 /**
- * How many new hosts today's budget still allows. Locks the outlet's row, so that a second
- * transaction waits for this one.
+ * How many new hosts today's budget still allows. It locks the outlet's row, so that a second
+ * transaction waits.
  */
 async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
   await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
@@ -172,12 +170,12 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
   return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (used ?? 0))
 }
 
-/** ms after which we try a host again for which today's budget had no room. */
+/** ms until a host is tried again that today's budget had no room for. */
 export const OTHER_DAY = 6 * 3_600_000
 
 /**
- * Whether we may ask a host that neither the catalogue nor a feed has named. It must be known, or
- * the outlet's budget must have room for it.
+ * Whether we may ask a host that neither the catalogue nor a feed has named. The host must be
+ * known, or fit into the outlet's budget.
  */
 export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
   if ((await readRow(pool, 'select from hosts where host = $1', [host])) !== undefined) return true
@@ -189,8 +187,8 @@ const BATCH = 10_000
 
 /**
  * Releases pages that were put off because their host was new, the oldest first, as far as the
- * outlets' budgets of today allow. Any crawler may do it; a crash leaves the pages put off. Index:
- * pages_put_off.
+ * outlets' budgets of today allow. Any crawler may do this; after a crash, the pages are still put
+ * off. Index: pages_put_off.
  *
  * @returns the number of released pages
  */

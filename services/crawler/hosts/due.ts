@@ -5,10 +5,9 @@ import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
-/*
- * A crawler first chooses a host and only then its work, because the pauses between requests belong
- * to hosts. Outlets take turns, and neither an outlet nor a site has many hosts visited at a time.
- */
+/* A crawler first chooses a host and then its work, because the pauses between requests belong to
+   hosts. Outlets take turns, and the number of visited hosts is limited for each outlet and each
+   site. */
 
 /**
  * A host may be visited this many ms before it is free. The visit then waits for the rest of the
@@ -16,13 +15,13 @@ import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts
  */
 const VISIT_AHEAD = 300
 /**
- * Most due hosts of one outlet that are read. They are more than the outlet may have visited at a
- * time, because some of them may be on busy sites.
+ * Most due hosts of one outlet that are read. This is more than the outlet may have visited at a
+ * time, because some of the hosts may be on busy sites.
  */
 const HOSTS_OF_AN_OUTLET = 32
 /**
- * The key of an advisory lock; any number serves. One crawler claims hosts at a time: two at once
- * could both give out the last permit of an outlet or site.
+ * The key of an advisory lock; any number would do. Only one crawler claims hosts at a time,
+ * because two could both take the last place of an outlet or site.
  */
 const CLAIMING = 6_118_203_774n
 
@@ -39,8 +38,8 @@ interface ClaimOptions {
 }
 
 /**
- * Chooses hosts with due work that nobody visits, outlet by outlet in turn, and takes their leases.
- * Every crawler does this about every second. It gets no hosts while another crawler does it.
+ * Chooses due hosts that nobody visits, outlet by outlet in turn, and takes their leases. Every
+ * crawler calls this about every second. It gets no hosts while another crawler is choosing.
  */
 export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptions): Promise<Visit[]> {
   const since = performance.now()
@@ -68,7 +67,7 @@ export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptio
 }
 
 /**
- * Reads the hosts that could be visited, each with an outlet that needs it. Of each outlet, hosts
+ * Reads the hosts that could be visited, each with an outlet that needs it. For each outlet, hosts
  * with a due feed come first, then hosts that answer, then hosts whose page has waited longest.
  */
 async function readDueHosts(client: Client, { pages, held }: ClaimOptions): Promise<DueHost[]> {
@@ -137,17 +136,17 @@ export interface DueHost {
   outletNo: number
   /** The catalogue names a feed on this host. */
   catalogued: boolean
-  /** Pages of the outlet have been late. */
+  /** Whether pages of the outlet have been late. */
   slowed: boolean
 }
 
 /** A host that is visited, or that pauses after a request. */
 export interface UnderWay {
   host: string
-  /** The outlet that the visit is for; null: for none in particular. */
+  /** The outlet of the visit; null: no particular outlet. */
   outletNo: number | null
   catalogued: boolean
-  /** Nobody visits it; it pauses after a request. It counts for its site too. */
+  /** True: nobody visits the host, and it pauses after a request. It still counts for its site. */
   pausing: boolean
 }
 
@@ -155,14 +154,14 @@ export interface UnderWay {
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**
- * Most hosts of one site that are visited or pause at a time. A site with a thousand subdomains
- * thus gets at most four requests in each CRAWL_HOST_DELAY.
+ * Most hosts of one site that are visited or pause at a time. So even a site with a thousand
+ * subdomains gets at most four requests in each CRAWL_HOST_DELAY.
  */
 const OF_A_SITE = 4
 
 /**
- * Chooses the hosts that are visited now. Outlets take turns: the first host of each comes before
- * the second of any. Hosts of the catalogue's feeds do not count towards the limits, because only
+ * Chooses the hosts to visit. Outlets take turns: the first host of each outlet comes before the
+ * second host of any. Hosts of the catalogue's feeds do not count towards the limits, because only
  * the operator can name them.
  *
  * @param due the hosts of each outlet in the order of their turns
@@ -218,9 +217,9 @@ const add = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get(k
 
 /**
  * The site that a host belongs to. It is the registrable domain by the public suffix list, with the
- * list's private part: two blogs at one provider are two sites. A catalogue's domain below it is a
- * site of its own. A host without a registrable domain, such as an address, is a site by itself,
- * port included.
+ * list's private part: two blogs at one provider are two sites. A domain of the catalogue below it
+ * is a site of its own. A host without a registrable domain, such as an IP address, is a site by
+ * itself, port included.
  *
  * @param domains the domains of the catalogue's outlets
  */
@@ -254,15 +253,15 @@ interface WorkOptions {
   /** Whether a feed comes before a page when both are due. */
   feedFirst: boolean
   /**
-   * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
-   * a visit: then the outlet is drawn by lot.
+   * The outlet whose page was fetched last: the next outlet has its turn. Null at the beginning of
+   * a visit, when the outlet is chosen at random.
    */
   served: number | null
 }
 
 /**
  * The next due work at a host. The host's outlets take turns, and each begins with its oldest work.
- * Null: nothing is due.
+ * Null: no work is due.
  */
 export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)
@@ -285,10 +284,10 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 }
 
 /**
- * The oldest due page of the outlet whose turn it is: the one after the outlet that was served
- * last. At the beginning of a visit the outlet is drawn by lot. Where the host wants long pauses, a
- * visit fetches only one page. Without the lot, the first outlet of the catalogue would get them
- * all. Index: pages_waiting_turns.
+ * The oldest due page of the outlet that has its turn: the one after the last outlet. At the
+ * beginning of a visit, the outlet is chosen at random. Where the host wants long pauses, a visit
+ * fetches only one page, so a fixed order would give all pages to the first outlet of the
+ * catalogue. Index: pages_waiting_turns.
  */
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
   const page = await readRow<WaitingPage>(

@@ -3,7 +3,7 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
-/** ms until the leases of a dead process run out. */
+/** ms until the leases of a dead process expire. */
 export const LEASE_DURATION = 10_000
 const BEAT = 3_000
 
@@ -13,7 +13,9 @@ export interface Lease {
   readonly host: string
   /** Aborted when the lease is lost. Work that depends on the lease must then end. */
   readonly lost: AbortSignal
-  /** False when another process may have the lease, also after a pause of this process. */
+  /**
+   * False when another process may have the lease, for instance after a long pause of this process.
+   */
   alive(): boolean
 }
 
@@ -24,7 +26,7 @@ type Kind = 'visit' | 'permit'
 
 interface Kept extends Lease {
   kind: Kind
-  /** When the lease runs out, in monotonic ms. */
+  /** The time at which the lease expires, in monotonic ms. */
   deadline: number
   loss: AbortController
 }
@@ -77,9 +79,7 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
   const timer = setInterval(() => void beat(), 500)
 
   return {
-    /**
-     * Keeps a lease that the database granted to a statement which was sent at `since` (monotonic).
-     */
+    /** Keeps a lease that the database granted to a statement sent at `since` (monotonic ms). */
     keep(kind: Kind, host: string, id: string, since: number): Lease {
       const loss = new AbortController()
       const lease: Kept = {
@@ -90,13 +90,13 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
       return lease
     },
     drop: (lease: Lease) => void kept.delete(lease.id),
-    /** Stops renewing. Leases that are still held run out. */
+    /** Stops renewing. Leases that are still held expire. */
     close: () => clearInterval(timer),
   }
 }
 
-// $1 visits, $2 permits, $3 ms that a lease lasts, $4 pause between two requests (ms). A lease that
-// has run out is not renewed: another process may be about to take it.
+// $1 visits, $2 permits, $3 ms that a lease lasts, $4 pause between two requests (ms). An expired
+// lease is not renewed, because another process may be about to take it.
 const RENEW = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()

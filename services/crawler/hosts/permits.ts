@@ -4,7 +4,7 @@ import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts
 
 /** A lease for one request to a host. */
 export interface Permit extends Lease {
-  /** Connections in a row that failed before this one. */
+  /** The number of failed connections in a row before this request. */
   failures: number
 }
 
@@ -15,10 +15,11 @@ export interface Permit extends Lease {
 type PermitOutcome = { kind: 'permit'; permit: Permit } | { kind: 'busy'; wait: number } | { kind: 'interrupted' }
 
 /**
- * ms between two tries while another request to the host is under way: it may end at any moment.
+ * ms between two tries while another request to the host is under way, because it may end at any
+ * moment.
  */
 const LOOK_AGAIN = 250
-/** A longer wait (ms) for a host must be granted (`beginLong`). */
+/** A wait for a host that is longer than this many ms must be granted (`beginLong`). */
 const LONG = 15_000
 
 interface PermitOptions {
@@ -36,10 +37,10 @@ interface PermitOptions {
 }
 
 /**
- * Waits until the host is free and takes the permit. It is free when its pause (`free_at`) is over
- * and no other request is under way, by the clock of the database. One statement decides that, and
- * only while the visit is ours. While the permit lasts, `free_at` lies a lease and a pause ahead: a
- * crash can only lengthen the pause.
+ * Waits until the host is free and takes the permit. The host is free when its pause (`free_at`) is
+ * over and no other request is under way, by the clock of the database. One statement decides that,
+ * and only while the visit is ours. While the permit lasts, `free_at` lies a lease and a pause
+ * ahead. So a crash can only lengthen the pause.
  */
 export async function takePermit(
   pool: Pool,
@@ -68,12 +69,12 @@ export async function takePermit(
   return { kind: 'interrupted' }
 }
 
-/** A host after one try to take its permit; undefined: the table lacks it. */
+/** The state of a host after one try to take its permit; undefined: the table lacks the host. */
 interface HostState {
   taken: boolean
-  /** The visit is ours. */
+  /** Whether the visit is ours. */
   ours: boolean
-  /** Another request to the host is under way. */
+  /** Whether another request to the host is under way. */
   asked: boolean
   /** ms until the host is free, if nothing happens before. */
   wait: number
@@ -118,10 +119,10 @@ const TAKE = `
     from hosts where host = $1`
 
 /**
- * Ends a permit. The pause begins now.
+ * Ends a permit. The pause of the host begins.
  *
- * @param end.requested false: the request was not made after all, so no pause is due
- * @param end.pause ms that the host asked for, or that its failures suggest; 0: the usual pause
+ * @param end.requested false: no request was made, so no pause is due
+ * @param end.pause ms that the host asked for, or that follow from its failures; 0: the usual pause
  * @param end.error null: the host answered, with any status
  */
 export async function endPermit(
@@ -132,8 +133,8 @@ export async function endPermit(
   end: { requested: boolean; pause: number; error: string | null },
 ) {
   leases.drop(permit)
-  // The pause is a little longer than asked: times are kept in whole milliseconds, and a busy
-  // server may notice the first request late.
+  // The pause is a little longer than asked, because times are stored in whole milliseconds, and a
+  // busy server may notice the first request late.
   await pool.query(
     `with pause as (
        select greatest(coalesce(crawl_delay, 0), $4::int, $5::int) as ms from hosts where host = $1
@@ -150,10 +151,7 @@ export async function endPermit(
   )
 }
 
-/**
- * Adds the hosts that the table lacks. They are sorted, so that two writers never wait for each
- * other in a circle.
- */
+/** Adds the hosts that the table lacks. They are sorted, so that two writers cannot deadlock. */
 export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<string>): Promise<void> {
   const names = [...new Set(hosts)].sort()
   if (names.length === 0) return
@@ -164,15 +162,16 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
 }
 
 /**
- * Begins a long wait for a host, and returns its end. Null: too many visits wait already. Each
- * holds one of CRAWL_CONCURRENCY permits, so hosts with long pauses must not hold them all.
+ * Begins a long wait for a host, and returns a function that ends it. Null: too many visits wait
+ * already. Each visit holds one of CRAWL_CONCURRENCY permits, so hosts with long pauses must not
+ * hold them all.
  */
 export type BeginLongWait = (outletNo: number) => (() => void) | null
 
 /** Most long waits at a time for one outlet, for its feeds and its pages together. */
 const OF_AN_OUTLET = 2
 
-/** @param concurrency CRAWL_CONCURRENCY; half of it may wait long */
+/** @param concurrency CRAWL_CONCURRENCY; half of these visits may wait long */
 export function boundLongWaits(concurrency: number): BeginLongWait {
   const most = Math.max(1, Math.floor(concurrency / 2))
   const waiting: number[] = []

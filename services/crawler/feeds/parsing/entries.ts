@@ -2,10 +2,8 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
-/*
- * Real feeds mix vocabularies, so no format has a reader of its own. Each field is looked for under
- * all of its names; the most trusted one that holds something counts.
- */
+/* Real feeds mix vocabularies, so no format has a reader of its own. Each field is searched under
+   all of its names, and the most trusted name with content counts. */
 
 /**
  * Most entries that are read. No feed of news names more at a time, and by custom the first ones
@@ -21,10 +19,7 @@ const MAX_LINKS = 100
 /** Most authors of one entry that are read. */
 export const MAX_AUTHORS = 50
 
-/**
- * Reads RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0. Real feeds mix these vocabularies. Every field
- * is therefore searched under all its names, the format's own name first.
- */
+/** Reads RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0. */
 export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat): Feed {
   const items: FeedElement[] = []
   collectItems(top, items)
@@ -42,9 +37,9 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
 }
 
 /**
- * What a feed says of its licence: RSL in RSS (rslstandard.org), `rel="license"` of Atom (RFC
- * 4946), Creative Commons for RSS 1.0 and 2.0. A reservation ("All rights reserved") is no licence:
- * nearly every feed has one.
+ * The licence that a feed states: RSL in RSS (rslstandard.org), `rel="license"` of Atom (RFC 4946),
+ * Creative Commons for RSS 1.0 and 2.0. A reservation ("All rights reserved") does not count,
+ * because nearly every feed has one.
  */
 function licenceOf(markup: Markup, head: FeedElement, items: FeedElement[]): string | null {
   if ([head, ...items.slice(0, 1)].some(one => childrenOf(one, 'rsl:content').length > 0)) return 'RSL, in the feed'
@@ -141,8 +136,8 @@ function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEnt
 
 /**
  * The address of an RSS link. Null: its text is no address. RSS 2.0 demands a scheme. A text
- * without one, and without a `/` or `?` at its beginning, is likelier wrong than the entry's
- * permalink.
+ * without a scheme, and without a `/` or `?` at its beginning, is more likely wrong than the
+ * entry's permalink.
  */
 function ownLink(text: string, base: string | null, hasPermalink: boolean): string | null {
   if (NO_LINK.test(text)) return null
@@ -151,11 +146,11 @@ function ownLink(text: string, base: string | null, hasPermalink: boolean): stri
   return resolveLink(text, base)
 }
 
-/** What systems write into a link whose address they do not know. */
+/** Texts that systems write into a link when they do not know its address. */
 const NO_LINK =
   /^(?:n\/?a|none|null|nil|nan|undefined|false|true|-+|#.*|\.|0|about:\S*|javascript:.*|https?:\/*|[[{(<].*)$/i
 
-/** Whether an address is that of a file which the entry attaches: sound, film or picture. */
+/** Whether the address leads to a file that the entry attaches: sound, film or picture. */
 const isAttached = (item: FeedElement, address: string) =>
   childrenOf(item, 'enclosure', 'media:content', 'media:thumbnail').some(
     file => file.attributes.get('url')?.trim() === address,
@@ -169,9 +164,9 @@ const linkText = (markup: Markup, link: FeedElement) =>
     .join('')
 
 /**
- * How a link leads to the article. `own`: a link as in RSS, whose text is the address. Of several,
- * the last counts, as in gofeed. `alternate` and `other`: a link as in Atom, told by its `rel`.
- * Null: the link does not lead to the article.
+ * The way in which a link leads to the article. `own`: a link as in RSS, whose text is the address.
+ * Of several, the last counts, as in gofeed. `alternate` and `other`: links as in Atom, by their
+ * `rel`. Null: the link does not lead to the article.
  */
 function roleOf(link: FeedElement, item: FeedElement, text: string): 'own' | 'alternate' | 'other' | null {
   const hasHref = link.attributes.has('href')
@@ -196,9 +191,9 @@ const NO_PAGE = new Set(
 )
 
 /**
- * The authors of an entry. They are taken from the first kind of element that names a person, else
- * from the first that names anybody. RSS demands a mail address in `author`. It is often that of a
- * desk, while `dc:creator` names who wrote.
+ * The authors of an entry. They come from the first kind of element that names a person, or else
+ * from the first kind that names anything. RSS demands a mail address in `author`, which often
+ * belongs to a desk, while `dc:creator` names the writer.
  */
 function authorsOf(markup: Markup, item: FeedElement, publisher: string | null): string[] {
   const people = childrenOf(item, 'author', 'atom:author')
@@ -222,7 +217,7 @@ function authorsOf(markup: Markup, item: FeedElement, publisher: string | null):
   return lists.find(list => list.some(isPerson)) ?? lists[0] ?? []
 }
 
-/** Tells a name that is no person's: words of desks, accounts and agencies, or a mail address. */
+/** Matches names of no person: words of desks, accounts and agencies, or a mail address. */
 const DESK =
   /@|(?<!\p{L})(?:redactie|r[eé]daction|redaktion|newsroom|(?:news)?desk|editors?|admin\w*|webmaster|no-?reply|belga|anp|afp|dpa)(?!\p{L})/iu
 
@@ -326,6 +321,6 @@ function fromBase64(text: string): string {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
 }
 
-/** Removes the signs of a CDATA section that were escaped, and are therefore text to XML. */
+/** Removes the marks of a CDATA section that were escaped, so that XML reads them as text. */
 export const withoutCdata = (text: string): string =>
   /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text) ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim() : text

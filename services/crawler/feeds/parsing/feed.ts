@@ -5,7 +5,10 @@ import { childrenOf, type FeedElement } from './markup.ts'
 /** The formats of feeds and sitemaps that are recognised. */
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
 
-/** Whether older entries leave the document when new ones come. Sitemaps keep theirs for long. */
+/**
+ * Whether older entries leave the document when new ones come. Sitemaps keep older entries for
+ * long.
+ */
 export const showsLatestAlone = (format: FeedFormat) =>
   format === 'rss' || format === 'rdf' || format === 'atom' || format === 'json'
 
@@ -16,12 +19,15 @@ export interface RawEntry extends Omit<FeedEntry, 'url' | 'guid'> {
   link: string | null
   /** The address that a redirecting service has replaced (`feedburner:origLink`). */
   originalLink: string | null
-  /** `rdf:about`: the address when there is no other. */
+  /** `rdf:about`, which is the address of the entry when there is no other. */
   about: string | null
   id: string | null
   /** The id is the address when there is no link (RSS 2.0, `isPermaLink`). */
   idIsLink: boolean
-  /** The time of its last change. In a sitemap (`lastmod`) it also tells which entries are new. */
+  /**
+   * The time of the last change. For entries of a sitemap (`lastmod`) it also decides which are
+   * new.
+   */
   modified: string | null
 }
 
@@ -36,15 +42,15 @@ export interface Feed {
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
-  /** The next page of a feed in pages, as an absolute address. */
+  /** The next page of a paged feed, as an absolute address. */
   next: string | null
-  /** What its head says of a licence. A mere reservation of rights is none. */
+  /** The licence that the head states. A mere reservation of rights does not count. */
   licence: string | null
-  /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
+  /** False: the document breaks off or exceeds the limits, so entries may be missing. */
   whole: boolean
 }
 
-/** A document that names nothing. */
+/** A feed without entries or other content. */
 export const EMPTY_FEED = {
   ...{ language: null, entries: [], parts: [], next: null, licence: null, whole: true },
 } satisfies Omit<Feed, 'format'>
@@ -58,7 +64,7 @@ export const EMPTY_ENTRY: RawEntry = {
 /** Most links of a feed's head that are read. */
 const MAX_LINKS = 100
 
-/** The next page of an RSS or Atom feed in pages (RFC 5005 §3); null without one. */
+/** The next page of a paged RSS or Atom feed (RFC 5005 §3); null without one. */
 export function nextOfHead(head: FeedElement, base: string | null): string | null {
   for (const link of childrenOf(head, 'link', 'atom:link').slice(0, MAX_LINKS)) {
     const isNext = link.attributes.get('rel')?.toLowerCase().split(/\s+/).includes('next') ?? false
@@ -68,7 +74,7 @@ export function nextOfHead(head: FeedElement, base: string | null): string | nul
   return null
 }
 
-/** An absolute address of a next page; null when the text is none. */
+/** The absolute address of a next page; null when the text is no address. */
 export function nextPage(href: string, base: string | null): string | null {
   const text = href.trim()
   if (text === '') return null

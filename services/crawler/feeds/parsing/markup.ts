@@ -2,14 +2,12 @@ import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 
-/*
- * Many feeds are not well-formed, and some are hostile. This reader accepts whatever a browser
- * would, within limits of depth, size and time. Elements point into the source; no text is copied
- * until it is asked for.
- */
+/* Many feeds are not well-formed, and some are hostile. This reader accepts everything that a
+   browser accepts, within limits of depth, size and time. Elements hold positions in the source,
+   and no text is copied before a caller needs it. */
 
 /**
- * An element of a feed. It holds no text: `textOf` reads that from the element's stretch of the
+ * An element of a feed. It holds no text: `textOf` reads the text from the element's range in the
  * source.
  */
 export interface FeedElement {
@@ -21,7 +19,7 @@ export interface FeedElement {
   attributes: ReadonlyMap<string, string>
   children: FeedElement[]
   parent: FeedElement | null
-  /** The stretch of the source that holds its content. */
+  /** The range in the source that holds the content of the element. */
   start: number
   end: number
   /** The base of its relative links: the nearest `xml:base`, else the address of the document. */
@@ -35,7 +33,7 @@ export interface Markup {
   root: FeedElement
   /** False: the document breaks off, or is longer than the limits. */
   whole: boolean
-  /** How many more links inside texts are resolved. Each costs time, and memory for its base. */
+  /** How many more links inside texts may be resolved. Each link costs time and memory. */
   linksLeft: number
 }
 
@@ -58,7 +56,7 @@ export function textOf(markup: Markup, element: FeedElement): string {
   return clean(text + decodeEntities(raw.slice(at)))
 }
 
-/** CDATA sections and comments. One that never ends goes to the end of the text. */
+/** CDATA sections and comments. Without an end, they reach to the end of the text. */
 const UNDECODED = /<!\[CDATA\[(.*?)(?:\]\]>|$)|<!--.*?(?:-->|$)/gs
 
 /** The markup inside an element, as written. */
@@ -67,8 +65,8 @@ export const markupOf = (markup: Markup, element: FeedElement): string =>
 
 /**
  * Decodes the entities of HTML, which feeds use without declaring them. An entity must end with a
- * semicolon, because `&copy=2` may be part of an address. A pattern finds them, because the decoder
- * is slow at every bare ampersand.
+ * semicolon, because `&copy=2` may be part of an address. A regular expression finds the entities,
+ * because the decoder is slow at every bare ampersand.
  */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
@@ -78,7 +76,8 @@ export const childrenOf = (element: FeedElement, ...names: string[]): FeedElemen
   element.children.filter(child => names.includes(child.name))
 
 /**
- * Removes the characters that XML 1.0 forbids. Postgres refuses NUL; no reader wants the others.
+ * Removes the characters that XML 1.0 forbids. Postgres refuses NUL, and no reader needs the
+ * others.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
@@ -90,25 +89,27 @@ const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\
 const MAX_DEPTH = 200
 /** Most elements that are read. A sitemap of 50,000 addresses with images has about 400,000. */
 const MAX_ELEMENTS = 600_000
-/** Most entries that are read. Some feeds have thousands; the first ones are the newest. */
+/**
+ * Most entries that are parsed. Some feeds have thousands, and their first entries are the newest.
+ */
 const MAX_ITEMS = 5_000
 const MAX_ATTRIBUTES = 40
 const MAX_ATTRIBUTE = 10_000
 const MAX_LINKS_IN_TEXTS = 10_000
 /**
- * Longest time in ms for one document, as CPU time of this thread, so that other work of the
- * machine does not count. The elements that were read until then are kept.
+ * Longest CPU time of this thread for one document, in ms. Other work of the machine does not
+ * count. The elements that were read in this time are kept.
  */
 const TIME_LIMIT = 600
-/** Characters between two looks at the clock. */
+/** Characters that are parsed between two checks of the time. */
 const SLICE = 131_072
 
-/** A limit is reached, and the rest of the document is not read. */
+/** Thrown when a limit is reached. The remaining document is not read. */
 class LimitReached extends Error {}
 
 /** The state of reading one document. */
 interface Tree {
-  /** The innermost element that is open. */
+  /** The innermost open element. */
   open: FeedElement
   /** The element whose start tag is being read; its attributes are not complete yet. */
   opening: FeedElement | null
@@ -121,10 +122,10 @@ interface Tree {
 }
 
 /**
- * Reads markup, as tolerantly as browsers read HTML: unclosed, wrongly nested and undeclared
- * elements are accepted. Depth, number of elements and time are limited. Never throws.
+ * Reads markup as tolerantly as browsers read HTML: it accepts unclosed, wrongly nested and
+ * undeclared elements. Depth, number of elements and time are limited. Never throws.
  *
- * @param address where the document came from; a relative `xml:base` is resolved against it
+ * @param address the address of the document; a relative `xml:base` is resolved against it
  */
 export function readMarkup(text: string, address: string | null): Markup {
   const source = withoutDoctype(text)
@@ -143,8 +144,8 @@ export function readMarkup(text: string, address: string | null): Markup {
         openElement(tree, name, source.length)
       },
       onattribute: (name, value) => addAttribute(tree, name, value),
-      // Called at the end of a start tag. The parser's own attributes have no limit and are
-      // ignored.
+      // The parser calls this at the end of a start tag. Its own attributes have no limit, so
+      // `tree` collects them instead.
       onopentag() {
         tree.open.start = parser.endIndex + 1
         completeOpening(tree)
@@ -156,7 +157,7 @@ export function readMarkup(text: string, address: string | null): Markup {
   return { source, root, whole: parseAll(parser, tree, source), linksLeft: MAX_LINKS_IN_TEXTS }
 }
 
-/** Whether the document was read to its end, and all of its elements were closed. */
+/** Parses the source. Returns whether it was read to its end, with all elements closed. */
 function parseAll(parser: Parser, tree: Tree, source: string): boolean {
   try {
     const before = process.threadCpuUsage()
@@ -168,8 +169,8 @@ function parseAll(parser: Parser, tree: Tree, source: string): boolean {
     completeOpening(tree)
     const { open, depth } = tree
     parser.end()
-    // The element in which the document breaks off is dropped: its text is half an address, a date
-    // or a title.
+    // The element in which the document breaks off is dropped, because its text may be half an
+    // address, a date or a title.
     if (open.children.length === 0) open.parent?.children.pop()
     return depth === 0
   } catch (error) {
@@ -178,7 +179,7 @@ function parseAll(parser: Parser, tree: Tree, source: string): boolean {
   }
 }
 
-/** An element of a sitemap ends where the next one begins, when nothing closed it. */
+/** Closes an unclosed element of a sitemap where the next one begins. */
 function closeBefore(tree: Tree, name: string, end: number): void {
   if (name !== 'url' && name !== 'sitemap') return
   completeOpening(tree)
@@ -188,7 +189,7 @@ function closeBefore(tree: Tree, name: string, end: number): void {
 }
 const SITEMAPS = new Set(['urlset', 'sitemapindex'])
 
-/** @param end where the element ends for as long as nothing closes it */
+/** @param end the end of the element until something closes it */
 function openElement(tree: Tree, name: string, end: number): void {
   completeOpening(tree)
   tree.depth += 1
@@ -210,7 +211,7 @@ function addAttribute({ opening, attributes }: Tree, name: string, value: string
   attributes.set(name, decodeEntities(value.slice(0, MAX_ATTRIBUTE)))
 }
 
-/** Gives the element whose start tag has been read its attributes, bases and name. */
+/** Sets attributes, bases and name of the element whose start tag has been read. */
 function completeOpening(tree: Tree): void {
   const { opening, namespaces } = tree
   if (opening === null) return
@@ -228,7 +229,7 @@ function completeOpening(tree: Tree): void {
   tree.opening = null
 }
 
-/** Closes the innermost element; `end` is where its content ends. */
+/** Closes the innermost element. `end`: the end of its content. */
 function closeElement(tree: Tree, end: number): void {
   completeOpening(tree)
   const { open } = tree
@@ -239,12 +240,15 @@ function closeElement(tree: Tree, end: number): void {
   tree.depth -= 1
 }
 
-/** Shared, because most elements have no attributes: empty maps for all would take much memory. */
+/**
+ * One shared map, because most elements have no attributes, and a map for each would take much
+ * memory.
+ */
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
 
 /**
- * Resolves one `xml:base` against the bases around it. Text that is no address, or too long for
- * one, changes nothing.
+ * Resolves one `xml:base` against the base around it. A text that is no address, or is too long,
+ * changes nothing.
  */
 function resolveBase(written: string, around: string | null): string | null {
   if (written.length > ADDRESS_LIMIT) return around
@@ -253,8 +257,8 @@ function resolveBase(written: string, around: string | null): string | null {
 }
 
 /**
- * Removes the document type. The parser ends it too early when it holds declarations, and we need
- * none of it.
+ * Removes the document type, which we do not need. When it holds declarations, the parser ends it
+ * too early.
  */
 function withoutDoctype(text: string): string {
   const start = text.slice(0, 20_000).search(/<!DOCTYPE/i)
@@ -299,12 +303,12 @@ const NAMESPACES = new Map(
   }),
 )
 
-/** The prefixes that are declared at the place of the document that is being read. */
+/** The prefixes that are declared at the current place of the document. */
 type Namespaces = ReturnType<typeof createNamespaces>
 
 /**
- * Holds a stack of declarations for each prefix. An element thus costs only as much as it declares
- * itself. For hostile documents it took seconds to copy all prefixes for each element.
+ * Holds a stack of declarations for each prefix. An element then costs only as much as it declares
+ * itself. Copying all prefixes for each element takes seconds for hostile documents.
  */
 function createNamespaces() {
   const declared = new Map<string, string[]>()
@@ -312,7 +316,7 @@ function createNamespaces() {
   const entered: string[][] = []
 
   return {
-    /** An element begins. Its attributes may declare prefixes. */
+    /** Begins an element, whose attributes may declare prefixes. */
     enter(element: string, attributes: ReadonlyMap<string, string>) {
       let prefixes = NONE
       for (const [name, value] of attributes) {
@@ -329,7 +333,7 @@ function createNamespaces() {
       }
       entered.push(prefixes)
     },
-    /** The innermost element ends. */
+    /** Ends the innermost element. */
     leave() {
       for (const prefix of entered.pop() ?? NONE) declared.get(prefix)?.pop()
     },
@@ -349,8 +353,8 @@ function createNamespaces() {
 const NONE: string[] = []
 
 /**
- * Elements whose default namespace is taken for their format's own, whatever it is. Some feeds
- * declare a module's namespace as the default one, and readers ignore that.
+ * Elements whose default namespace always counts as the namespace of their format. Some feeds
+ * declare a module's namespace as the default one, and feed readers ignore that.
  */
 const OF_RSS = new Set(['rss', 'channel', 'item', 'rdf:rdf', 'rdf', 'urlset', 'url', 'sitemapindex', 'sitemap'])
 const OF_ATOM = new Set(['feed', 'entry'])

@@ -19,7 +19,7 @@ import { readSitemap, readSitemapIndex, readTextSitemap, recentEntries, recentPa
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
- * indexes. Null: the text is none of them. Never throws. Foreign bytes are parsed in a thread
+ * indexes. Null: the text is none of these. Never throws. Foreign bytes are parsed in a thread
  * (`parser.ts`).
  *
  * @param base the address of the document
@@ -71,23 +71,23 @@ export interface ParseTask {
 }
 
 /**
- * The content of a feed or sitemap. Its size is limited by the document's, and by limits for each
- * field.
+ * The content of a feed or sitemap. The size of the document limits its size, and so do limits for
+ * each field.
  */
 export interface ParsedFeed {
   format: FeedFormat
-  /** The addresses that we take, each once, in the feed's order. */
+  /** The addresses that we take, without duplicates, in the feed's order. */
   named: Named[]
   /** The parts of an index that can hold news, the most promising first. */
   parts: SitemapPart[]
-  /** The next page of a feed in pages. */
+  /** The next page of a paged feed. */
   next: string | null
   licence: string | null
-  /** The number of addresses or parts that it names, also of those that we do not take. */
+  /** The number of addresses or parts in the document, including those that we do not take. */
   total: number
-  /** The latest date that it names (ISO 8601), or null. */
+  /** The latest date in the document (ISO 8601), or null. */
   newest: string | null
-  /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
+  /** False: the document breaks off or exceeds the limits, so entries may be missing. */
   whole: boolean
 }
 
@@ -98,7 +98,8 @@ export default function parse({ begun, ...document }: Timed<ParseTask>): ParsedF
 }
 
 /**
- * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is none.
+ * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is no
+ * feed or sitemap.
  */
 export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | null {
   const text = decodeText(bytes, { contentType, kind: 'xml' })
@@ -137,8 +138,8 @@ export interface Named {
 /** Longest texts that are kept, in characters. A longer text is cut. */
 const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
 /**
- * Most characters of all authors of one entry. The authors of a JSON Feed count again for each of
- * its entries, because each entry stores them.
+ * Most characters of all authors of one entry. Each entry of a JSON Feed stores the authors of the
+ * feed again, so they count again.
  */
 const LONGEST_AUTHORS = 2_000
 
@@ -153,7 +154,7 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
   for (const raw of feed.entries) {
     const url = addressOf(raw, base)
     if (url === null) continue
-    // Name and password are never sent. They must not appear in logs and articles.
+    // User name and password are never sent. They must not appear in logs and articles, either.
     url.username = ''
     url.password = ''
     const key = addressKey(url.href)
@@ -165,12 +166,12 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
   return [...named.values()]
 }
 
-/** The part of the article that the entry holds: 2 its content, 1 a summary, 0 neither. */
+/** How much of the article the entry holds: 2 its content, 1 a summary, 0 neither. */
 export const richness = (entry: FeedEntry): number => (entry.content !== null ? 2 : entry.summary !== null ? 1 : 0)
 
 function addressOf(raw: RawEntry, base: string): URL | null {
-  // `originalLink` comes first: it is the outlet's own address, which a redirecting service
-  // replaced.
+  // `originalLink` comes first, because it is the outlet's own address, which a redirecting service
+  // has replaced.
   for (const link of [raw.originalLink, raw.link, raw.idIsLink ? raw.id : null, raw.about]) {
     if (link === null || (link === raw.id && !/^https?:/i.test(link))) continue
     const url = readAddress(link, base)
@@ -190,16 +191,15 @@ const toEntry = (raw: RawEntry, url: URL, language: string | null): FeedEntry =>
   language: cut(raw.language ?? language, LONGEST.other),
 })
 
-/** A tag that opens or closes a usual element, escaped. */
+/** An opening or closing tag of a common element, in escaped form. */
 const ESCAPED_TAG =
   /&(?:amp;){0,2}lt;\/?(?:p|br|div|span|a|b|i|u|em|strong|small|img|ul|ol|li|h[1-6]|blockquote|figure|table|q)\b/i
 /** An entity whose ampersand is escaped. */
 const ESCAPED_ENTITY = /&amp;(#\d{2,7}|#x[0-9a-f]{2,6}|[a-z]{3,8});/gi
 
 /**
- * A text as its author meant it, if its markup was escaped once too often. Read strictly, such a
- * text shows tags to the reader, which no feed of news means. A text with tags of its own stays as
- * it is.
+ * Undoes the escaping of a text whose markup was escaped once too often. Without this, readers
+ * would see tags, which no news feed intends. A text that has tags of its own stays as it is.
  */
 function escapedOnce(text: string | null): string | null {
   if (text === null) return null
@@ -224,12 +224,14 @@ function cutAuthors(authors: string[]): string[] {
   return kept
 }
 
-/** Cuts a text, and never leaves half a character: Postgres refuses lone surrogates. */
+/**
+ * Cuts a text, but not in the middle of a surrogate pair, because Postgres refuses lone surrogates.
+ */
 const cut = (text: string | null, length: number): string | null =>
   text === null ? null : text.slice(0, length).toWellFormed()
 
 /**
- * Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is none.
+ * Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is no JSON Feed.
  *
  * @param base the address of the document
  */
@@ -260,7 +262,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Escapes the control characters that stand raw inside strings, line breaks above all. */
+/** Escapes raw control characters inside strings, mostly line breaks. */
 function withEscapes(json: string): string {
   let inString = false
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser
@@ -271,7 +273,7 @@ function withEscapes(json: string): string {
 }
 
 /**
- * Whether JSON is nested deeper than any feed, which is five levels deep. `JSON.parse` would take
+ * Whether the JSON is nested deeper than any feed, which has five levels. `JSON.parse` would take
  * seconds for megabytes of brackets.
  */
 function isDeep(text: string): boolean {
@@ -312,7 +314,10 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
   }
 }
 
-/** `authors`, or version 1's single `author`; each an object or a list of them. */
+/**
+ * The authors in `authors`, or in the single `author` of version 1. Either may be an object or a
+ * list of objects.
+ */
 const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
   [authors ?? author]
     .flat()
@@ -322,8 +327,8 @@ const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
     .filter(name => name !== null)
 
 /**
- * The address of an item. `external_url` is the last choice: it leads to another page, about which
- * the item writes.
+ * The address of an item. `external_url` is the last choice, because it leads to another page that
+ * the item describes.
  */
 function linkOf(item: Record<string, unknown>): string | null {
   const [url, id] = [textOf(item.url), textOf(item.id)]

@@ -10,7 +10,7 @@ export class ParseFailure extends Error {
   override name = 'ParseFailure'
 }
 
-/** Two, so that a document which uses up its time leaves a thread for the others. */
+/** Two, so that a document that uses all of its time leaves a thread for others. */
 const THREADS = 2
 /** ms that one document may keep a thread. */
 const TIMEOUT = 10_000
@@ -28,9 +28,9 @@ export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) 
     /**
      * Null: the document is no feed.
      *
-     * @param outlet the outlet that the thread's time is counted for: outlets take turns
+     * @param outlet the outlet whose turn this is; the time of the thread counts for it
      * @throws ParseFailure when the document needs too much time or memory
-     * @throws the reason of `signal` when it is aborted before the document had a thread
+     * @throws the reason of `signal` when it aborts before the document has a thread
      */
     async parse(document: ParseTask, outlet: string | number, signal?: AbortSignal) {
       try {
@@ -39,7 +39,7 @@ export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) 
         throw error instanceof ThreadError ? new ParseFailure(sentenceOf(error), { cause: error }) : error
       }
     },
-    /** Ends all threads at once; documents in hand fail. */
+    /** Ends all threads at once. Documents that are being parsed fail. */
     close: () => threads.close(),
   }
 }

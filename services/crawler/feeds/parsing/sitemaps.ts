@@ -19,9 +19,9 @@ const RECENT = 7 * 86_400_000
 
 /**
  * The parts of an index that can hold news, the most promising first. Parts with a date must have
- * changed within a week of the latest one, or have "news" in their address. They are sorted by date
- * (`lastmod`), then "news" in the address, then a date in the address. Otherwise the last comes
- * first, because numbered parts are written in order.
+ * changed within a week of the latest part, or have "news" in their address. They are sorted by
+ * date (`lastmod`), then by "news" in the address, then by a date in the address. Other parts are
+ * read from the last to the first, because numbered parts are written in order.
  */
 export function recentParts(parts: SitemapPart[]): SitemapPart[] {
   const dated = parts.map((part, index) => ({
@@ -63,14 +63,14 @@ function timeOf(text: string | null): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** `202611` of `sitemap-2026-11.xml`; empty when the name holds no date. */
+/** `202611` for `sitemap-2026-11.xml`; empty when the name holds no date. */
 const dateInName = (url: string): string =>
   /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
 
-/** Most addresses or parts that are read of one document: the protocol's own limit. */
+/** Most addresses or parts of one document that are read: the limit of the sitemap protocol. */
 const MAX_LISTED = 50_000
 
-/** Most other languages of one address that are read. */
+/** Most addresses in other languages that are read for one address. */
 const MAX_TWINS = 20
 
 /**
@@ -88,8 +88,8 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
 /**
  * The addresses in other languages that a sitemap links to (`xhtml:link`). They come after all
  * addresses of the sitemap. Each should have a `url` of its own, but some sitemaps list one
- * language and link to the others. Only our languages are taken, on the same site. Notes the
- * language of a listed address, too.
+ * language and link to the others. Only addresses in our languages and on the same site are taken.
+ * This function also sets the language of listed addresses.
  */
 function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
   const known = new Set(listed.map(({ link }) => link))
@@ -125,8 +125,8 @@ function isSameSite(a: string, b: string): boolean {
 }
 
 /**
- * Reads a sitemap that is a text file: an address on each line (sitemaps.org, "Text file"). Null:
- * the text is none.
+ * Reads a sitemap that is a text file with an address on each line (sitemaps.org, "Text file").
+ * Null: the text is no such file.
  */
 export function readTextSitemap(text: string): Feed | null {
   if (!/^\s*https?:\/\/\S/i.test(text.slice(0, 1_000))) return null
