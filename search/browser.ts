@@ -1,5 +1,5 @@
 /*
- * The entry for pages in browsers: how `q` is read, and how texts are cut into words. Everything
+ * The entry for pages in browsers: functions that parse `q` and cut texts into words. Everything
  * here is pure and imports nothing of Node.
  */
 

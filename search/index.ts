@@ -15,8 +15,8 @@ import type { IndexOptions, IndexStats, SearchIndex } from './types.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
- * The entry for those who search: the API, benchmarks and tests. Those who write articles use
- * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
+ * The entry for programs that search: the API, benchmarks and tests. Programs that write articles
+ * use `indexer.ts`. Functions on text alone are in `analysis/index.ts`.
  */
 
 export { defaultCacheSizes } from './cache/cache.ts'
@@ -41,20 +41,20 @@ const SIZES: SearchSizes = {
 }
 
 /**
- * How often a search is tried when segments change meanwhile. They change once in some thousand
+ * How often a search is tried when segments change meanwhile. Segments change once in some thousand
  * articles, and a search takes milliseconds.
  */
 const ATTEMPTS = 10
 
 /**
- * Opens the index for searches. All state belongs to what is returned.
+ * Opens the index for searches. The returned object holds all state.
  *
  * @param db a pool whose connections have `SEARCH_SETTINGS`
  */
 export const openIndex = (db: Queryable, options: IndexOptions = {}): SearchIndex => openIndexOf(db, ROWS, options)
 
 /**
- * The same index, whose articles are kept and returned in a form of the application's own.
+ * Opens the index like `openIndex`, but keeps and returns articles in the application's own form.
  *
  * @param db a pool whose connections have `SEARCH_SETTINGS`
  */
@@ -73,7 +73,8 @@ export function openIndexOf<A extends KeptArticle>(
   )
   return {
     search(query, position = null, { state, ...sizes } = {}) {
-      // No attempt shows articles that came after the given state, even if it reads a newer one.
+      // No attempt shows articles that came after the given state, even if the attempt reads a
+      // newer state.
       const own = { ...SIZES, ...sizes }
       return restarting(given => searchPage(parts, query, position, own, given, state?.lastSeq), state)
     },
@@ -115,8 +116,8 @@ export function openIndexOf<A extends KeptArticle>(
 
     warm(repeat, onFailure = () => {}, gently = false) {
       warmUp ??= startWarmUp(parts, SIZES, { repeat, onFailure, gently })
-      // Names are ranked before the first requests come. Ranking looks at all articles, so the
-      // requests would have to wait beside it.
+      // Ranking looks at all articles. It runs before the first requests, so that no request has to
+      // wait for it.
       warm ??= warmUp.warm.then(() => (closed ? undefined : suggestions.ready().catch(onFailure)))
       return warm
     },
@@ -140,7 +141,7 @@ export function openIndexOf<A extends KeptArticle>(
 
 type OpenedParts = ReturnType<typeof openParts>
 
-/** Questions about some articles, named by their numbers. */
+/** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(
   parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & { stored: Pick<OpenedParts['stored'], 'names'> },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
@@ -184,9 +185,10 @@ function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexSta
 }
 
 /**
- * Runs a search. If the segments change meanwhile, it starts again.
+ * Runs a search, and starts it again if the segments change meanwhile.
  *
- * @param state of the index, for the first attempt alone: a search restarts because it has changed
+ * @param state of the index. Only the first attempt uses it: a restart means that the state has
+ *   changed.
  */
 async function restarting<T>(search: (state?: IndexState) => Promise<T>, state?: IndexState): Promise<T> {
   for (let attempt = 1; ; attempt++) {

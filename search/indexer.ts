@@ -17,8 +17,8 @@ import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
 import type { Indexer, RebuildWork, Tokeniser } from './types.ts'
 
 /*
- * The entry for those who write articles: the normaliser, import, reindex, benchmarks and tests.
- * Those who search use `index.ts`.
+ * The entry for programs that write articles: the normaliser, import, reindex, benchmarks and
+ * tests. Programs that search use `index.ts`.
  */
 
 export { authorId } from './indexing/identity.ts'
@@ -36,9 +36,9 @@ const WARNINGS: SegmentEvents = {
 }
 
 /**
- * Opens the index for writing. All state belongs to what is returned.
+ * Opens the index for writing. The returned object holds all state.
  *
- * @param thread address of a module that calls `serveSegments`: threads that run it make segments
+ * @param thread address of a module that calls `serveSegments`. Threads that run it make segments.
  * @param events absent: failures become process warnings
  */
 export function openIndexer(pool: Pool, thread: string, events = WARNINGS): Indexer {
@@ -81,8 +81,8 @@ const PART = 500n
 
 /**
  * Builds a segment anew from the texts of its articles. One transaction replaces the old segment
- * and the words that have changed: a search sees the old state or the new one. All work before it
- * runs outside of the transaction. Threads tokenise the next articles meanwhile.
+ * and the changed words, so a search sees either the old state or the new one. Reading, tokenising
+ * and building come before this transaction. Threads tokenise the next articles meanwhile.
  *
  * @returns false: it was interrupted, and nothing changed
  */
@@ -114,7 +114,10 @@ async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork
   return true
 }
 
-/** @returns the words of some articles, those to store anew, and how many were tokenised */
+/**
+ * @returns the words of some articles, the `seq` of those whose words changed, and how many were
+ *   tokenised
+ */
 async function tokenisePart(
   pool: Pool,
   tokeniser: Tokeniser,
@@ -140,8 +143,8 @@ async function tokenisePart(
 }
 
 /**
- * Tokenises the articles a second time. Keeping the words until the transaction would take too much
- * memory.
+ * Tokenises the articles a second time, inside the transaction. To keep the words of the first time
+ * would take too much memory.
  */
 async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[]): Promise<void> {
   const parts: (() => Promise<ArticleWords[]>)[] = []
@@ -155,7 +158,10 @@ async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[
   for await (const words of inOrder(parts, tokeniser.atOnce)) await updateWords(client, words)
 }
 
-/** Tokenises some articles anew that have no segment yet; searches then read their words again. */
+/**
+ * Tokenises articles anew that have no segment yet. If words changed, searches then read all words
+ * of such articles again.
+ */
 async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): Promise<void> {
   if (seqs.length === 0) return
   const texts = await readTexts(pool, seqs)
@@ -166,13 +172,14 @@ async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): P
   })
 }
 
-/** Runs some works, `atOnce` at a time, and returns their results in order. */
+/** Runs works, at most `atOnce` at a time, and yields their results in the order of `works`. */
 async function* inOrder<T>(works: Iterable<() => Promise<T>>, atOnce: number): AsyncGenerator<T> {
   const running: Promise<T>[] = []
   for (const work of works) {
     const done = running.length === atOnce ? [await running.shift()!] : []
     const started = work()
-    // The caller gets the error when its turn comes. Until then it must not count as unhandled.
+    // `running.shift()` reports the error when its turn comes. Until then it must not count as
+    // unhandled.
     started.catch(() => {})
     running.push(started)
     yield* done

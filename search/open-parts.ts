@@ -32,17 +32,20 @@ const NOWHERE = nowhere(
   missing => new Error(`The first ${missing} articles have no segment, and nothing else has them.`),
 )
 
-/** What the caller of `openIndex` may hand in. */
+/** Optional parts that the caller of `openIndex` hands in. */
 export interface PartsOptions {
-  /** Servers that searches read from as far as they hold what a search needs; absent: none. */
+  /**
+   * Standby servers. A search reads from them when they have all that it needs; absent: from `db`
+   * alone.
+   */
   standbys?: Standbys | undefined
-  /** Holds the oldest articles in place of segments; absent: segments hold all. */
+  /** Holds the oldest articles in place of segments; absent: segments hold all articles. */
   elsewhere?: Elsewhere | undefined
-  /** Told what searches wait for. Absent: nobody is told. */
+  /** Called with each promise that a search waits for, and its name; absent: `justWait`. */
   waitFor?: WaitFor | undefined
 }
 
-/** Opens the parts of an index: stores, caches, in-memory segments and names, wired together. */
+/** Opens the parts of an index and connects them: stores, caches, in-memory segments and names. */
 export function openParts<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
@@ -71,14 +74,14 @@ export function openParts<A extends KeptArticle>(
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
       const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
-      // Segments of articles that are matched elsewhere are not matched, and need no memory.
+      // The archive matches the articles of these segments, so the segments need no memory.
       meta = { ...read, segments: read.segments.filter(segment => segment.last > held.covered), elsewhere: held }
       return meta
     },
 
     /**
-     * Days are only ever added, so the known ones hold until a newer article comes: most searches
-     * need not read them.
+     * Days are only ever added. So known days are valid until a newer article comes, and most
+     * searches need not read them.
      */
     async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
       if (known !== null && known.lastSeq >= lastSeq) return known.days
@@ -88,7 +91,7 @@ export function openParts<A extends KeptArticle>(
       return read.days
     },
 
-    /** Names are read only where a filter looks at them. */
+    /** Reads names only if a filter uses them. */
     namesOf(articles: SegmentSource[], { outlet, outlets, author }: ArticleFilter) {
       if (outlet === null && outlets === null && author === null) return NO_NAMES
       return stored.names(
@@ -100,7 +103,8 @@ export function openParts<A extends KeptArticle>(
 }
 
 /**
- * A cache that also has the posting lists of parts of names: they are made, not read.
+ * A cache that also has the posting lists of parts of names. It computes these lists, because they
+ * are not stored.
  *
  * @param limit bytes of these lists
  */
@@ -142,7 +146,7 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
       const [nextMade, nextRead] = [made.values(), read.values()]
       return isNamed.map(one => (one ? nextMade : nextRead).next().value!)
     },
-    /** The lists of parts of names that are kept. */
+    /** Statistics of the kept lists of parts of names. */
     namedStats: () => lists.stats(),
   }
 }

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 
 /*
- * Long work in small steps: a pace lets others have the event loop, a brake lets other threads have
- * the processor.
+ * Cuts long work into small steps: a pace frees the event loop between steps, a brake frees the
+ * processor for other threads.
  */
 
-/** ms after which work on the event loop lets others run. */
+/** ms for which work may hold the event loop before it rests. */
 const TURN = 3
-/** The same for work that one client can start again and again. */
+/** The same limit for work that one client can start again and again. */
 export const SHORT_TURN = 1
 
-/** Lets others run, when this work has held the event loop for long enough. */
+/** Tells when work has held the event loop long enough, and lets other work run. */
 export type Pace = ReturnType<typeof createPace>
 
 /** @param turn ms between two rests */
@@ -25,7 +25,7 @@ export function createPace(turn = TURN) {
   }
 }
 
-/** Called between small pieces of work; may make the thread rest. */
+/** Called between small pieces of work. It may make the thread rest. */
 export type Brake = () => void
 
 export const noBrake: Brake = () => {}
@@ -34,9 +34,9 @@ export const noBrake: Brake = () => {}
 const WORK = 2
 
 /**
- * Lets a thread work for a part of the time only, in short turns. Other threads on the same cores
- * are then a little slower all the time, instead of much slower until the work is done. The thread
- * is blocked while it rests, so nothing else may wait for it.
+ * Lets a thread work only for a part of the time, in short turns. Other threads on the same cores
+ * are then a little slower all the time, and never much slower. The thread is blocked while it
+ * rests, so no other work may wait for this thread.
  *
  * @param part of the time to work, above 0 and at most 1
  */
@@ -46,7 +46,8 @@ export function createBrake(part: number): Brake {
   return () => {
     const worked = performance.now() - start
     if (worked < WORK) return
-    // A wait for the database counts as work, but must not lead to an endless rest.
+    // A wait for the database counts as work here. The bound keeps the rest short after a long
+    // wait.
     Atomics.wait(never, 0, 0, Math.min(worked, 10 * WORK) * (1 / part - 1))
     start = performance.now()
   }

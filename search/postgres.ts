@@ -1,7 +1,8 @@
 import pg from 'pg'
 
 /*
- * How the engine uses connections to Postgres. It opens none itself: callers hand pools in.
+ * How the engine uses connections to Postgres. The engine opens no connection: callers hand pools
+ * in.
  */
 
 export type Pool = pg.Pool
@@ -9,14 +10,14 @@ export type Client = pg.PoolClient
 /** A pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-/** @returns the first row that a statement gives; undefined: none */
+/** @returns the first row of the result; undefined: no row */
 export const readRow = async <Row extends pg.QueryResultRow>(
   db: Queryable,
   statement: string | pg.QueryConfig,
   values?: unknown[],
 ): Promise<Row | undefined> => (await db.query<Row>(statement, values)).rows[0]
 
-/** @returns the first column of all rows that a statement gives */
+/** @returns the first column of all rows of the result */
 export const readColumn = async <Value>(
   db: Queryable,
   statement: string | pg.QueryConfig,
@@ -24,19 +25,22 @@ export const readColumn = async <Value>(
 ): Promise<Value[]> =>
   (await db.query<Record<string, Value>>(statement, values)).rows.flatMap(row => Object.values(row).slice(0, 1))
 
-/** @returns the first column of the first row that a statement gives; null: no row */
+/** @returns the first column of the first row of the result; null: no row */
 export const readValue = async <Value>(...asked: Parameters<typeof readColumn>): Promise<Value | null> =>
   (await readColumn<Value>(...asked))[0] ?? null
 
-/** The number that a statement counts; 0 if it gives no row. */
+/** The number that a counting statement returns; 0: no row. */
 export const countOf = async (db: Queryable, statement: string, values?: unknown[]): Promise<number> =>
   (await readValue<number>(db, statement, values)) ?? 0
 
-// int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared
-// as text.
+// int8 arrives as bigint. A number would be exact only up to 2^53, and code could compare strings
+// as text by mistake.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
-/** The silence after which a session loses its locks, and the ms between its signs of life. */
+/**
+ * `SILENCE`: a session that sends nothing for this time loses its locks. `SIGN_OF_LIFE`: ms between
+ * two signs of life.
+ */
 const SILENCE = '2 min'
 const SIGN_OF_LIFE = 20_000
 
@@ -52,7 +56,7 @@ export const transaction = <T>(pool: Pool, work: (client: Client) => Promise<T>)
       await client.query('commit')
       return result
     } catch (error) {
-      // Behind a query that is not answered, a rollback would wait just as long.
+      // A rollback would wait behind the unanswered query just as long.
       if (isUnanswered(error)) breaks(error)
       else await client.query('rollback').catch(breaks)
       throw error
@@ -60,9 +64,10 @@ export const transaction = <T>(pool: Pool, work: (client: Client) => Promise<T>)
   })
 
 /**
- * Runs work with a session of its own, whose locks go with it: a transaction of minutes would keep
- * Postgres from vacuuming. A session that gives no sign of life for some time loses its locks, so
- * that a stopped process shuts nobody out. The work then goes on: what it stores is checked again.
+ * Runs work in a session of its own, whose end frees its locks. A transaction of minutes would keep
+ * Postgres from vacuuming. A session without a sign of life for some time loses its locks, so that
+ * a stopped process blocks no other. If the work then goes on, it does no harm: the transaction
+ * that stores its result checks again.
  *
  * @param idle time without a statement after which Postgres ends the session
  */
@@ -74,9 +79,9 @@ export const withSession = <T>(pool: Pool, idle: string, work: (session: Client)
   })
 
 /**
- * Runs work with a connection of the pool, which is closed afterwards when it broke.
+ * Runs work with a connection of the pool. Afterwards a broken connection is closed.
  *
- * @param work calls `breaks` with the reason for which nobody else may use the connection
+ * @param work calls `breaks` with the reason when no other caller may use the connection
  */
 async function withClient<T>(pool: Pool, work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>) {
   const client = await pool.connect()
@@ -94,7 +99,10 @@ async function withClient<T>(pool: Pool, work: (client: Client, breaks: (why: Er
   }
 }
 
-/** Runs work under a lock of a session. @returns null: another one holds it, and we do not wait */
+/**
+ * Runs work under an advisory lock of a session. @returns null: another session holds the lock, and
+ * `wait` is false
+ */
 export async function locking<T>(
   session: Client,
   lock: bigint,
@@ -106,30 +114,41 @@ export async function locking<T>(
   try {
     return await work()
   } finally {
-    // The lock is given back at once, not only when the server notices that the connection is gone.
+    // Unlocks at once. Otherwise the lock stays until the server notices that the connection is
+    // gone.
     await session.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
   }
 }
 
-/** Runs work that takes any time. Meanwhile the session gives a sign of life each `every` ms. */
+/**
+ * Runs work of any duration. Meanwhile the session sends a statement every `every` ms, as a sign of
+ * life.
+ */
 export async function keepingAlive<T>(session: Client, work: () => Promise<T>, every = SIGN_OF_LIFE): Promise<T> {
   const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
   return await work().finally(() => clearInterval(alive))
 }
 
 /**
- * Runs `work` while this process holds an advisory lock, as long as it gives signs of life.
+ * Runs `work` while this process holds an advisory lock. The session keeps the lock by its signs of
+ * life.
  *
- * @returns null: another process holds it
+ * @returns null: another process holds the lock
  */
 export const whileLocked = <T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> =>
   withSession(pool, SILENCE, session => locking(session, lock, false, () => keepingAlive(session, work)))
 
-/** The server did not answer within the query timeout of the pool (the driver's message). */
+/**
+ * The server did not answer within the query timeout of the pool. The test compares the driver's
+ * message.
+ */
 const isUnanswered = (error: unknown): error is Error =>
   error instanceof Error && error.message === 'Query read timeout'
 
-/** Why work failed, in words. Several failures at once have no message of their own. */
+/**
+ * The reason of a failure as text. An `AggregateError` has no message of its own, so its first
+ * error counts.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   return error instanceof Error ? error.message || error.name : String(error)

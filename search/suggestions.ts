@@ -8,12 +8,15 @@ import { type NameField, TERMS } from './terms.ts'
 import { COUNTRIES, type Country } from './vocabulary.ts'
 
 /*
- * Names are ranked beforehand by the number of their articles. A request tries the most used names
- * first, until enough contain its text. The ranking is renewed now and then. That takes at most a
- * hundredth of the process's time.
+ * Names are ranked by the number of their articles before requests come. A request tries the most
+ * used names first, until enough names contain its text. The ranking is renewed now and then, in at
+ * most a hundredth of the process's time.
  */
 
-/** Articles in some countries, that were published (or, without a date, ingested) since a time. */
+/**
+ * Articles in some countries that were published since a time. Articles without a date count by
+ * their time of ingestion.
+ */
 export interface Covered {
   countries: readonly Country[]
   since: Date
@@ -22,24 +25,24 @@ export interface Covered {
 type Rankings = Record<NameField, Ranking>
 
 /**
- * Names are ranked again on demand, at the earliest after this many times as long as the last
- * ranking took.
+ * A ranking is kept for at least this many times as long as it took to make. Then a request renews
+ * it.
  */
 const FRESH = 100
-/** ms after which they are ranked again at the earliest. */
+/** A ranking is kept for at least this many ms. */
 const LEAST_FRESH = 1_000
 /**
- * Fewer names than this are ranked while a client waits, which takes a moment. Otherwise a new
- * index would suggest nothing for a while.
+ * A client waits for the ranking if there are fewer names than this. That takes a moment. Otherwise
+ * a new index would suggest nothing for a while.
  */
 const FEW = 10_000
 const NAMES_PER_READ = 2_000
 
 /**
- * Outlets and authors whose names contain a text, the most useful first.
+ * Finds outlets and authors whose names contain a text, the most useful first.
  *
- * @param names those in memory, in which searches look up parts of names
- * @param count counts the names of all articles
+ * @param names the names in memory, in which searches look up parts of names
+ * @param count counts the articles of all names
  */
 export function createSuggestions(names: Record<NameField, NameIndex>, count: () => Promise<NameCounter>) {
   let rankings: Rankings | null = null
@@ -64,7 +67,10 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
     })
     return ranking
   }
-  /** The old ranking serves until the new one is made, also when that cannot be made. */
+  /**
+   * Returns the ranking. The old ranking serves until the new one is made, and also if the new one
+   * fails.
+   */
   async function current(): Promise<Rankings> {
     if (rankings === null) return refresh()
     if (performance.now() < until || closed) return rankings
@@ -74,21 +80,21 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
   }
   return {
     /**
-     * Numbers of outlets or authors.
+     * Finds the numbers of outlets or authors whose names contain a text.
      *
      * @param text as the client wrote it
-     * @param covered only names with articles that it covers
+     * @param covered only names with such articles are found
      */
     async find(field: NameField, text: string, { countries, since }: Covered, limit: number): Promise<number[]> {
       const { [field]: ranked } = await current()
       const wanted = COUNTRIES.reduce((bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0), 0)
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
-    /** Ranks the names. They are ranked again later, when somebody asks. */
+    /** Makes the first ranking. Later requests renew it. */
     async ready() {
       if (rankings === null) await refresh()
     },
-    /** Resolves when nothing is ranked any more. */
+    /** Resolves when no ranking is running. */
     async close() {
       closed = true
       await ranking?.catch(() => {})
@@ -98,7 +104,7 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
 
 const areFew = ({ outlet, author }: Rankings) => outlet.size + author.size < FEW
 
-/** Ranks the names that have articles. Those that are not in memory yet are read. */
+/** Ranks the names that have articles. Reads names that are not in memory yet. */
 async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boolean): Promise<Ranking> {
   const slices = createPace()
   const pace = async () => {
@@ -113,36 +119,37 @@ async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boo
   return rankNames(names, uses.of, pace)
 }
 
-/** The part of the names in memory that a ranking reads. */
+/** The part of `NameIndex` that a ranking uses. */
 type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 
 /** Numbers of outlets or authors, those with the most articles first. */
 type Ranking = Awaited<ReturnType<typeof rankNames>>
 
-/** The most names that are looked at for one text. Those that follow have fewer articles. */
+/** The most names that are checked for one text. Names after these have fewer articles. */
 const MOST_LOOKED_AT = 5_000
-/** How many numbers are worked on between two calls of the pace. */
+/** How many numbers are processed between two calls of the pace. */
 const NUMBERS_PER_PACE = 2_048
 /**
- * If more than one name in this many contains a text, all ranked names are walked in their order.
+ * When more than one ranked name in this many contains a text, the search walks through all ranked
+ * names. Otherwise it sorts the names that were found.
  */
 const DENSE = 32
 
 /**
- * Ranks the names that have articles. Of equal names, a search finds the first with articles that
- * the reader may see.
+ * Ranks the names that have articles. If several numbers have the same name, a search finds the
+ * first one with articles that the reader may see.
  *
- * @param useOf tells the articles of a number
- * @param pace called often, so that others run meanwhile
+ * @param useOf gives the articles of a number
+ * @param pace called often, so that other work can run
  */
 export async function rankNames(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
   const { articles, countries, newest } = await joinEqual(names, useOf, pace)
   const order = await mostArticlesFirst(articles, pace)
-  /** Place in the order by number, from 1 on; 0: not in it. */
+  /** By number: its place in `order`, from 1 on; 0: it is not in `order`. */
   const places = new Uint32Array(articles.length)
   for (const [index, no] of order.entries()) places[no] = index + 1
 
-  /** The numbers of a bitmap in their order. */
+  /** The numbers of a bitmap, in the order of the ranking. */
   function* inOrder(bits: Uint32Array): Generator<number> {
     if (countBits(bits, bits.length) * DENSE > order.length) {
       for (const no of order) if (hasBit(bits, no)) yield no
@@ -157,13 +164,13 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
   return {
     size: order.length,
     /**
-     * Numbers of the names that contain a text, each once: names that begin with it, then names of
-     * which a word begins with it, then the others; in each group the names with the most articles
-     * first. Of equal names, one alone.
+     * Numbers of the names that contain a text. Names that begin with the text come first, then
+     * names with a word that begins with it, then all others. Within each group, the names with the
+     * most articles come first. Equal names appear once.
      *
      * @param text folded (`analysis/tokens.ts`), not empty
-     * @param wanted bits of countries: only names with articles in one of them
-     * @param since minutes since 1970: only names with such an article of this time or later
+     * @param wanted bits of countries: a name needs articles in one of them
+     * @param since minutes since 1970: a name needs such an article of this time or later
      */
     async find(text: string, wanted: number, since: number, limit: number) {
       const isCovered = (no: number) =>
@@ -190,14 +197,14 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
 
 /**
  * Articles, countries and newest articles by number. Equal names in the same countries are added
- * up: their sum goes to the number with the most articles, which shows the usual spelling.
+ * up. The sum goes to the number with the most articles, because it has the usual spelling.
  */
 async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
   const numbers = names.highest() + 1
   const articles = new Uint32Array(numbers)
   const countries = new Uint8Array(numbers)
   const newest = new Int32Array(numbers * COUNTRIES.length)
-  /** For each name and its countries, the number that stands for it. */
+  /** By name and countries: the number that gets the sum. */
   const tellers = new Map<string, number>()
   for (let no = 1; no < numbers; no++) {
     if (no % NUMBERS_PER_PACE === 0) await pace()
@@ -223,7 +230,8 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
 }
 
 /**
- * Numbers by their number of articles, descending, without those that have none; a counting sort.
+ * Numbers in descending order of their articles. Numbers without articles are left out. This is a
+ * counting sort.
  */
 async function mostArticlesFirst(articles: Uint32Array, pace: () => Promise<void>): Promise<Int32Array> {
   const most = 65_535
@@ -239,7 +247,7 @@ async function mostArticlesFirst(articles: Uint32Array, pace: () => Promise<void
   return order
 }
 
-/** 0: the name begins with the text; 1: one of its words does; 2: neither. */
+/** 0: the name begins with the text; 1: a word of the name does; 2: neither. */
 function groupOf(name: string, text: string): 0 | 1 | 2 {
   const at = name.indexOf(text)
   if (at === 0) return 0
@@ -248,13 +256,13 @@ function groupOf(name: string, text: string): 0 | 1 | 2 {
 
 const LETTER = /[\p{L}\p{N}]$/u
 
-/** Whether a word begins here: the character before is no letter and no digit. */
+/** Whether a word begins at a place: the character before it is no letter and no digit. */
 const startsWord = (text: string, at: number) => !LETTER.test(text.slice(Math.max(0, at - 2), at))
 
-/** The uses of outlets or authors by number. */
+/** Articles of outlets or authors, by number. */
 interface NameUses {
   of(no: number): NameUse
-  /** The number from which on no number has articles. */
+  /** No number from this one on has articles. */
   end(): number
 }
 
@@ -294,13 +302,13 @@ export function createNameCounter(): NameCounter {
   }
 }
 
-/** Numbers from here on are not counted, which bounds the memory. */
+/** Higher numbers are not counted, so that memory stays bounded. */
 const MOST_NUMBERS = 1 << 24
 
 function createUses() {
   let articles = new Uint32Array(1 << 10)
   let countries = new Uint8Array(1 << 10)
-  /** By number and country; without articles of the country the value means nothing. */
+  /** By number and country. Without articles in the country, the value has no meaning. */
   let newest = new Int32Array(COUNTRIES.length << 10)
   const hasRoom = (no: number): boolean => {
     if (no < articles.length) return true
@@ -339,5 +347,5 @@ function createUses() {
   }
 }
 
-/** The first whole minute that begins at this time or later. */
+/** The first whole minute that begins at `ms` or later. */
 const minuteFrom = (ms: number): number => Math.ceil(ms / MINUTE)

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Country, Language } from './vocabulary.ts'
 
 /**
- * The terms of the index. A term without a prefix is a word of title or body as written. All other
- * terms begin with a capital letter, which no folded word does. Queries and articles make their
- * terms here, so they cannot differ.
+ * The terms of the index. A term without a prefix is a word of title or body as written. Every
+ * other term begins with a capital letter, which no folded word has. Queries and articles both make
+ * their terms here, so equal things always have equal terms.
  */
 export const TERMS = {
   word: (word: string) => bounded('', word),
@@ -22,22 +22,23 @@ export const TERMS = {
   publisher: (publisherNo: number) => `P${publisherNo}`,
   author: (authorNo: number) => `A${authorNo}`,
   /**
-   * A folded part of a name or domain. No list is stored for it: `memory/name-lists.ts` makes one.
+   * A folded part of a name or domain. No posting list is stored for it: `memory/name-lists.ts`
+   * computes one.
    */
   outletPart: (part: string) => `O${part}`,
   authorPart: (part: string) => `N${part}`,
 } as const
 
-/** Which names a filter looks into. */
+/** The kinds of names in which a filter can find a part. */
 export type NameField = 'outlet' | 'author'
 
-/** @returns null: the term stands for something else */
+/** @returns null: the term is no part of a name */
 export function parseNameTerm(term: string): { field: NameField; part: string } | null {
   if (term[0] === 'O') return { field: 'outlet', part: term.slice(1) }
   return term[0] === 'N' ? { field: 'author', part: term.slice(1) } : null
 }
 
-/** The fields of an article that filters read, apart from times. */
+/** The fields of an article from which filter terms are made. Times are not among them. */
 export interface Filterable {
   country: Country
   language: Language
@@ -45,7 +46,7 @@ export interface Filterable {
   authorNos: number[]
 }
 
-/** All terms of an article that filters look up. */
+/** All terms of an article that stand for values of filters. */
 export const filterTerms = ({ country, language, publisherNo, authorNos }: Filterable): string[] => [
   TERMS.country(country),
   TERMS.language(language),
@@ -55,8 +56,8 @@ export const filterTerms = ({ country, language, publisherNo, authorNos }: Filte
 ]
 
 /**
- * A term that stands for a word or a stem; `of` is the term of the same word or stem in title or
- * body.
+ * A term that stands for a word or a stem. `of` is the term of the same word or stem in the whole
+ * text, title and body.
  */
 export interface WordTerm {
   kind: 'word' | 'stem'
@@ -64,7 +65,7 @@ export interface WordTerm {
   of: string
 }
 
-/** @returns null: the term stands for something else */
+/** @returns null: the term is no word and no stem */
 export function parseWordTerm(term: string): WordTerm | null {
   switch (term[0]) {
     case 'T':
@@ -80,10 +81,13 @@ export function parseWordTerm(term: string): WordTerm | null {
 
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
 
-/** Longer words are kept as a digest, which bounds the length of a term. */
+/**
+ * The longest word that is a term itself, in code units. A longer word has a digest as its term, so
+ * that terms stay short.
+ */
 export const LONGEST_WORD = 255
 
 function bounded(prefix: string, word: string): string {
-  // No word contains `#`, so a digest equals nothing but itself.
+  // No word contains `#`, so a digest never equals a word.
   return prefix + (word.length <= LONGEST_WORD ? word : `#${createHash('sha256').update(word).digest('hex')}`)
 }

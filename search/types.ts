@@ -20,11 +20,11 @@ import type { ArticleOutlet } from './vocabulary.ts'
 import type { Repeat } from './warm-up.ts'
 
 /*
- * All types that cross the border of the engine: what it is given, and what it gives. The functions
- * that take or return them stand in its entries: `index.ts` for those who search, `indexer.ts` and
- * `indexing/` for those who write, `verify.ts` for those who check. Here stand the ports in full
- * (`SearchIndex`, `ArticleWriter`, `Importer`, `Indexer`), and by name what they are given: an
- * article is `NewArticle`, a question `ArticleQuery`, the database `Pool`.
+ * All types that callers of the engine give or get. The functions that take or return them are in
+ * its entries: `index.ts` for searching, `indexer.ts` and `indexing/` for writing, `verify.ts` for
+ * checking. This file defines the ports (`SearchIndex`, `ArticleWriter`, `Importer`, `Indexer`). It
+ * exports the types of their parameters: an article is `NewArticle`, a question `ArticleQuery`, the
+ * database `Pool`.
  */
 
 export type { DocumentWords } from './analysis/index.ts'
@@ -48,20 +48,20 @@ export type { IndexState, IsWhole, NeededState, SegmentRange, Standbys, Statemen
 export type { IndexKind, Verified, VerifyWork } from './verify.ts'
 export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 
-/** Tests make the sizes small. */
+/** Options of one search. Tests use small sizes. */
 export interface SearchOptions extends Partial<SearchSizes> {
   state?: IndexState | undefined
 }
 
-/** `A` is the form in which it keeps and returns articles. */
+/** An opened index. `A` is the form in which it keeps and returns articles. */
 export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /**
    * One page of a keyword or boolean search, or of a list.
    *
    * @param position `next` of the page before; absent or null: the first page
-   * @param options.state the state of the index, read after the question came; absent: the search
-   * reads it
-   * @throws what the database throws
+   * @param options.state the state of the index, read after the request came; absent: the search
+   *   reads it
+   * @throws the errors of the database
    */
   search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage<A>>
   /** The exact number of matches. */
@@ -70,9 +70,9 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * Hands all matches to a collector that `create` makes. If the segments change meanwhile, it
    * starts again with a new collector.
    *
-   * @param create is told the bounds of the times of all matches; null: nothing matches
+   * @param create gets the bounds of the times of all matches; null: nothing matches
    * @param range.above articles up to this `seq` are left out
-   * @param range.state of the index, as in `search`
+   * @param range.state the state of the index, as in `search`
    */
   collect<C extends Collector>(
     query: Matched,
@@ -80,20 +80,21 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     range?: { above?: bigint; state?: IndexState },
   ): Promise<C>
   /**
-   * How many matches there are by time, outlet, language or country; exact, as of one moment.
+   * Counts matches by time, outlet, language or country. The counts are exact, as of one moment.
    *
-   * @param newest no article after this `seq` is counted
-   * @param texts each text is counted once; absent: each article
+   * @param newest articles after this `seq` are not counted
+   * @param texts each text is counted once; absent: each article is counted
    * @throws TooManyBuckets
    * @throws TextsElsewhere
    */
   countBy(query: Matched, breakdown: Breakdown, newest?: bigint, texts?: CountedTexts): Promise<Counts>
   /**
-   * The articles of `seqs` that pass all filters, in no order: the candidates of semantic search.
+   * The articles of `seqs` that pass all filters, in no order. Semantic search filters its
+   * candidates with this.
    */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
   /**
-   * The same as `countBy`, among the articles of `seqs`.
+   * Does the same as `countBy`, for the articles of `seqs` alone.
    *
    * @throws TooManyBuckets
    */
@@ -104,66 +105,73 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     texts?: CountedTexts,
   ): Promise<Counts>
   /**
-   * Names of outlets or authors that contain a text, the most useful first. They are as of some
-   * minutes ago, because they are ranked beforehand.
+   * Names of outlets or authors that contain a text, the most useful first. The ranking may be some
+   * minutes old.
    *
-   * @param covered only names with articles that it covers
+   * @param covered only names with such articles are found
    */
   suggest(field: NameField, text: string, covered: Covered, limit: number): Promise<Suggestion[]>
-  /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
+  /**
+   * Articles as they are shown, in the given order. Leaves out numbers that belong to no article.
+   */
   articles(seqs: bigint[]): Promise<A[]>
-  /** Counts the bytes of kept articles again, after the application made them larger. */
+  /**
+   * Counts the bytes of kept articles again, after the application has made these articles larger.
+   */
   recount(seqs: bigint[]): void
   /**
-   * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
-   * is read ahead was read once.
+   * Reads ahead until the index is closed, so that searches need not wait. Resolves when the first
+   * round of reading has ended.
    *
    * @param repeat runs work again and again
-   * @param onFailure told of what could not be read; it is tried again
-   * @param gently takes longer, and leaves processors to other processes that answer requests
+   * @param onFailure called with the error of a read, which is tried again
+   * @param gently takes longer, and leaves processors to processes that answer requests
    */
   warm(repeat: Repeat, onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
   /**
-   * Looks whether every article can be searched.
+   * Checks that every article can be searched.
    *
-   * @throws when nothing has some of them
+   * @throws when neither segments nor the archive have some articles
    */
   check(): Promise<void>
   stats(): IndexStats
-  /** Stops reading ahead. The pool is the caller's to end. */
+  /** Stops reading ahead. The caller ends the pool. */
   close(): Promise<void>
 }
 
-/** A name as it is published. */
+/** The name of an outlet or an author, with the fields that the API shows. */
 export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
 
 export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
   segments: number
   covered: bigint
-  /** Another index matches the articles up to this `seq`, segments the others; 0: none. */
+  /**
+   * The archive matches articles up to this `seq`, segments match the others; 0: segments match
+   * all.
+   */
   elsewhere: bigint
   /** In-memory segments: articles that have no stored segment yet. */
   memory: { articles: number; segments: number; words: number }
   caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
-  /** Names of outlets and authors in which parts are looked up, and the bytes that they take. */
+  /** How many names of outlets and authors are in memory, and their bytes. */
   names: { count: number; bytes: number }
 }
 
 export interface IndexOptions extends PartsOptions {
-  /** Most bytes of each cache; defaults fit the machine's memory. */
+  /** The most bytes of each cache; absent: sizes that fit the machine's memory. */
   caches?: Partial<CacheSizes>
 }
 
 /** Makes articles visible to searches. */
 export interface ArticleWriter {
   /**
-   * Writes articles in batches of at most 50. Each batch is written whole or not at all, with the
-   * time at which each article is to be embedded. An article that is stored already, under any of
-   * its addresses, is `known` and stays as it is. Results stand in the order of `articles`.
-   * Articles that are written later have later stamps (decision 23).
+   * Writes articles in batches of at most 50. Each batch is written whole or not at all, together
+   * with the time at which each article is due for embedding. If an article is already stored under
+   * any of its addresses, its result is `known` and the stored article stays as it is. Results have
+   * the order of `articles`. Articles that are written later have later stamps (decision 23).
    *
    * @throws the database's error; earlier batches stay
    */
@@ -172,16 +180,17 @@ export interface ArticleWriter {
 
 export interface WriteOptions {
   /**
-   * More work for the same transaction, once for each batch, before its articles are numbered. The
-   * normaliser marks pages as done. Results stand in the order of the batch's articles.
+   * More work in the transaction of each batch, before its articles get numbers. The normaliser
+   * uses it to mark pages as done. Results have the order of the batch's articles.
    */
   within?: (client: Client, results: WrittenOutcome[], articles: NewArticle[]) => Promise<void>
-  /** Told of the rows of each batch, before they are committed. */
+  /** Called with the rows of each batch before they are committed. */
   numbered?: (rows: WrittenRow[]) => void
 }
 
 /**
- * The values by which a transaction knows its own row again: another one would give other values.
+ * The values by which a writer recognises its own row after a lost answer. The row of another
+ * transaction would have other values.
  */
 export interface WrittenRow {
   seq: bigint
@@ -192,49 +201,52 @@ export interface WrittenRow {
 export type WrittenOutcome = Pick<Indexed, 'outcome' | 'id'>
 
 /**
- * Imports articles. A segment of some thousand articles is built first, with numbers from 1 on, and
- * stored ahead. One transaction then draws their numbers and stamps, copies their rows and uses the
- * segment. So no search has to take the articles in one by one.
+ * Imports articles. It first builds a segment of some thousand articles, numbered from 1, and
+ * stores it ahead. One transaction then draws their numbers and stamps, copies their rows and uses
+ * the segment. So searching processes need not index the articles one by one in memory.
  */
 export interface Importer {
-  /** Takes articles, and writes those that make a segment. Resolves when there is room for more. */
+  /**
+   * Takes articles, and starts writing when they fill a segment. Resolves when there is room for
+   * more articles.
+   */
   add(articles: NewArticle[]): Promise<void>
   /**
-   * Writes all that were taken. The last ones are written as crawled articles are, unless they are
-   * many.
+   * Writes all taken articles. The last ones get a segment only if there are enough of them.
+   * Otherwise they are written in the same way as crawled articles.
    */
   flush(): Promise<void>
-  /** Writes articles as crawled ones are. @returns how many were new */
+  /** Writes articles in the same way as crawled articles. @returns how many were new */
   writeSingly(articles: NewArticle[]): Promise<number>
-  /** Articles that were taken and make no segment yet. */
+  /** The number of taken articles that do not fill a segment yet. */
   waiting(): number
-  /** Stops writing. Resolves when the writes under way are done and told, or have failed. */
+  /** Stops writing. Resolves when running writes have ended and were reported, or have failed. */
   stop(): Promise<void>
 }
 
-/** Makes segments of the articles that are written. */
+/** Makes segments of written articles. */
 export interface Indexer {
   /**
-   * Called after every batch of articles; cheap. Starts the flushes and merges that are due, in
-   * threads and on connections of their own. Resolves when it is decided what to start.
+   * Called after every batch of articles, so it is cheap. Starts due flushes and merges, in threads
+   * and on connections of their own. Resolves when it has decided which to start.
    *
    * @param last `seq` of the newest article
    */
   notify(last: bigint): Promise<void>
   /**
-   * Makes segments of what was written. Resolves when that is done, or failed.
+   * Makes segments of the written articles. Resolves when this is done or has failed.
    *
-   * @param how `due`: full segments alone; `all`: also one of the last articles, unless they are
-   *   few. Absent: `due`
+   * @param how `due`: makes full segments alone. `all`: also makes a segment of the last articles,
+   *   unless they are few. Absent: `due`
    */
   finish(how?: 'due' | 'all'): Promise<void>
-  /** For an import: makes its segments before its articles are visible. */
+  /** For an import, which makes its segments before its articles are visible. */
   imported: {
-    /** Builds a segment and stores it ahead. */
+    /** Builds a segment and stores it, not used yet. */
     build(articles: ImportedArticles): Promise<AheadSegment>
     /**
-     * Makes segments of articles that others have written, unless they are fewer than a quarter of
-     * a flush.
+     * Makes segments of articles that other processes have written, unless these are fewer than a
+     * quarter of a flush.
      */
     cover(): Promise<void>
     /** Makes the merges that are due. */
@@ -248,30 +260,32 @@ export interface Indexer {
     mend(): Promise<void>
     /** Runs work while no process stores segments. */
     exclusively<T>(work: () => Promise<T>): Promise<T>
-    /** @returns false: it was interrupted, and nothing changed */
+    /**
+     * Builds one segment anew. @returns false: `work.signal` interrupted it, and nothing changed
+     */
     segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
-    /** Makes the words of articles that have no segment yet. */
+    /** Makes the words of articles anew that have no segment yet. */
     words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
-    /** Folds the names of all outlets and authors. */
+    /** Folds the names of all outlets and authors anew. */
     names(signal: AbortSignal): Promise<void>
   }
   stats(): { backlog: number }
-  /** Ends the threads. The pool is the caller's to end. */
+  /** Ends the threads. The caller ends the pool. */
   close(): Promise<void>
 }
 
 export interface RebuildWork {
   tokeniser: Tokeniser
-  /** The articles to be tokenised anew; the words of the others are kept. */
+  /** The articles to tokenise anew. The words of other articles are kept. */
   chosen: ReadonlySet<bigint>
-  /** Told after each part how many of the chosen articles it had. */
+  /** Called after each part with the number of its chosen articles. */
   worked(articles: number): Promise<void>
-  /** More work for the transaction that replaces the segment. */
+  /** More work in the transaction that replaces the segment. */
   within(client: Client): Promise<void>
   signal: AbortSignal
 }
 
-/** Cuts texts into words, perhaps in threads of the caller's. */
+/** Cuts texts into words. The caller may do this in threads. */
 export interface Tokeniser {
   /** How many calls may run at a time. */
   atOnce: number

@@ -14,36 +14,36 @@ import { openSegmentStore } from './store/postgres-segments.ts'
 import { openReads, type SegmentMeta, type SegmentRange, sizeOf, type TermDictionary } from './store/segment-store.ts'
 
 /*
- * Verifies the index: builds every stored segment anew from its articles and compares the two part
- * by part, and compares all rows that belong to an article. It reads slices, each in a snapshot of
- * its own, so it locks nothing and tolerates all that writers do meanwhile. In memory it has one
- * segment twice, as a merge does.
+ * Verifies the index. It builds every stored segment anew from its articles and compares the two
+ * part by part. It also compares all rows that belong to an article. It reads slices, each in a
+ * snapshot of its own. So it locks nothing, and writers may go on meanwhile. It has one segment
+ * twice in memory, as a merge does.
  */
 
 export type { Found, IndexKind } from './store/postgres-checks.ts'
 
 export interface VerifyWork {
   pool: Pool
-  /** Cuts texts into words, perhaps in threads of the caller's. */
+  /** Cuts texts into words. The caller may do this in threads. */
   tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
   /**
-   * Compares this many segments or ranges, drawn by a seed, and all tables as a whole; null:
-   * everything.
+   * Compares all tables as a whole, and this many segments or ranges, which the seed draws; null:
+   * compares everything.
    */
   sample: { count: number; seed: number } | null
   found: Found
-  /** Told after each slice how many articles were compared so far. */
+  /** Called after each slice with the number of articles compared so far. */
   progress(articles: number): void
   signal: AbortSignal
 }
 
-/** How much was compared. */
+/** How many articles and segments were compared. */
 export type Verified = Awaited<ReturnType<typeof verifyIndex>>
 
-/** Fewer articles than this may wait for a flush; searches have them in memory. */
+/** Fewer articles than this may wait for a flush. Searches find them in memory. */
 const WAITING = SEGMENT_SIZES.merged
 
-/** A quick look at the index: its clock, its ranges, and leftovers. */
+/** Checks the clock, the ranges of segments and leftovers. This takes a moment. */
 export async function glanceAtIndex(pool: Pool): Promise<string[]> {
   const faults: string[] = []
   await checkTables(pool, 'quick', WAITING, (_, text) => faults.push(text))
@@ -76,15 +76,18 @@ export async function verifyIndex(work: VerifyWork) {
 const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {
-  /** Compares its segment: seconds of computing, for which no snapshot is held. */
+  /** Compares its segment. This takes seconds of computing, so it runs without a snapshot. */
   compare?: () => Promise<void>
 }
 
-/** Reads the segment that has the first article, or the articles up to the next segment. */
+/**
+ * Reads the segment that has the article `first`. If no segment has it: reads the articles up to
+ * the next segment.
+ */
 async function readSlice(client: Client, { first, last }: SegmentRange, work: VerifyWork): Promise<Slice> {
   await client.query('set transaction isolation level repeatable read read only')
-  // To compare texts may take long. A process that was stopped must not keep Postgres from
-  // vacuuming.
+  // Comparing texts may take long. This limit ends the transaction of a stopped process, which
+  // would keep Postgres from vacuuming.
   await client.query("set local idle_in_transaction_session_timeout = '2 min'")
   const reads = openReads(client)
   const store = openSegmentStore(reads)
@@ -109,9 +112,7 @@ async function readSlice(client: Client, { first, last }: SegmentRange, work: Ve
   return { first: meta.first, last: meta.last, compare }
 }
 
-/**
- * @param add takes the stored words of each article; meanwhile threads make the words of its text
- */
+/** @param add called with the stored words of each article, while threads tokenise the texts */
 async function compareRows(
   rows: NumberedRow[],
   { found, tokenise }: VerifyWork,
@@ -143,7 +144,7 @@ const isNamedRight = ({ outlet, authors }: NumberedRow) =>
 const isOutletRight: (...outlet: NonNullable<NumberedRow['outlet']>) => boolean = (key, name, domain, ...folded) =>
   key === outletKey({ name, domain }) && isDeepStrictEqual(folded, [foldName(name ?? ''), foldName(domain ?? '')])
 
-/** `articles 3, 5 and 12 others`. */
+/** Writes numbers as `articles 3, 5 and 12 others`. */
 function articlesInWords(seqs: bigint[]): string {
   const others = seqs.length - NAMED
   return `articles ${seqs.slice(0, NAMED).join(', ')}${others > 0 ? ` and ${others} others` : ''}`
@@ -174,7 +175,7 @@ async function compareSegment(
   const row = { bucketBits: built.bucketBits, undated: wanted.size - wanted.dated, published, ingested }
   for (const name of unlike(meta, row)) differ(`${name} of its row differs`)
   if (columns === undefined) differ('its columns cannot be read')
-  // Segments of former versions have no filter of terms.
+  // Segments of earlier versions have no term filter.
   else if (columns.terms.length === 0) columns.terms = wanted.terms
   for (const name of unlike(columns ?? wanted, wanted)) differ(`its column ${name} differs`)
   const seqOf = (doc: number) => meta.first + BigInt(wanted.offsets[doc] ?? 0)
@@ -183,21 +184,21 @@ async function compareSegment(
   if (lists > NAMED) differ('more of its lists differ', lists - NAMED - 1)
 }
 
-/** First and last of some times, as a row of `segments` has them. */
+/** The first and last of some times, in the form of a `SegmentMeta`. */
 function spanOf(times: Float64Array): SegmentMeta['published'] {
   const known = times.filter(time => !Number.isNaN(time)).sort()
   return known.length === 0 ? null : { first: known[0]!, last: known.at(-1)! }
 }
 
-/** Names of the values that are not as wanted. */
+/** The names of the values in `stored` that differ from `wanted`. */
 function unlike(stored: object, wanted: object): string[] {
   const own = new Map(Object.entries(stored))
   return Object.entries(wanted).flatMap(([name, value]) => (isDeepStrictEqual(own.get(name), value) ? [] : [name]))
 }
 
 /**
- * Says which lists differ. Lists are compared where bytes differ, because former versions wrote the
- * same lists in another order.
+ * Tells which lists differ. Where the bytes of a bucket differ, it compares the lists, because
+ * earlier versions wrote the same lists in another order.
  */
 function* unlikeLists(
   meta: SegmentMeta,

@@ -1,6 +1,7 @@
 /*
- * The languages and countries that the index knows, and what it says of an outlet. A new one begins
- * here: the compiler then names most of the places that need it, and CONTRIBUTING.md the others.
+ * The languages and countries that the index knows, and the fields of an outlet. To add a language
+ * or country, begin here: the compiler then names most other places that need it. CONTRIBUTING.md
+ * names the rest.
  */
 
 export const COUNTRIES = ['NL', 'BE', 'LU'] as const

@@ -12,8 +12,9 @@ import { parseWordTerm, TERMS } from './terms.ts'
 import { LANGUAGES } from './vocabulary.ts'
 
 /*
- * The first search after a start would wait for lists, connections and compiled code. A process
- * therefore reads ahead and rehearses before clients come, and then keeps looking for new articles.
+ * The first search after a start would wait for posting lists, connections and compiled code. So a
+ * process reads ahead and runs some searches before clients come. After that it keeps reading new
+ * articles.
  */
 
 export type WarmUp = ReturnType<typeof startWarmUp>
@@ -25,8 +26,8 @@ export type WarmUp = ReturnType<typeof startWarmUp>
 const INTERVAL = 200
 
 /**
- * Runs work again and again, `rest` ms after the end of the run before. It tells of every run
- * whether it failed, and goes on.
+ * Runs work again and again, and waits `rest` ms after each run. It reports to `outage` whether a
+ * run failed, and goes on.
  */
 export type Repeat = (
   rest: number,
@@ -37,8 +38,8 @@ export type Repeat = (
 /**
  * Reads ahead the data that every search needs, so that no search has to wait for it.
  *
- * @param onFailure told of what could not be read; it is tried again
- * @param gently leaves processors to others
+ * @param onFailure called with the error of a read, which is tried again
+ * @param gently leaves processors to other processes
  */
 export function startWarmUp(
   index: IndexParts,
@@ -50,8 +51,8 @@ export function startWarmUp(
     if (!(error instanceof SegmentsChanged)) onFailure(error)
   }
   const outage = { met, over() {} }
-  // Segments that are stored and not used yet have a loop of their own. They are used a second
-  // later, and a look for new articles may take longer.
+  // Segments that are not used yet have a loop of their own. They are used a second after they were
+  // stored, and a look for new articles may take longer.
   const ahead = repeat(INTERVAL, async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch), {
     outage,
   })
@@ -70,8 +71,8 @@ export function startWarmUp(
   const looking = repeat(INTERVAL, look, { outage })
   return {
     /**
-     * Resolves when the new articles, the columns, the prefetched dictionaries and the most
-     * frequent lists were read once, and some searches were run.
+     * Resolves when the first round has ended: new articles, columns, prefetched dictionaries and
+     * the most frequent lists were read, and some searches were run.
      */
     warm: first.promise,
     async stop() {
@@ -81,12 +82,14 @@ export function startWarmUp(
   }
 }
 
-/** How many articles are read between two checks whether to stop. */
+/** How many articles are read before the signal is checked again. */
 const STEP = 512n
 
 /**
- * @param warmed version of the segments that were read before
- * @returns the version that was read now
+ * Reads new articles and columns, and starts the prefetch.
+ *
+ * @param warmed version of the segments that the last round has read
+ * @returns the version that this round has read
  */
 async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint | null, signal: AbortSignal) {
   const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot()
@@ -107,22 +110,23 @@ async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint |
 }
 
 /**
- * ms for each part of a rehearsal. Reading the lists of 256 terms takes a second or two in a
- * million articles. After about as long the engine has compiled what every search runs.
+ * ms for each part of a rehearsal. To read the lists of 256 terms takes a second or two in a
+ * million articles. Running searches for about as long makes Node compile the code that every
+ * search uses.
  */
 const LIMIT = 2_000
 /**
- * How many terms' lists are read. For a term of most articles they take 128 kB in a million
- * articles.
+ * How many terms have their lists read. For a term of most articles, the lists of a million
+ * articles take 128 kB.
  */
 const TERMS_READ = 256
-/** How many lists one read takes. */
+/** How many lists one call of `readLists` reads. */
 const LISTS_PER_READ = 1_024
-/** Searches at a time: each opens a connection, and prepares its statements there. */
+/** How many searches run at a time. Each opens a connection and prepares its statements there. */
 const SIDE_BY_SIDE = 8
 
 /**
- * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
+ * Reads the lists of the most frequent terms, and runs searches of every kind with them. The first
  * clients then find compiled code, open connections and prepared statements.
  */
 async function rehearse(index: IndexParts, meta: IndexMeta, sizes: SearchSizes, gently: boolean, signal: AbortSignal) {
@@ -136,7 +140,9 @@ async function rehearse(index: IndexParts, meta: IndexMeta, sizes: SearchSizes, 
   await work(searchesOf(index, words, sizes), SIDE_BY_SIDE, gently, signal)
 }
 
-/** Reads lists, those of the most frequent terms first. It ends when half of the cache is full. */
+/**
+ * Reads posting lists, those of the most frequent terms first. Ends when half of the cache is full.
+ */
 function* readsOf(index: IndexParts, meta: IndexMeta, terms: string[]) {
   const newestFirst = meta.segments.toReversed()
   const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
@@ -156,7 +162,7 @@ function* searchesOf(index: IndexParts, words: string[], sizes: SearchSizes) {
 }
 
 /**
- * Does one piece of work after the other until its time is over. A gentle rehearsal takes longer:
+ * Does pieces of work, `atOnce` at a time, until the time is over. A gentle rehearsal takes longer:
  * after each piece it rests for as long as the piece took.
  */
 async function work(pieces: Iterator<() => Promise<unknown>>, atOnce: number, gently: boolean, signal: AbortSignal) {
@@ -173,7 +179,7 @@ async function work(pieces: Iterator<() => Promise<unknown>>, atOnce: number, ge
   await Promise.all(Array.from({ length: gently ? 1 : atOnce }, workOff))
 }
 
-/** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */
+/** Searches of the kinds that clients use most, made of neighbouring words in a list. */
 function queriesOf(words: string[], at: number): ArticleQuery[] {
   const word = (step: number) => words[(at + step) % words.length]!
   const [one, two, three] = [word(0), word(1), word(2)]
@@ -202,12 +208,12 @@ const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   perPage: 25,
 }
 
-/** Common parts of names: letters, a part of words, a particle, words side by side. */
+/** Common parts of names: letters, parts of words, a particle, and two words side by side. */
 const PARTS = ['a', 'e', 'an', 'de', 'van', 'n d']
 
 /**
- * Makes the lists of some common parts of names. Code that runs for the first time takes ten times
- * as long: without this the first client would wait for that.
+ * Computes the lists of some common parts of names. Code takes ten times as long when it runs for
+ * the first time, and the first client would wait for it.
  */
 async function rehearseNames(cache: SegmentCache, { segments, version }: IndexMeta): Promise<void> {
   for (const part of PARTS) {
@@ -220,12 +226,10 @@ async function rehearseNames(cache: SegmentCache, { segments, version }: IndexMe
   }
 }
 
-/**
- * A posting list takes more bytes the more documents it has. Below this, a term is not frequent.
- */
+/** A posting list with fewer bytes than this has few documents. Its term is not frequent. */
 const LEAST_BYTES = 128
 
-/** The words and stems of a segment that most documents have, the most frequent first. */
+/** The words and stems that most documents of a segment have, the most frequent first. */
 async function frequentTerms({ blocks, starts }: TermDictionary, most: number): Promise<string[]> {
   const pace = createPace()
   const found: { term: string; bytes: number }[] = []

@@ -1,6 +1,6 @@
 /*
- * Hashes of words, well mixed in all 32 bits: for dictionaries of segments, for pairs of words, and
- * for the shingles of copies. They must never change, because stored segments hold them.
+ * Hash functions for words. Term dictionaries, pairs of words and the shingles of copies use them.
+ * They mix all 32 bits well. They must never change, because stored segments hold their hashes.
  */
 
 export const HASH_SEED = 0x811c9dc5
@@ -12,7 +12,7 @@ export function hashOf(text: string): number {
   return finishHash(hash)
 }
 
-/** The hash with one more code unit; `finishHash` comes last. */
+/** Adds one code unit to a hash. Call `finishHash` after the last code unit. */
 export const hashStep = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193)
 
 /** The hash of two neighbouring words, from their own hashes. The order counts. */

@@ -3,8 +3,9 @@ import { stem } from './stems.ts'
 import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
 /*
- * The entry for pure functions on text: tokens, folding, stems, and here stop words and lists of
- * words. They open nothing, so threads that only prepare texts import this alone.
+ * Exports the pure functions on text: tokens, folding and stems. Stop words and word lists are
+ * defined here. No function opens a connection, so a thread that only prepares texts can import
+ * this file alone.
  */
 
 export { hashOf, pairHash } from './hashes.ts'
@@ -12,24 +13,25 @@ export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
 /**
- * Version of the rules of words: how texts and queries become words, and which of them match. Raise
- * it with a change after which a search finds other articles. A search that was cited before can
- * then not be recomputed.
+ * Version of the rules by which texts and queries become words, and words match. Raise it with
+ * every change after which a search finds other articles. A search that was cited under an older
+ * version cannot be recomputed.
  */
 export const WORD_RULES = 1
 
 /*
  * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list
  * from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`. After an
- * addition, searches work before the reindex. But a word that shares a stem with an added one still
- * finds that one in older articles. After a removal, searches work only after the reindex.
+ * addition, searches work before the reindex, with one exception: a word that has the same stem as
+ * the added word still finds the added word in older articles. After a removal, searches work only
+ * after the reindex.
  */
 
 /**
  * nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c) 2001, Dr
  * Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them. We added missing parts
  * into which our tokenizer cuts contractions (`don't`). Snowball has no list for Luxembourgish, so
- * that one is ours.
+ * we wrote one.
  */
 const BASE: Record<Language, string> = {
   nl: `
@@ -87,9 +89,10 @@ const BASE: Record<Language, string> = {
 /**
  * Function words that the lists above lack, and on which other well-kept lists agree: pronouns,
  * determiners, question words, prepositions, conjunctions, auxiliary verbs, and adverbs that
- * Snowball lists in another of the languages. Numerals stay out. So do words that have a meaning of
- * their own, if only when they are folded: `weer`, `weg`, `net` and `eigen` (nl), `car` and `ça`
- * (fr), `wäre` and `Jahr` (de), `us` and `may` (en), `un` and `sëlwer` (lb).
+ * Snowball lists in another of the languages. These lists have no numerals. They also leave out
+ * words that have a meaning of their own, even if only the folded form has it: `weer`, `weg`, `net`
+ * and `eigen` (nl), `car` and `ça` (fr), `wäre` and `Jahr` (de), `us` and `may` (en), `un` and
+ * `sëlwer` (lb).
  */
 const ADDED: Record<Language, string> = {
   nl: `
@@ -146,8 +149,9 @@ export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
 }
 
 /**
- * Whether a word of an article is found by keywords: by the stem in the article's language. Stop
- * words do not count, unless the query has nothing else (decision 17).
+ * Makes the test by which keyword search finds a word in an article of `language`: the word has the
+ * stem of a wanted word. Stop words never match, unless all wanted words are stop words (decision
+ * 17). Then words match exactly.
  */
 export function isFormOf(wanted: string[], language: Language): (word: string) => boolean {
   const stopWords = STOP_WORDS[language]
@@ -180,7 +184,7 @@ export function wordListOf(text: string): string {
  */
 export const wordList = (list: string[]): string => (list.length === 0 ? '\n' : `\n${list.join('\n')}\n`)
 
-/** The words of a list. */
+/** The words of a word list, in order. */
 export const wordsOf = (list: string): string[] => list.split('\n').filter(word => word !== '')
 
 /** Code units of the longest text whose words `writeWords` writes. */
@@ -190,8 +194,8 @@ const LONGEST_WRITTEN = 1 << 20
 let written = Buffer.alloc(1 << 14)
 
 /**
- * The words of a text as `words` finds them, each after a line break. It makes no string for each
- * word, so a text takes a fifth of the time.
+ * Writes the words of a text as `words` finds them, each after a line break. `writeWords` makes no
+ * string for each word, so a text takes a fifth of the time.
  *
  * @returns null: the text is very long, or a folded word has characters beyond Latin-1
  */
@@ -213,7 +217,8 @@ function writeWords(text: string): string | null {
         from = to
         units[to++] = BREAK
       }
-      // For a plain word this is its folded form. Other words are overwritten below.
+      // The folded form of a plain word is this lower case. `writeFolded` overwrites other words
+      // below.
       units[to++] = lowered(normal.charCodeAt(at), kind)
       kinds |= kind
       if (kind === PAIR) at++
@@ -234,7 +239,7 @@ function writeWords(text: string): string | null {
 const lowered = (unit: number, kind: number) => (kind === CAPITAL ? unit | 0x20 : unit)
 
 /**
- * Writes the folded form of a word over what was written of the word.
+ * Writes the folded form of a word over the characters that `writeWords` wrote of that word.
  *
  * @param from where the line break before the word stands
  * @param follows how many code units of the text come after the word

@@ -2,8 +2,8 @@ import { dutch, english, french, german } from 'multilingual-stemmer'
 import type { Language } from '../vocabulary.ts'
 
 /**
- * Luxembourgish has no Snowball stemmer. The German one treats its plurals and verb endings (-en,
- * -er, -e, -t).
+ * Luxembourgish has no Snowball stemmer. The German stemmer also removes the plural and verb
+ * endings of Luxembourgish (-en, -er, -e, -t).
  */
 const ALGORITHMS: Record<Language, (word: string) => string> = {
   nl: dutch,
@@ -14,14 +14,14 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
 }
 
 /**
- * Most code units of a word that is stemmed. Longer words are names of files, chemicals and
- * nonsense. They are their own stem, which bounds the time.
+ * The longest word that is stemmed, in code units. Longer words are names of files, chemicals and
+ * nonsense. `stem` returns them unchanged, so that no word takes long.
  */
 const LONGEST = 64
 
 /**
- * How many stems of an algorithm are kept. To compute a stem takes ten times as long as to look it
- * up. The frequent words of the news fit.
+ * How many stems each algorithm keeps in memory. To compute a stem takes ten times as long as to
+ * look it up. The frequent words of the news fit.
  */
 const REMEMBERED = 50_000
 
@@ -29,7 +29,7 @@ const memories = new Map<(word: string) => string, Map<string, string>>()
 
 /**
  * Snowball's stem of a folded word in a language. Words are folded first, so accents never matter.
- * Stem words, never stems: the stem of a stem may be another.
+ * Pass a word, never a stem: the stem of a stem may differ from that stem.
  */
 export function stem(language: Language, word: string): string {
   if (word.length > LONGEST) return word

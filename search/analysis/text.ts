@@ -1,6 +1,6 @@
 /**
- * Code points of the body that make the snippet (contract, "Article object"). After a change,
- * `npm run reindex -- --snippets` makes the stored snippets anew.
+ * Code points of the body that make the snippet (contract, "Article object"). After a change, `npm
+ * run reindex -- --snippets` renews the stored snippets.
  */
 export const SNIPPET_LENGTH = 200
 
@@ -10,7 +10,7 @@ const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
  * The snippet of a plain text (decision 33): white space collapsed, the first 200 code points,
  * never half a grapheme, without space at its ends. Null when there is no text.
  *
- * @param allowed code points, where the outlet allows fewer (decision 41)
+ * @param allowed the most code points that the outlet allows (decision 41)
  */
 export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH): string | null {
   if (body === null) return null
@@ -33,7 +33,10 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
 
 const collapsed = (text: string) => text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
 
-/** Most UTF-16 units of an article's texts, whichever way the article comes in. */
+/**
+ * The most UTF-16 units of an article's title and body. These limits hold for crawled and for
+ * imported articles.
+ */
 export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
 
 /**
@@ -56,8 +59,9 @@ export function boundMarks(text: string): string {
 }
 
 /**
- * Whether a text has more than `MOST_MARKS` characters in a row that may be marks, which begin at
- * U+0300. Such a run holds one of the places that are looked at, so the others are passed over.
+ * Whether a text has more than `MOST_MARKS` characters from U+0300 on in a row. Marks begin at
+ * U+0300. Such a run covers at least one of every `MOST_MARKS + 1` places, so the loop checks these
+ * places only.
  */
 function hasLongRun(text: string): boolean {
   const isHigh = (at: number) => text.charCodeAt(at) >= 0x300

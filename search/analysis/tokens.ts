@@ -1,8 +1,8 @@
 /**
  * The words of a text in their order, folded: the one tokenizer for articles and queries (decision
  * 16). Letters, digits and combining marks make words. Everything else separates them, and so does
- * every apostrophe (decision 44). Format characters count as not there. Superscript and subscript
- * digits are digits. The time is linear in the length of the text, whatever it holds.
+ * every apostrophe (decision 44). Format characters are ignored. Superscript and subscript digits
+ * are digits. The time is linear in the length of any text.
  */
 export function words(text: string): string[] {
   const normal = text.normalize('NFC')
@@ -20,7 +20,7 @@ export function words(text: string): string[] {
     }
     if (start < 0) continue
     const written = normal.slice(start, at)
-    // Nearly every word of a text is plain: nothing to fold.
+    // Nearly every word of a text is plain. A plain word needs no folding.
     const word = kinds === PLAIN ? written : kinds <= (PLAIN | CAPITAL) ? written.toLowerCase() : foldWord(written)
     if (word !== '') found.push(word)
     start = -1
@@ -32,20 +32,24 @@ export function words(text: string): string[] {
 /** Whether a text holds anything to search for (decision 19). A mark alone is no letter. */
 export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 
-/** Kinds of code units for a tokenizer, as bits: a word's kinds are those of its code units. */
+/**
+ * Kinds of code units, as bits. The kinds of a word are the kinds of all its code units together.
+ */
 export const SEPARATOR = 0
 /** a–z, 0–9 */
 export const PLAIN = 1
 /** A–Z */
 export const CAPITAL = 2
 /**
- * Any other part of a word. Format characters are such parts: they join what stands beside them.
+ * Any other part of a word. Format characters have this kind too, because they separate no words.
  */
 const FOLDED = 4
 /** A part of a word outside the basic plane, two code units long. */
 export const PAIR = 8
 
-/** A part of a word. U+02BC is left out: it is an apostrophe, although a letter to Unicode. */
+/**
+ * A part of a word. U+02BC is excluded: Unicode calls it a letter, but it is an apostrophe here.
+ */
 const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 
 /** One kind for each code unit of the basic plane; 255: not looked at yet. */
@@ -95,23 +99,23 @@ export function wordRuns(text: string): WordRun[] {
 }
 
 /**
- * Letters that NFKD leaves whole, and what they become (decision 16). U+02BC is here because NFKD
- * makes it and an `n` of `ŉ`.
+ * Letters that NFKD does not decompose, and their folded forms (decision 16). U+02BC is here
+ * because NFKD makes it and an `n` of `ŉ`.
  */
 const LETTERS: Record<string, string> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ʼ: '' },
 }
 
 /**
- * Latin letters lie below this code unit. Each is folded by itself, whatever stands beside it, so
- * the results can be kept. A word of our languages then takes a tenth of the time.
+ * Latin letters lie below this code unit. The folded form of such a letter does not depend on its
+ * neighbours, so `kept` can hold it. A word of our languages then takes a tenth of the time.
  */
 const KEPT = 0x250
 const kept: (string | undefined)[] = Array.from({ length: KEPT })
 
 /**
  * One word without case, accents and format characters: NFKD, marks dropped, lower case, then ß→ss
- * and its like (decision 16). May be longer than what was written, or empty.
+ * and similar letters (decision 16). The result may be longer than the word, or empty.
  */
 export function foldWord(word: string): string {
   let folded = ''
@@ -124,7 +128,7 @@ export function foldWord(word: string): string {
   return folded
 }
 
-/** The rule by which `foldWord` folds, without what it keeps. */
+/** Folds as `foldWord` does, but without its memory of Latin letters. */
 export const foldAny = (word: string): string =>
   word
     .replace(/\p{Cf}+/gu, '')
@@ -139,8 +143,8 @@ export const APOSTROPHES = '‘’ʼ`´'
 const APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'g')
 
 /**
- * A name folded as words are; separators stay, apostrophes are one sign, and white space is
- * collapsed. For `outlet=` and `author=` (decisions 15, 44).
+ * Folds a name for `outlet=` and `author=` (decisions 15, 44), by the rules for words. Separators
+ * stay, all apostrophes become `'`, and white space is collapsed.
  */
 export const foldName = (name: string): string =>
   foldWord(name.normalize('NFC').replace(APOSTROPHE, "'")).replace(/\s+/g, ' ').trim()

@@ -6,15 +6,15 @@ import { LAST } from './documents.ts'
 export interface CompositeBucket {
   key: Readonly<Record<string, number | string>>
   count: number
-  /** The date of the newest document, ms since 1970; NaN: it was not asked for. */
+  /** The date of the newest document, ms since 1970; NaN: the request did not ask for it. */
   newest: number
 }
 
-/** An answer of `_search`, read as far as it is needed. */
+/** The parts of an answer of `_search` that we use. */
 export type SearchAnswer = ReturnType<typeof readAnswer>
 
 /**
- * Reads an answer, and refuses one that is not whole.
+ * Reads an answer of `_search`. Refuses an answer that lacks the matches of some shards.
  *
  * @param isScored whether hits carry scores between sort value and id
  * @throws ArchiveFailure
@@ -26,7 +26,7 @@ export function readAnswer(answer: unknown, isScored: boolean) {
   const { total, hits: list } = recordOf(hits ?? {})
   const aggregation = (name: string) => recordOf(recordOf(aggregations)[name])
   return {
-    /** Counted to the limit that was asked for; null: it was not asked for. */
+    /** Matches, counted up to the limit of the request; null: the request asked for no count. */
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
     /** How many documents each bucket of an aggregation has, in the order of the buckets. */
@@ -71,7 +71,7 @@ function keyOf(key: Record<string, unknown>): CompositeBucket['key'] {
   return read
 }
 
-/** @throws ArchiveFailure */
+/** @throws ArchiveFailure when the value is no object */
 export function recordOf(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null) throw strange()
   return Object.fromEntries(Object.entries(value))
@@ -82,7 +82,7 @@ function listOf(value: unknown): unknown[] {
   return value
 }
 
-/** @throws ArchiveFailure */
+/** @throws ArchiveFailure when the value is no number */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'number') throw strange()
   return value

@@ -22,21 +22,21 @@ import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
 /*
- * Collectors say what they want of the matches, as questions. Segments answer them from documents,
- * and the archive answers the same questions by aggregations of OpenSearch.
+ * A collector describes as a question what it needs of the matches. Segments answer the question
+ * from documents, and the archive answers it by aggregations of OpenSearch.
  */
 
 /** Most indices in one request. Their names must fit its first line, which has at most 4 kB. */
 const INDICES = 32
 
-/** ms after which another node is asked. */
+/** ms that the client waits for a node before it asks another node. */
 const EACH = 5_000
 
 /**
- * The archive in OpenSearch as searches use it.
+ * Opens the archive in OpenSearch for searches.
  *
- * @param db where its state is
- * @param settings null: its address is not set
+ * @param db Postgres, which has the state of the archive
+ * @param settings null: the address of OpenSearch is not set
  * @param failed called when the archive fails to answer a search
  */
 export function openArchive(db: Queryable, settings: ArchiveSettings | null, failed = () => {}): Elsewhere {
@@ -57,8 +57,9 @@ export function openArchive(db: Queryable, settings: ArchiveSettings | null, fai
 }
 
 /**
- * @param told.isCurrent whether segments and archive are still those that the search began with
- * @param told.verify verifies NEAR, which OpenSearch cannot tell for forms of words
+ * @param told.isCurrent whether segments and archive have not changed since the search began
+ * @param told.verify checks NEAR on the words of articles, because OpenSearch cannot evaluate NEAR
+ *   for forms of words
  */
 function archivePart(
   client: ArchiveClient,
@@ -83,9 +84,9 @@ function archivePart(
     await ask(question, search)
   }
   /**
-   * Reads the numbers of all documents that NEAR leaves open.
+   * Reads the `seq` of all documents that may match NEAR, and verifies their words.
    *
-   * @returns a clause for those that match
+   * @returns a clause for the documents that match
    */
   const verified = async (note: (articles: number) => void): Promise<Clause> => {
     const seqs: bigint[] = []
@@ -116,7 +117,8 @@ function archivePart(
         }
       } catch (error) {
         if (error instanceof TooFrequent) throw error
-        // An index that was replaced meanwhile is gone, and the search starts again without it.
+        // A request also fails when its index was replaced and deleted meanwhile. The search then
+        // starts again with the new index.
         if (!(await told.isCurrent())) throw new SegmentsChanged('the archive changed during a search')
         told.failed()
         throw error
@@ -126,8 +128,8 @@ function archivePart(
 }
 
 /**
- * Hands answers to collectors as they come. When a later request fails, the search fails, and
- * nobody uses what its collectors have.
+ * Hands each answer to the collectors when it comes. When a later request fails, the whole search
+ * fails, and its collectors are thrown away.
  */
 async function ask(
   { body, pages, take }: ArchiveQuestion,
@@ -160,10 +162,10 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
   each: EACH,
 })
 
-/** Most buckets in one page of an aggregation, and most documents in one page of them. */
+/** The most buckets or documents in one page of an answer. */
 const PAGE = 10_000
 
-/** Asks for a page of documents, of which it reads the `seq` alone. */
+/** Asks for a page of documents, and of each document for `seq` alone. */
 const OPEN_PAGE = {
   ...{ size: PAGE, track_total_hits: false, sort: [{ seq: 'asc' }] },
   ...{ stored_fields: '_none_', docvalue_fields: ['seq'] },
@@ -178,7 +180,7 @@ interface Pages {
   take(bucket: CompositeBucket): void
 }
 
-/** What the collectors of a search ask together. */
+/** The questions of all collectors of a search, put together. */
 interface ArchiveQuestion {
   page: PageOrder | null
   /** Parts of the request's body. */
@@ -250,7 +252,7 @@ function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: s
   const field = axis === 'published_at' ? 'published' : 'ingested'
   const ranges = Array.from(starts.subarray(1), (to, bucket) => ({ from: starts[bucket]!, to }))
   return {
-    // OpenSearch refuses a list of no ranges.
+    // OpenSearch refuses an empty list of ranges.
     ...(ranges.length === 0 ? {} : { [name]: { range: { field, ranges } } }),
     [`${name}_none`]: { missing: { field } },
   }
@@ -258,7 +260,7 @@ function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: s
 
 const sourceOf = (field: string): Clause => ({ [field]: { terms: { field } } })
 
-/** Buckets by number and country. */
+/** Counts articles by the number of their outlet or author, and by country. */
 const namesOf = (field: NameField, source: string, { take }: Extract<Question, { kind: 'names' }>): Pages => ({
   name: field,
   sources: [sourceOf(source), sourceOf('country')],
@@ -282,7 +284,7 @@ const NEWEST: Clause = {
   },
 }
 
-/** @param after the page before ended there; null: the first page */
+/** @param after the key after which this page begins; null: the first page */
 const pageOf = ({ name, sources, aggs }: Pages, after: unknown): Record<string, unknown> => ({
   size: 0,
   track_total_hits: false,
@@ -300,8 +302,8 @@ type Clause = Readonly<Record<string, unknown>>
 const ALL: Clause = { match_all: {} }
 
 /**
- * The condition of a syntax tree: the same as `execute/two-phase.ts` evaluates, with phrases exact,
- * and the sides of NEAR anywhere.
+ * The condition of a syntax tree. It matches the same documents as `execute/two-phase.ts` after
+ * verification, with one difference: the two sides of NEAR may stand anywhere in the text.
  */
 function clauseOf(node: QueryNode): Clause {
   switch (node.kind) {
@@ -347,7 +349,10 @@ function termClause(term: string): Clause {
   return { wildcard: { [field]: { value: `*${named.part.replace(/[\\*?]/g, '\\$&')}*` } } }
 }
 
-/** Words of the title, and outlets, are in fields of their own, all other terms in one. */
+/**
+ * The field that holds a term. Words of titles have their own field, outlets too, and all other
+ * terms share one field.
+ */
 function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value: string } {
   if (term[0] === 'P') return { field: 'publisher', value: term.slice(1) }
   const word = parseWordTerm(term)
@@ -357,7 +362,8 @@ function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value:
 /**
  * The conditions on times and `seq`.
  *
- * @param extents of all indices that are asked: a condition that is true of all of them is left out
+ * @param extents of all indices of the request. A condition that all their articles meet is left
+ *   out.
  */
 function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonly Extent[]): Clause[] {
   const { published, undatedSince, ingested } = bounds

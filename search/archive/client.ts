@@ -4,13 +4,13 @@ import { reasonOf } from '../postgres.ts'
 
 /** How the archive in OpenSearch is reached. */
 export interface ArchiveSettings {
-  /** Addresses of nodes; any of them answers for all. */
+  /** Addresses of nodes. Each node can answer every request. */
   nodes: readonly string[]
   user: string
   password: string
-  /** The names of the archive's indices begin with this. */
+  /** The names of all indices of the archive begin with this. */
   prefix: string
-  /** Certificates of authorities; absent: those that Node knows. */
+  /** Certificates of trusted authorities; absent: the authorities that Node knows. */
   trust?: { ca?: string }
   /** Why a certificate was refused, as a sentence; null for all other errors. */
   refusalOf?: (error: unknown) => string | null
@@ -50,7 +50,7 @@ export interface ArchiveRequest {
   body?: string
   /** ms for all tries; the settings' timeout if absent. */
   within?: number
-  /** ms for one try; another node is asked afterwards. */
+  /** ms for one try. After that the client asks another node. */
   each?: number
 }
 
@@ -59,7 +59,9 @@ export type ArchiveClient = ReturnType<typeof openArchiveClient>
 const CONNECT_MS = 2_000
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 1_000
-/** ms for which we avoid a node that did not answer: all others are asked before it. */
+/**
+ * ms for which we avoid a node that did not answer. During this time the other nodes come first.
+ */
 const AVOIDED_MS = 5_000
 /** Most connections to each node. */
 const CONNECTIONS = 16
@@ -67,8 +69,8 @@ const CONNECTIONS = 16
 const EXCERPT = 300
 
 /**
- * HTTP statuses of nodes that are busy or miss a shard for now. Such a request is sent again: a
- * copy of the shard takes over meanwhile.
+ * HTTP statuses of a node that is busy, or that misses a shard for a short time. The client sends
+ * such a request again, because a copy of the shard takes over meanwhile.
  */
 const PASSING = new Set([408, 429, 500, 502, 503, 504])
 
@@ -95,7 +97,7 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
     const inTurn = [...all.slice(from), ...all.slice(0, from)]
     return inTurn.find(node => node.avoidedUntil <= now) ?? inTurn[0]!
   }
-  /** @returns the answer, or the failure of a try that may be repeated */
+  /** @returns the answer; or the failure, when another try may succeed */
   const attempt = async (request: ArchiveRequest, left: number): Promise<{ answer: unknown } | ArchiveFailure> => {
     const node = nextNode()
     try {
@@ -109,7 +111,7 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
   }
   return {
     /**
-     * Sends a request to one node after the other until one answers.
+     * Sends a request to the nodes in turn until a node answers.
      *
      * @returns the answer's JSON
      * @throws ArchiveFailure
@@ -120,8 +122,8 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
       for (let tried = 1; ; tried++) {
         const result = await attempt(request, Math.max(1, end - performance.now()))
         if ('answer' in result) return result.answer
-        // Every node is tried once without a pause. Then tries get slower, because all nodes are in
-        // trouble.
+        // The client first tries every node once, without a pause. Later tries have growing pauses,
+        // because all nodes are in trouble.
         const rest = tried < all.length ? 0 : wait
         if (performance.now() + rest >= end) throw result
         if (rest > 0) {

@@ -8,12 +8,12 @@ import { TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
 /**
- * Version of the documents. Raise it when they or the fields change: `npm run reindex --
- * --archive` then builds every index anew.
+ * Version of the documents. Raise it with every change of the documents or the fields: `npm run
+ * reindex -- --archive` then builds every index anew.
  */
 export const ANALYSIS = 2
 
-/** How new indices are made. Existing ones stay as they are. */
+/** The shape of new indices. Existing indices keep theirs. */
 export interface IndexShape {
   shards: number
   /** Copies of each shard beside the first. */
@@ -34,9 +34,9 @@ const LONG = { type: 'long' }
 export const LAST = 9_007_199_254_740_991
 
 /**
- * Settings and fields of an index. Its documents stand in the order of the most frequent list, the
- * newest first, so that a search in this order stops early. They hold no article: a page's rows are
- * read from Postgres.
+ * Settings and fields of an index. Its documents stand in the order of most searches, the newest
+ * first, so that such a search stops early. The index holds no article to show: the rows of a page
+ * come from Postgres.
  */
 export const indexBody = ({ shards, replicas }: IndexShape) => ({
   settings: {
@@ -58,8 +58,8 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
       published: LONG,
       ingested: LONG,
       /**
-       * `published`. Where it is missing: a value that sorts last, in descending order by `newest`,
-       * in ascending order by `oldest`.
+       * The time of publication, for sorting. An article without one sorts last because of a value
+       * in its place: in descending order by `newest`, in ascending order by `oldest`.
        */
       newest: LONG,
       oldest: LONG,
@@ -97,7 +97,7 @@ export function documentOf(article: SegmentSource, words: ArticleWords, names: N
   }
 }
 
-/** Outlets and authors are looked up by parts of their names, so their numbers need no terms. */
+/** Searches look outlets and authors up by parts of their names, so their numbers need no terms. */
 const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
   TERMS.country(country),
   TERMS.language(language),

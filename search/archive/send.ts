@@ -7,18 +7,18 @@ import { type ArchiveClient, ArchiveFailure } from './client.ts'
 import { documentOf, type IndexShape, indexBody } from './documents.ts'
 import type { Filled } from './state.ts'
 
-/** How many articles are read at a time. */
+/** How many articles are read from Postgres at a time. */
 const PART = 512n
 /** Most characters of one request, unless an article alone is longer. */
 const REQUEST = 4_000_000
 /** Most bytes of names that are kept. */
 const NAMES = 16_000_000
-/** ms for one request, with all its tries, and below for one try. */
+/** `WITHIN`: ms for one request with all its tries. `EACH`: ms for one try. */
 const WITHIN = 300_000
 const EACH = 60_000
 /**
- * Most tries of a request of which OpenSearch refused a part. The pauses between them grow, and
- * take some minutes together.
+ * The most tries of a bulk request while OpenSearch is too busy for some of its articles. The
+ * pauses between the tries grow, and take some minutes together.
  */
 const TRIES = 8
 
@@ -54,9 +54,9 @@ export function createSender({
   }
   return {
     /**
-     * Sends the articles of a range; those that the index has already are replaced.
+     * Sends the articles of a range. An article that the index has already is replaced.
      *
-     * @returns the times of the articles; null: it was interrupted
+     * @returns the times of the articles; null: `signal` interrupted it
      */
     async send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null> {
       const filled: Filled = { published: null, ingested: null, undated: 0 }
@@ -75,7 +75,7 @@ export function createSender({
   }
 }
 
-/** Gathers lines into requests. OpenSearch works on one while the next is made. */
+/** Gathers lines into requests. While OpenSearch works on one request, the next one is made. */
 function createPipe(send: (body: string) => Promise<void>) {
   let lines: string[] = []
   let length = 0
@@ -135,11 +135,15 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
   return { status: 0, reason: 'no reason was given' }
 }
 
-/** ms for requests that change an index. Other requests may keep the nodes busy. */
+/**
+ * ms for requests that make, delete, refresh or count an index. They wait long, because other
+ * requests may keep the nodes busy.
+ */
 const WITHIN_INDICES = 120_000
 
 /**
- * An index is written through an alias: OpenSearch then never makes a lost index anew by itself.
+ * The alias through which an index is written. When the index is lost, OpenSearch then refuses the
+ * articles. With the name of the index, it would make an empty index by itself.
  */
 const writingAlias = (index: string) => `${index}-w`
 
@@ -166,10 +170,10 @@ export async function deleteIndex(client: ArchiveClient, name: string): Promise<
 const isMissing = (error: unknown) => error instanceof ArchiveFailure && error.status === 404
 
 /**
- * Makes everything that was sent to an index searchable, on every copy of its shards, and counts
- * it.
+ * Makes all articles that were sent to an index searchable, on every copy of its shards. Then
+ * checks that the index has every article of the range.
  *
- * @throws ArchiveFailure when a shard did not acknowledge it, or an article is missing
+ * @throws ArchiveFailure when a shard was not refreshed, or an article is missing
  */
 export async function makeSearchable(client: ArchiveClient, name: string, range: SegmentRange): Promise<void> {
   const { _shards: shards } = recordOf(
@@ -192,7 +196,7 @@ export async function hasAll(client: ArchiveClient, name: string, { first, last 
     )
     if (recordOf(answer._shards).failed !== 0)
       throw new ArchiveFailure(`A shard of ${name} is away; run the same command when OpenSearch is whole.`, null)
-    // Numbers have no gaps.
+    // `seq` has no gaps, so the number of documents tells whether one is missing.
     return numberOf(answer.count) === Number(last - first) + 1
   } catch (error) {
     if (isMissing(error)) return false

@@ -2,19 +2,19 @@ import { type Client, type Pool, type Queryable, readValue, transaction, whileLo
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /*
- * OpenSearch has the documents, and Postgres alone says which of its indices a search may ask. So a
- * snapshot covers segments and archive together, and a half-filled index is never seen.
+ * OpenSearch has the documents. Postgres alone says which indices of OpenSearch a search may use.
+ * So one snapshot covers segments and archive together, and no search sees a half-filled index.
  */
 
 /**
- * An index of the archive as a search knows it: the articles from `first` to `last` are searchable
+ * An index of the archive, as a search knows it. The articles from `first` to `last` are searchable
  * in it.
  */
 export interface ArchiveIndex extends Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'> {
   name: string
 }
 
-/** All indices that serve, at one version of the segments, ascending and without a gap. */
+/** All serving indices at one version of the segments, in ascending order and without a gap. */
 export interface ArchiveMeta {
   indices: ArchiveIndex[]
   /** Articles up to this `seq` are matched in the archive. */
@@ -23,16 +23,18 @@ export interface ArchiveMeta {
   version: bigint
 }
 
-/** An index of the archive as it is filled. */
+/** An index of the archive, and how far it is filled. */
 export interface ArchiveIndexState extends SegmentRange {
   name: string
   filledTo: bigint
   /**
-   * `building`: it will replace the serving index of its range. `retired`: it is to be deleted in
-   * OpenSearch.
+   * `building`: it will replace the serving index of its range. `retired`: the next run deletes it
+   * in OpenSearch.
    */
   state: 'building' | 'serving' | 'retired'
-  /** Version of its documents. */
+  /**
+   * Version of its documents (`ANALYSIS`). Another version makes the next run build the index anew.
+   */
   analysis: number
 }
 
@@ -69,16 +71,14 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /**
-     * Adds an index before it is made in OpenSearch. So an interrupted run leaves no index there
-     * that is not known here.
+     * Adds an index to Postgres before it is made in OpenSearch. An interrupted run then leaves no
+     * index in OpenSearch that Postgres does not know.
      */
     async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState) {
       await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
-    /**
-     * Notes that articles up to `filledTo` are searchable, with the times of those that are new.
-     */
+    /** Notes that articles up to `filledTo` are searchable, and the times of the added articles. */
     async advance(name: string, filledTo: bigint, { published, ingested, undated }: Filled) {
       const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
       const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
@@ -86,8 +86,8 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /**
-     * The index that was built for a range serves from now on. The index that it replaces is
-     * retired.
+     * Makes the index that was built for a range the serving one. Retires the index that it
+     * replaces.
      */
     async replace(name: string) {
       await changing(pool, async client => {
@@ -101,12 +101,12 @@ export function openArchiveStore(pool: Pool) {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [names])
     },
 
-    /** Retires indices of which none serves. */
+    /** Retires indices that serve no search. */
     async retire(names: readonly string[]) {
       await pool.query("update archive_indices set state = 'retired' where name = any ($1::text[])", [names])
     },
 
-    /** Retires all indices, so that none serves any more. */
+    /** Retires all indices, so that no search uses the archive. */
     async retireAll() {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
@@ -123,23 +123,25 @@ export function openArchiveStore(pool: Pool) {
      */
     releaseNext: () => changing(pool, releaseNext),
 
-    /** The `seq` up to which the segments were released. */
+    /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
     readReleasedTo: async () => (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
     /**
-     * Notes up to which `seq` segments are still released. It is part of the transaction that
-     * stores a segment of released articles again.
+     * Notes up to which `seq` segments are still released. The caller's transaction also stores a
+     * segment of released articles again.
      */
     async restored(client: Client, releasedTo: bigint) {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
 
-    /** Runs work while no other process fills the archive. @returns null: another one does */
+    /**
+     * Runs work while no other process fills the archive. @returns null: another process fills it
+     */
     exclusively: <T>(work: () => Promise<T>): Promise<T | null> => whileLocked(pool, LOCK, work),
   }
 }
 
-/** A change that searches must notice, in one transaction with the new version. */
+/** Makes a change that searches must notice. The same transaction raises the version. */
 const changing = async <T>(pool: Pool, change: (client: Client) => Promise<T>): Promise<T> =>
   await transaction(pool, async client => {
     const result = await change(client)
@@ -182,7 +184,7 @@ function indexOf(row: MetaRow, name: string): ArchiveIndex {
   }
 }
 
-/** Indices up to the first gap. */
+/** The indices before the first gap between their ranges. */
 function metaOf(all: ArchiveIndex[], version: bigint): ArchiveMeta {
   const indices: ArchiveIndex[] = []
   for (const index of all) {
@@ -213,8 +215,8 @@ const RETIRE_OLD = `
   from archive_indices new
   where new.name = $1 and old.first_seq = new.first_seq and old.state = 'serving'`
 
-// The oldest segment alone: a transaction must not take long. The newest segment stays, because it
-// tells up to where articles have segments.
+// Drops the oldest segment alone, because a transaction must not take long. The newest segment
+// stays, because it tells up to where articles have segments.
 const RELEASE = `
   with served as (
     select max(filled_to) as filled_to from archive_indices where state = 'serving'
@@ -237,8 +239,8 @@ const LACKING = `
     from archive_indices where state = 'serving' and filled_to >= first_seq), false)`
 
 /**
- * Tells whether the archive lacks articles that were released to it. A quick look, as
- * `glanceAtIndex` is for the rest of the index.
+ * Tells whether the archive lacks articles that were released to it. A quick look only, like
+ * `glanceAtIndex` for segments.
  */
 export async function glanceAtArchive(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ released_to: bigint }>(LACKING)

@@ -13,11 +13,12 @@ import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Se
 import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
 
 /*
- * The archive follows the segments: it takes older articles over, and their segments may then be
- * dropped. A run can be killed anywhere. The next one looks at what is there and goes on.
+ * The archive follows the segments: it takes in older articles, and their segments may then be
+ * dropped. A run can be killed at any point. The next run reads the state from Postgres and goes
+ * on.
  */
 
-/** How many articles are put in before searches find them. */
+/** How many articles `fillIndex` sends before it makes them searchable. */
 const STEP = 65_536n
 
 export interface ArchiveWriterOptions extends IndexShape {
@@ -25,13 +26,13 @@ export interface ArchiveWriterOptions extends IndexShape {
   size: bigint
   /** How many of the newest articles stay out of the archive. */
   recent: bigint
-  /** In place of `STEP`. Tests make it small. */
+  /** Replaces `STEP`. Tests make it small. */
   step?: bigint
-  /** How many articles a segment has that is made anew. */
+  /** How many articles a restored segment has. */
   segment?: bigint
 }
 
-/** Told of articles that are done; the work goes on when it resolves. */
+/** Called with a number of finished articles. The work goes on when the promise resolves. */
 type Worked = (articles: number) => Promise<void>
 
 /** Fills and empties the archive. */
@@ -41,7 +42,10 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
   const client = openArchiveClient(settings)
   const store = openArchiveStore(pool)
   const { recent, segment = SEGMENT_SIZES.merged } = options
-  /** Articles that have no segment yet, and the newest ones, stay out. */
+  /**
+   * The last `seq` for the archive. Articles without a segment, and the newest `recent` articles,
+   * stay out.
+   */
   const until = async () => {
     const segments = openSegmentWriter(pool)
     const covered = (await segments.readRanges()).at(-1)?.last ?? 0n
@@ -51,7 +55,7 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
   return {
     /** How many articles `fill` would put in. */
     countDue: async () => countDue({ client, store, until: await until() }),
-    /** @returns whether it is complete */
+    /** Puts due articles into the archive. @returns false: `signal` interrupted it */
     async fill(worked: Worked, signal: AbortSignal) {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
@@ -62,7 +66,10 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
       await store.markStale(serving.map(one => one.name))
     },
-    /** Drops the segments of the articles that the archive has. @returns whether it is complete */
+    /**
+     * Drops the segments of the articles that the archive has. @returns false: `signal` interrupted
+     * it
+     */
     async release(worked: Worked, signal: AbortSignal) {
       while (!signal.aborted) {
         const articles = await store.releaseNext()
@@ -71,14 +78,17 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       }
       return false
     },
-    /** Makes released segments anew, then deletes every index. @returns whether it is complete */
+    /**
+     * Makes released segments anew, then deletes every index. @returns false: `signal` interrupted
+     * it
+     */
     async empty(worked: Worked, signal: AbortSignal) {
       if (!(await restoreSegments(pool, store, segment, worked, signal))) return false
       await store.retireAll()
       await deleteRetired({ client, store })
       return true
     },
-    /** Of how many articles a task would drop or make the segments. */
+    /** For how many articles `release` would drop segments, or `empty` would make segments. */
     async countReleased(task: 'release' | 'empty') {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
@@ -104,8 +114,8 @@ interface Filling extends Omit<ArchiveWriterOptions, 'recent' | 'segment'> {
 }
 
 /**
- * Puts articles into the archive, while everything runs. First it builds indices anew that are of
- * another version or miss articles, then it goes on where the archive ends.
+ * Puts articles into the archive while searches go on. First it builds stale and damaged indices
+ * anew. Then it adds the articles that come after the last index.
  *
  * @returns false: it was interrupted; the next run goes on
  */
@@ -122,7 +132,7 @@ async function fillArchive(run: Filling): Promise<boolean> {
   return extend(run, sender)
 }
 
-/** How many articles a run puts in: those of stale indices, and those that are new. */
+/** How many articles a run would send: all articles of stale indices, and the new ones. */
 async function countDue({ client, store, until }: Pick<Filling, 'client' | 'store' | 'until'>): Promise<number> {
   await findDamage({ client, store })
   const all = await store.readIndices()
@@ -142,7 +152,10 @@ async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'
   return retired.length
 }
 
-/** Marks indices that are gone, or miss articles that they had, so that they are built anew. */
+/**
+ * Marks an index as stale when OpenSearch has lost it or some of its articles. The run then builds
+ * the index anew.
+ */
 async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
   const damaged: string[] = []
   for (const { name, state, first, filledTo } of await store.readIndices()) {
@@ -187,7 +200,8 @@ async function addIndex(
   { first, last }: SegmentRange,
   state: 'building' | 'serving',
 ): Promise<ArchiveIndexState> {
-  // A name is never used twice, so a search cannot take a new index for the one that it knew.
+  // Every name is used once. So a search cannot mistake a new index for the old one of the same
+  // range.
   const name = `${prefix}-${first}-${randomBytes(4).toString('hex')}`
   const index: ArchiveIndexState = { name, first, last, filledTo: first - 1n, state, analysis: ANALYSIS }
   await store.add(index)
@@ -198,7 +212,7 @@ async function addIndex(
 /** Fills an index up to a `seq`, and lets searches find the articles step by step. */
 async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
   const { client, store, shards, replicas, step = STEP, signal } = run
-  // An interrupted run may have noted the index in Postgres, and not made it in OpenSearch.
+  // An interrupted run may have noted the index in Postgres before it made the index in OpenSearch.
   if (index.filledTo < index.first) await createIndex(client, index.name, { shards, replicas })
   for (const part of partsOf({ first: index.filledTo + 1n, last: to }, step)) {
     const filled = await sender.send(index.name, part, signal)
@@ -210,10 +224,10 @@ async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState,
 }
 
 /**
- * Makes released segments anew from the words of their articles, the newest first, so that segments
- * have no gap meanwhile. Searches use the archive until the segments are there.
+ * Makes released segments anew from the words of their articles. The newest come first, so that the
+ * ranges of segments have no gap. Searches use the archive until the segments are there.
  *
- * @param size of the segments
+ * @param size articles of each segment
  * @param worked told of articles that have a segment again
  * @returns false: it was interrupted; the next call goes on
  */
@@ -238,14 +252,14 @@ async function restoreSegments(pool: Pool, store: ArchiveStore, size: bigint, wo
 export type ArchiveHealth = Awaited<ReturnType<typeof readArchiveHealth>>
 
 /**
- * ms for the request with all its tries, and for one try. Another node is asked when one does not
- * answer soon.
+ * `WITHIN`: ms for the request with all its tries. `EACH`: ms for one try; then another node is
+ * asked.
  */
 const WITHIN = 3_000
 const EACH = 1_000
 
 /**
- * Asks OpenSearch how it is.
+ * Reads the health of the archive's nodes and shards from OpenSearch.
  *
  * @throws ArchiveFailure
  */
@@ -256,7 +270,7 @@ export async function readArchiveHealth(settings: ArchiveSettings) {
     const answer = recordOf(await client.send({ method: 'GET', path, within: WITHIN, each: EACH }))
     return {
       nodes: numberOf(answer.number_of_nodes),
-      /** Copies that answer, the first of each shard included. */
+      /** Copies of shards that a node serves. The first copy of each shard counts too. */
       active: numberOf(answer.active_shards),
       /**
        * Copies that no node has. The copies of a lost node are among them until other nodes have

@@ -5,7 +5,7 @@ import type { SegmentMeta } from '../store/segment-store.ts'
 /** A cache limited by bytes. It drops the least recently used values first. */
 export type Cache<K extends {}, V extends {}> = ReturnType<typeof createCache<K, V>>
 
-/** In bytes, as estimated by those who put values in. */
+/** In bytes, as the callers of `set` estimate them. */
 export interface CacheStats {
   limit: number
   used: number
@@ -23,7 +23,8 @@ export const ENTRY_BYTES = 200
 /** @param limit bytes */
 export function createCache<K extends {}, V extends {}>(limit: number) {
   const maxSize = Math.max(1, Math.floor(limit))
-  // Values are wrapped: `lru-cache` counts the size of an entry again only for a new object.
+  // `lru-cache` counts the size of an entry again only for a new object, so each value gets a new
+  // wrapper.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
     get: (key: K): V | undefined => cache.get(key)?.value,
@@ -52,13 +53,13 @@ export function defaultCacheSizes(memory = availableMemory()) {
     postings: share(28, 512 * MB),
     /** Columns with term filters: 45 MB for a million articles. */
     columns: share(28, 512 * MB),
-    /** Articles whose words were verified against a phrase, by phrase. */
+    /** Results of verification, by expression: the articles that match and those that do not. */
     verified: share(512, 24 * MB),
     /** Numbers of matches, by query and segment: 64 bytes each. */
     counts: share(512, 24 * MB),
     /** Articles as they are shown. */
     articles: share(128, 64 * MB),
-    /** Names of outlets and authors as they are shown, and the articles of parts of names. */
+    /** Names of outlets and authors as they are shown, and posting lists of parts of names. */
     names: share(256, 64 * MB),
   }
 }
@@ -78,7 +79,7 @@ export interface OfSegment {
   key: string
 }
 
-/** The values of one key. They are kept and dropped together. */
+/** The values of one key in all segments. The cache keeps or drops them together. */
 interface Entry<V> {
   bytes: number
   bySegment: Map<number, Part<V>>
@@ -104,7 +105,7 @@ export function createCacheBySegment<V>(limit: number) {
   return {
     get: ({ segment, key }: OfSegment): V | undefined => entries.get(key)?.bySegment.get(segment.no)?.value,
 
-    /** Looks a key up once, for many segments. The result holds until the next wait. */
+    /** Looks a key up once, for many segments. The result is valid until the caller next awaits. */
     ofKey(key: string) {
       const bySegment = entries.get(key)?.bySegment
       return (segment: SegmentMeta): V | undefined => bySegment?.get(segment.no)?.value
@@ -115,7 +116,8 @@ export function createCacheBySegment<V>(limit: number) {
       const part = { value, bytes: bytes + ENTRY_BYTES, first: Number(segment.first), last: Number(segment.last) }
       const bySegment = before?.bySegment ?? new Map<number, Part<V>>()
       let sum = (before?.bytes ?? 0) + part.bytes
-      // A merge replaces segments. A search that asks for the new one never asks for these again.
+      // A merge replaces segments. A search that uses the new segment never asks for the old ones
+      // again.
       for (const [no, { first, last, bytes: freed }] of bySegment) {
         if (first > part.last || last < part.first) continue
         bySegment.delete(no)
@@ -125,7 +127,7 @@ export function createCacheBySegment<V>(limit: number) {
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 
-    /** The keys that were used most recently, of any segment. */
+    /** The keys that were used most recently, whatever their segments. */
     latestKeys(most: number): string[] {
       const keys: string[] = []
       for (const key of entries.keys()) {
@@ -139,7 +141,7 @@ export function createCacheBySegment<V>(limit: number) {
   }
 }
 
-/** The number of matches of a query in a stored segment, as far as a search has counted them. */
+/** The number of matches of a query in a stored segment, if a search has counted them. */
 export interface KnownCount {
   /** How many documents of the segment match, whatever their times; null: not known. */
   all: number | null
@@ -156,8 +158,8 @@ export type CountCache = ReturnType<typeof createCountCache>
 
 /**
  * How many documents of stored segments match a query, kept for the next search. A segment never
- * changes. A query that is asked again, perhaps with another range of times, is matched only in new
- * segments and those of its page (Lucene: `LRUQueryCache`).
+ * changes. So a search that is repeated, even with another range of times, matches only new
+ * segments and the segments of its page (Lucene: `LRUQueryCache`).
  *
  * @param limit bytes
  */
@@ -167,7 +169,7 @@ export function createCountCache(limit: number) {
     /** The counts of a query. Callers that add to them call `keep` afterwards. */
     of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),
 
-    /** @param current numbers of the present segments; the counts of others are forgotten */
+    /** @param current numbers of the present segments; counts of other segments are forgotten */
     keep(query: string, counts: KnownCounts, current: Iterable<number>): void {
       const kept: KnownCounts = new Map()
       for (const no of current) {

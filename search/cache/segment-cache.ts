@@ -15,21 +15,20 @@ import {
 import { type Cache, type CacheSizes, createCache, createCacheBySegment, createCountCache } from './cache.ts'
 
 /*
- * A segment never changes, so whatever was read of it stays right for good. This file holds what
- * searches read of segments: columns, posting lists, dictionaries, and what verification has found.
+ * Keeps the parts of segments that searches have read: columns, posting lists, dictionaries and
+ * results of verification. A segment never changes, so these parts never become stale.
  */
 
 export type SegmentCache = ReturnType<typeof createSegmentCache>
 
-/** Documents whose words were looked at: those that match, and those that do not. */
+/** Documents whose words a search has read: those that match, and those that do not. */
 interface Verified {
   yes: DocIdSet
   no: DocIdSet
 }
 
 /**
- * Parts of stored segments that are kept in memory. A segment never changes, so nothing here is
- * ever stale. The cache may drop any value at any time.
+ * Parts of stored segments that are kept in memory. The cache may drop each of them at any time.
  */
 export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
   const lists = createCacheBySegment<DocIdSet>(sizes.postings)
@@ -46,7 +45,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     return prefetched
   }
   return {
-    /** Results of verification, by segment and by what was verified. */
+    /** Results of verification, by segment and by the verified expression. */
     verified,
     /** Numbers of matches, by query. */
     counts,
@@ -59,7 +58,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       prefetched: prefetch.bytes(),
     }),
 
-    /** The posting list of a term; undefined: it has to be read first. */
+    /** The posting list of a term; undefined: the list is not in memory. */
     list(segment: SegmentMeta, term: string): DocIdSet | undefined {
       const known = lists.get({ segment, key: term })
       if (known !== undefined) return known
@@ -69,8 +68,8 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     },
 
     /**
-     * The same as `list` for one term in many segments, in less time. The result holds until the
-     * next wait.
+     * Does the same as `list` for one term in many segments, in less time. The result is valid
+     * until the caller next awaits.
      */
     listsOf(term: string) {
       const ofTerm = lists.ofKey(term)
@@ -84,9 +83,9 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     },
 
     /**
-     * Reads segments that are stored and not used yet, so that the first searches find them here.
-     * Of each it reads the columns. It also reads the dictionary of a small segment, and of a large
-     * one the lists that searches used lately.
+     * Reads segments that are stored and not used yet, so that the first searches find them in
+     * memory. It reads the columns of each segment. Of a small segment it also reads the
+     * dictionary, of a large segment the lists that searches used lately.
      *
      * @param ahead all such segments; those that were read before are not read again
      * @param small a segment of at most this many articles has its dictionary read whole
@@ -111,7 +110,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       return sets
     },
 
-    /** Columns of some segments, read where they are not in memory. */
+    /** Columns of some segments. Reads those that are not in memory. */
     columns: (segments: SegmentMeta[], version: bigint): Promise<Columns[]> =>
       readThrough(store, columns, segments, version),
   }
@@ -138,7 +137,7 @@ async function readThrough(
 /**
  * Reads posting lists; the result has the order of `wanted`.
  *
- * @param version null: the segments are read ahead
+ * @param version null: the segments are not used yet, so they belong to no version
  */
 async function readLists(store: SegmentStore, wanted: ListKey[], version: bigint | null): Promise<DocIdSet[]> {
   const blocks = await store.readBuckets(wanted, version)
@@ -154,18 +153,19 @@ async function readLists(store: SegmentStore, wanted: ListKey[], version: bigint
 }
 
 /**
- * How many lists of a large segment are read ahead. A list of 65,536 articles takes at most 8 kB.
+ * How many posting lists of a large segment are read ahead. In a segment of 65,536 articles, each
+ * takes at most 8 kB.
  */
 const LISTS_AHEAD = 4_096
 
 /**
- * Reads a segment that is stored and not used yet. It reads the columns, and the dictionary of a
- * small segment or the lists of a large one that searches are likely to ask for.
+ * Reads a segment that is stored and not used yet. It reads the columns. It also reads the
+ * dictionary of a small segment, or the lists of a large segment that searches are likely to need.
  *
  * @param small a segment of at most this many articles has its dictionary read whole
  * @param latestTerms the terms that were used most recently
- * @returns what was read; without columns, when the columns of the segment are not final. null:
- *   before all was read, the segment was used, or is gone
+ * @returns the parts that were read; `columns` is null while the columns are not final. null: the
+ *   segment was used or dropped before all parts were read
  */
 export async function readSegmentAhead(
   store: SegmentStore,
@@ -179,8 +179,8 @@ export async function readSegmentAhead(
     sizeOf(segment) <= small
       ? { dictionary: await store.readDictionary(segment, null), lists: null }
       : { dictionary: null, lists: await listsOf(store, segment, latestTerms(LISTS_AHEAD)) }
-  // A segment that is gone by now may have been gone before it was read. Its lists were then read
-  // as empty, and a search would take them for the truth.
+  // The segment may have been dropped before its lists were read. These lists would then be empty,
+  // and a search would miss documents.
   return (await store.isStored(segment.no)) ? { ...columns, ...read } : null
 }
 
@@ -191,15 +191,16 @@ async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[
 }
 
 /**
- * How many articles the newest segments have whose dictionaries are prefetched. These take some 80
- * MB. Most terms of older segments were asked for already, so their lists are kept.
+ * The newest segments with at most this many articles in total have their dictionaries prefetched.
+ * The dictionaries take some 80 MB. For older segments, searches have already asked for most terms,
+ * so those lists are in the cache.
  */
 export const PREFETCHED_ARTICLES = 32_768
 
 /**
- * Reads the whole term dictionaries of the newest segments. These are small, come every few seconds
- * under load, and are soon merged. Without a prefetch the first search for any term would wait for
- * each.
+ * Reads the whole term dictionaries of the newest segments. These segments are small, come every
+ * few seconds under load, and are soon merged. Without a prefetch, the first search for any term
+ * would wait for each segment.
  */
 function createPrefetch(store: SegmentStore) {
   const parts = createPrefetchedParts()
@@ -222,14 +223,12 @@ function createPrefetch(store: SegmentStore) {
         if (goal?.segments.some(segment => segment.no === missing.no)) parts.add(missing, { dictionary, lists: null })
       } else if (goal === current) {
         // The segment was replaced, or the database is away. The next search sets a new goal. Until
-        // then lists are read on demand.
+        // then searches read the lists that they need.
         goal = null
       }
     }
   }
-  /**
-   * That a segment was replaced is no failure. Any other failure is reported once for each version.
-   */
+  /** A replaced segment is no failure. Any other failure is reported once for each version. */
   function warnOnce(error: unknown, version: bigint): void {
     if (error instanceof SegmentsChanged || warned >= version) return
     warned = version
@@ -241,7 +240,7 @@ function createPrefetch(store: SegmentStore) {
 
     /**
      * Prefetches the newest segments that hold `articles` articles together, and drops all others.
-     * Returns at once. The dictionaries are read in the background, and nothing waits for them.
+     * Returns at once. The dictionaries are read in the background, and no search waits for them.
      */
     follow(meta: IndexMeta, articles: number): void {
       const { version } = meta
@@ -255,10 +254,10 @@ function createPrefetch(store: SegmentStore) {
       })
     },
 
-    /** Resolves when nothing is being read. */
+    /** Resolves when no prefetch is running. */
     idle: () => reading ?? Promise.resolve(),
 
-    /** Reads nothing more. Resolves when nothing is being read. */
+    /** Stops prefetching. Resolves when the last read has ended. */
     async close(): Promise<void> {
       closed = true
       goal = null
@@ -283,8 +282,8 @@ type ReadSegment =
 
 /**
  * Parts of segments that were read before a search asked for them. A dictionary stays as long as
- * its segment is among the newest. Lists stay for the first version that has their segment: by the
- * next one, searches have taken those that they need into the cache.
+ * its segment is among the newest. Lists stay during the first version that uses their segment.
+ * During that time searches copy the lists that they need into the cache.
  */
 function createPrefetchedParts() {
   const dictionaries = new Map<number, TermDictionary>()
@@ -311,13 +310,13 @@ function createPrefetchedParts() {
       else dictionaries.set(no, read.dictionary)
     },
 
-    /** Told of all segments that are stored and not used yet. Their parts stay. */
+    /** Notes all segments that are stored and not used yet. `prune` keeps their parts. */
     announce(ahead: SegmentMeta[]) {
       announced = new Set(ahead.map(segment => segment.no))
     },
 
     /**
-     * Drops what no search will ask for.
+     * Drops parts that no search will ask for.
      *
      * @param newest the segments whose dictionaries stay
      */

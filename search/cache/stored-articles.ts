@@ -6,10 +6,10 @@ import { type Cache, type CacheSizes, createCache, together } from './cache.ts'
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
 
 /**
- * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
- * hardly changes (decision 24), and lists and polls ask for the newest articles again and again.
- * When an operator blanks snippets (decision 41), the version of the words is raised. No article
- * that was read before is then shown.
+ * Articles as they are shown (Lucene: stored fields), kept in memory. Visible articles hardly
+ * change (decision 24), and lists and polls ask for the newest articles again and again. When an
+ * operator blanks snippets (decision 41), the version of the words rises. The cache then drops all
+ * articles.
  */
 export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
@@ -54,7 +54,7 @@ export function createStoredArticles<A extends KeptArticle>(
     /**
      * The articles in the given order. Numbers that belong to no article are left out.
      *
-     * @param wordsVersion snippets are of this version of the words, or of a newer one
+     * @param wordsVersion the snippets are of this version of the words, or of a newer one
      */
     async read(seqs: bigint[], wordsVersion: bigint): Promise<A[]> {
       const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))
@@ -72,11 +72,11 @@ export function createStoredArticles<A extends KeptArticle>(
     async keep(stored: StoredArticle[], wordsVersion: bigint): Promise<void> {
       await nameAndKeep(stored, wordsVersion)
     },
-    /** Counts the bytes of kept articles again, after they grew. */
+    /** Counts the bytes of kept articles again, because these articles have grown. */
     recount(seqs: bigint[]): void {
       for (const key of seqs.map(Number)) {
-        // Counts the article that is kept, and not the one that the caller has. The caller may have
-        // a copy, or the kept one was dropped or read anew.
+        // The caller may hold another object than the cache: a copy, or an article that the cache
+        // has dropped or read anew. So this counts the object in the cache.
         const kept = cache.get(key)
         if (kept !== undefined) cache.set(key, kept, form.bytesOf(kept))
       }
@@ -123,7 +123,8 @@ const NAME_BYTES = 100
 export type NameCache = ReturnType<typeof createNameCache>
 
 /**
- * Reads names and keeps them: a name never changes once it has a number, and every page needs some.
+ * Reads names and keeps them. A name never changes once it has a number, and every page of results
+ * needs names.
  *
  * @param limit bytes; outlets take up to a fifth
  */

@@ -1,7 +1,8 @@
 /*
- * Turns the pages of a search while others write. All pages are of the moment of the first one:
+ * Reads all pages of a search while new articles are written. All pages show the index as it was at
+ * the first page:
  *
- *     node search/examples/frozen-pages.ts
+ * node search/examples/frozen-pages.ts
  */
 
 import type { Position } from '../index.ts'

@@ -7,8 +7,8 @@ import type { NewArticle } from '../indexing/new-article.ts'
 import { openArticleWriter } from '../indexing/writer.ts'
 
 /**
- * Runs work with a writer and an index, in a database of its own that is dropped afterwards. It is
- * made on the server of DATABASE_URL, or on one that is started for the example.
+ * Runs `work` with a writer and an index in a new database, and drops the database afterwards. The
+ * database is on the server of DATABASE_URL, or on a server that is started for the example.
  */
 export async function withEngine(work: (engine: ReturnType<typeof openEngine>) => Promise<void>): Promise<void> {
   const database = await createTestDatabase()
@@ -21,7 +21,10 @@ export async function withEngine(work: (engine: ReturnType<typeof openEngine>) =
   }
 }
 
-/** All that the engine needs is handed in: a pool, and a thread that makes segments. */
+/**
+ * Opens the engine. It gets all that it needs from its caller: a pool, and a thread that makes
+ * segments.
+ */
 function openEngine(url: string) {
   const pool = createPool(url, 'example', error => console.error(error.message), { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool, SEGMENT_THREAD)

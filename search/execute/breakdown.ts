@@ -12,9 +12,9 @@ import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
 import type { Collector, DocReader, SegmentReader } from './collector.ts'
 
 /*
- * Counts for charts: every match counts once, by time, outlet, language or country. Times and
- * outlets are read from columns, the others from posting lists. A wrapper counts articles with the
- * same text once.
+ * Counts matches for charts: by time, outlet, language or country. Every match counts once. Times
+ * and outlets come from columns, languages and countries from posting lists. `eachTextOnce` wraps
+ * such a collector, and then articles with the same text count once.
  */
 
 /** What matches are counted by. */
@@ -36,10 +36,10 @@ export interface Count {
 export interface Counts {
   total: number
   /**
-   * By time: every bucket of the time asked for, in order. Otherwise the highest count comes first.
+   * By time: every bucket of the requested time, in order. Otherwise the highest count comes first.
    */
   data: Count[]
-  /** Matches of outlets that are not among the first ones. */
+  /** By outlet: matches of the outlets that `data` leaves out. */
   other: number
   /** Matches that have no time. */
   undated: number
@@ -112,7 +112,7 @@ function byOutlet(): BreakdownCollector {
     async counts(readNames) {
       const byNo = collector.counts()
       const names = await readNames([...byNo.keys()], [])
-      // An outlet that took back a former name has several numbers for that name.
+      // An outlet may take back an earlier name. It then has several numbers for that name.
       const outlets = new Map<string, Count>()
       for (const [no, count] of byNo) {
         const outlet = names.outlet(no)
@@ -146,22 +146,20 @@ export interface TextGroups {
   count: number
 }
 
-/**
- * The groups of texts that one question counts. A question may take several searches, which share
- * this.
- */
+/** The groups of texts that one question counts. All searches of the question share this object. */
 export interface CountedTexts {
   groups: TextGroups
   /**
-   * By group: the place in `seqs`, from 1, of the lowest member that the first search found; 0: it
-   * found none. null: no search has ended yet.
+   * By group: the place in `seqs`, from 1, of the lowest member that the first search found; 0:
+   * that search found no member. null: the first search has not ended yet.
    */
   lowest: Uint32Array | null
 }
 
 /**
- * Counts each group once, at its member with the lowest `seq` among those found. Segments come in
- * any order, so their matches wait until all are known. In-memory segments come last, in order.
+ * Counts each group of texts once, at the matching member with the lowest `seq`. Stored segments
+ * come in any order, so their matches wait until all are known. In-memory segments come last, in
+ * order of `seq`, so their matches need not wait.
  */
 export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): BreakdownCollector {
   const { groups, count } = texts.groups
@@ -211,7 +209,7 @@ function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs 
     return { docs, places: Uint32Array.from(docs, placeOf) }
   }
   const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
-  // This is a copy, because the next search overwrites the results of operations on sets.
+  // The next search overwrites the results of operations on sets, so this makes a copy.
   const docs = docsOf(intersection(matches, members.set)).slice()
   const places = new Uint32Array(docs.length)
   for (let at = 0; at < docs.length; at++) places[at] = members.places[docs[at]!]!
@@ -226,7 +224,7 @@ interface SegmentMembers {
 
 /**
  * The members of segments, by `seqs` and by the segment's column of offsets. The next question
- * finds them here, as long as both arrays are in use.
+ * finds them here while both arrays are in use.
  */
 const members = new WeakMap<Float64Array, WeakMap<Uint16Array, SegmentMembers>>()
 
@@ -246,7 +244,7 @@ function membersOf(offsets: Uint16Array, lowest: number, seqs: Float64Array): Se
   return found
 }
 
-/** Of some articles in order of `seq`: those that count when each text counts once. */
+/** Selects articles so that each text counts once. The articles come in order of `seq`. */
 export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): SegmentSource[] {
   const { seqs, groups, count } = texts.groups
   const lowest = texts.lowest ?? new Uint32Array(count)
@@ -261,10 +259,10 @@ export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): Se
   return kept
 }
 
-/** How many articles a collector takes in at a time. */
+/** How many articles `collectArticles` hands to a collector at a time. */
 const MOST = 65_536
 
-/** A collector that looks at values alone, and not at where a document is. */
+/** A collector that reads the values of documents, but not their addresses or ids. */
 interface ValueCollector {
   collect(matches: DocIdSet, values: DocReader): void
 }
@@ -297,8 +295,8 @@ function readerOf(articles: SegmentSource[]): DocReader {
 /**
  * Counts matches by buckets of time.
  *
- * @param starts bucket n lasts from `starts[n]` to before `starts[n + 1]`; every match that has a
- *   time lies within
+ * @param starts bucket n lasts from `starts[n]` to before `starts[n + 1]`. Every match that has a
+ *   time lies in a bucket.
  */
 function createTimeCollector(axis: Axis, starts: Float64Array) {
   const counts = new Float64Array(starts.length - 1)
@@ -306,7 +304,7 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
   return {
     /** How many matches each bucket has. */
     counts,
-    /** Matches that have no such time. */
+    /** Matches without the time of this axis. */
     undated: () => undated,
     question: {
       kind: 'times',
@@ -329,7 +327,7 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
   } satisfies Collector & Record<string, unknown>
 }
 
-/** Documents stand in order of time, so a bucket is a range of documents. */
+/** Counts documents that stand in order of time. Each bucket is then a range of documents. */
 function countInOrder(
   matches: DocIdSet,
   published: Float64Array,
@@ -338,7 +336,8 @@ function countInOrder(
   counts: Float64Array,
 ): void {
   for (let from = firstAtLeast(published, dated, starts[0]!); from < dated; ) {
-    // The next bucket is the first one that starts at the next ms or later: times are whole ms.
+    // Times are whole ms, so the first bucket that starts at the next ms or later follows this
+    // bucket.
     const bucket = firstAtLeast(starts, starts.length, published[from]! + 1) - 1
     if (bucket >= counts.length) return
     const to = firstAtLeast(published, dated, starts[bucket + 1]!)
@@ -357,7 +356,7 @@ function countByValue(docs: Uint16Array, values: Float64Array, starts: Float64Ar
     const time = values[docs[at]!]!
     // Comparisons with NaN, the missing time, are false.
     if (time >= first && time < end) {
-      // Buckets last nearly equally long, so the guess is the bucket or its neighbour.
+      // Buckets last nearly equally long, so the right bucket is this one or a neighbour.
       let bucket = Math.min(last, Math.floor((time - first) * perMs))
       while (starts[bucket]! > time) bucket--
       while (starts[bucket + 1]! <= time) bucket++
@@ -392,7 +391,7 @@ function createOutletCollector() {
   } satisfies Collector & Record<string, unknown>
 }
 
-/** Counts how many matches have each of some terms, by the posting lists. */
+/** Counts how many matches have each of the given terms, from the posting lists. */
 function createTermCollector(terms: readonly string[]) {
   const counts = new Float64Array(terms.length)
   return {

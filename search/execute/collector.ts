@@ -11,8 +11,8 @@ export interface DocReader {
   ingested: Float64Array
   values: DocValues
   /**
-   * Documents before this one stand in order of publication, and the rest has no date; null: the
-   * documents stand in order of ingestion.
+   * Documents before this number stand in order of publication, and the later ones have no date;
+   * null: the documents stand in order of ingestion.
    */
   dated: number | null
   /** The documents with a term, which must be one of the collector's `terms`. */
@@ -22,14 +22,17 @@ export interface DocReader {
 /** A segment, in memory or stored, as collectors see it. */
 export interface SegmentReader extends DocReader {
   /**
-   * The sort value with which its matches begin, in the order of the search; segments come in this
-   * order. ±Infinity: it only has matches without a value. null: its matches may stand anywhere.
+   * The first sort value of its matches, in the order of the search. Segments come in this order.
+   * ±Infinity: it only has matches without a value. null: its matches may have any sort value.
    */
   startsAt: number | null
   seqOf(doc: number): bigint
-  /** By document: `seq` − the lowest of the segment; null: documents stand in order of `seq`. */
+  /**
+   * By document: its `seq` minus the lowest `seq` of the segment; null: documents stand in order of
+   * `seq`.
+   */
   offsets: Uint16Array | null
-  /** The id of an article; null: it has to be read first. */
+  /** The id of an article; null: the id is not in memory. */
   idOf(doc: number): string | null
   addressOf(doc: number): DocAddress
 }
@@ -39,11 +42,11 @@ export interface SegmentReader extends DocReader {
  * what happens to matches, so a new count or a new order is a new collector.
  */
 export interface Collector {
-  /** Terms whose posting lists it reads in each segment; absent: none. */
+  /** Terms whose posting lists the collector reads in each segment; absent: none. */
   readonly terms?: readonly string[]
-  /** What the collector asks of a part of the index that counts by itself. */
+  /** The question to a part of the index that matches and counts by itself. */
   readonly question: Question
-  /** @param matches at least one */
+  /** @param matches a set with at least one document */
   collect(matches: DocIdSet, segment: SegmentReader): void
   /**
    * Whether the remaining segments cannot change the result, so that the search may stop early.
@@ -59,7 +62,7 @@ export interface PageOrder {
   order: ArticleQuery['order']
   /** null: the first page. */
   position: Position | null
-  /** How many matches are wanted after the page before. */
+  /** How many matches the page needs after the last article of the page before. */
   wanted: number
   /** Whether scores decide among matches with equal sort values. */
   scored: boolean
@@ -92,13 +95,12 @@ export interface NameUse {
   countries: number
   /**
    * By country: the time of the newest article in minutes since 1970, rounded down. The time of an
-   * article is its date of publication. Without one it is the time of ingestion, as in the history
-   * of a plan.
+   * article is its date of publication, or else its time of ingestion, as in the history of a plan.
    */
   newest: readonly number[]
 }
 
 export const MINUTE = 60_000
 
-/** @param ms NaN: not known; the result then sorts before all others */
+/** @param ms NaN: not known; the result is then lower than every other time */
 export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))

@@ -8,8 +8,8 @@ import type { Collector } from './collector.ts'
 import type { MatchOrder, SearchPlan } from './plan.ts'
 
 /**
- * Sizes of a search. Apart from `cap`, they change how a result is found, and never the result.
- * Tests make them small.
+ * Sizes of a search. `cap` limits the total. The others change how fast a result is found, and
+ * never the result. Tests make them small.
  */
 export interface SearchSizes {
   cap: number
@@ -22,7 +22,7 @@ export interface SearchSizes {
 
 /** The stored parts of the index at one version. */
 export interface StoredMeta extends IndexMeta {
-  /** The articles that no segment of `segments` has. */
+  /** The oldest articles, which no segment of `segments` has. */
   elsewhere: HeldElsewhere
 }
 
@@ -35,38 +35,41 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   stored: StoredArticles<A>
   names: NameLists
   waitFor: WaitFor
-  /** The stored parts of a version. */
+  /** Reads the stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>
   /** The days of all articles up to `lastSeq`. */
   daysUpTo(lastSeq: bigint): Promise<KnownDays>
 }
 
 /**
- * A part of the index that is stored, ready for one search: the segments, or what holds articles in
- * their place. The parts of a search have no article in common.
+ * A stored part of the index, ready for one search: the segments, or the archive in their place. No
+ * article is in two parts of a search.
  */
 export interface IndexPart {
   /**
-   * The sort value with which its matches begin, in the order of the search; ±Infinity: it only has
-   * matches without a value. null: it can have no match.
+   * The first sort value of its matches, in the order of the search; ±Infinity: it only has matches
+   * without a value. null: it can have no match.
    */
   startsAt: number | null
   /** Hands its matches to collectors. Stops when every collector is complete. */
   match(collectors: readonly Collector[]): Promise<void>
 }
 
-/** The oldest articles of the index, where something else than segments matches and counts them. */
+/** The oldest articles of the index, which the archive matches and counts in place of segments. */
 export interface HeldElsewhere {
   /** Articles up to this `seq` are matched here and not in segments. */
   covered: bigint
-  /** It finds what segments would find, because both have the same terms. */
+  /**
+   * Makes the part for one search. The part finds the same articles as segments would, because both
+   * have the same terms.
+   */
   part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
 /**
- * For an index whose articles are all in segments.
+ * The port of an index whose articles are all in segments.
  *
- * @param missing makes the error of a search that finds no segments for some articles
+ * @param missing makes the error for a search when some articles have no segment
  */
 export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
   async at(_version, articles) {
@@ -84,17 +87,17 @@ export class TextsElsewhere extends Error {
   override name = 'TextsElsewhere'
 }
 
-/** Tells which articles pass the verification of a search. */
+/** Returns those articles that pass the verification of a search. */
 export type Verify = (seqs: bigint[]) => Promise<bigint[]>
 
 /** The port through which a search engine of another kind holds the oldest articles. */
 export interface Elsewhere {
   /**
-   * What it holds beside the segments of a version.
+   * Reads which articles the other engine holds at a version of the segments.
    *
    * @param missing articles up to this `seq` have no segment; 0: all have one
-   * @throws SegmentsChanged when the index has another version by now; another error when nothing
-   *   has the missing articles
+   * @throws SegmentsChanged when the index has another version by now; another error when the
+   *   missing articles are nowhere
    */
   at(version: bigint, missing: bigint): Promise<HeldElsewhere>
   close(): Promise<void>

@@ -18,7 +18,7 @@ import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } fro
  * others only.
  */
 
-/** The parts of an index that stored segments are matched with. */
+/** The parts of an index that matching needs. */
 interface StoredContext {
   cache: SegmentCache
   source: ArticleSource
@@ -71,9 +71,9 @@ async function matchAhead(
 const LOOKED_AT = 1 << 20
 
 /**
- * Before any words are read, counts how many articles NEAR leaves open in all segments. A page may
- * need only the first of them. When there are too many, it is refused all the same, as a count
- * would be.
+ * Counts, before any words are read, how many articles of all segments NEAR has to verify. A page
+ * may need only the first of them. Too many are refused all the same, because a count would need
+ * all.
  */
 async function noteReading(
   context: StoredContext,
@@ -93,7 +93,7 @@ async function noteReading(
 /**
  * Hands the matches of a batch to collectors.
  *
- * @returns how many there are
+ * @returns the number of matches
  */
 async function collectFrom(
   context: StoredContext,
@@ -109,7 +109,8 @@ async function collectFrom(
   let count = 0
   for (const [index, { segment, columns }] of found.entries()) {
     const own = matches[index]!
-    // Most segments have no match of a rare word: a reader for each would cost more than the rest.
+    // Most segments have no match of a rare word. To make a reader for each of them would take most
+    // of the time.
     if (own.count === 0) continue
     count += own.count
     const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index] ?? NO_LISTS)
@@ -120,20 +121,20 @@ async function collectFrom(
 }
 
 /**
- * How many articles to match next: as many as are likely to complete the collectors. They are at
- * most four times those seen so far, because a wrong guess must not cost much.
+ * How many articles to match next: as many as are likely to complete the collectors, and at most
+ * four times those seen so far. A wrong guess then costs little.
  *
  * @param count matches in the `seen` articles
  */
 function nextArticles(count: number, seen: number, limit: number): number {
-  // A search that finds nothing takes long steps, because each step costs a statement.
+  // A search without matches so far takes long steps, because each step costs a statement.
   const needed = limit > count ? ((limit - count) * seen) / count : seen
   return Math.min(needed, seen * 4)
 }
 
 const NO_LISTS: ReadonlyMap<string, DocIdSet> = new Map()
 
-/** Posting lists of some terms, by segment and term. */
+/** Reads posting lists of some terms. The result has a map by term for each segment. */
 export async function readTerms(
   cache: SegmentCache,
   segments: SegmentMeta[],
@@ -155,7 +156,7 @@ export async function readTerms(
   return known
 }
 
-/** The next segments that have this many articles together, or some more; at least one. */
+/** The next segments, until they have this many articles together. Takes at least one segment. */
 function takeArticles(ahead: Ahead<SegmentMeta>[], articles: number): Ahead<SegmentMeta>[] {
   let to = 0
   for (let sum = 0; to < ahead.length && sum < articles; to++) sum += sizeOf(ahead[to]!.segment)
@@ -183,7 +184,7 @@ function readerOf(
   }
 }
 
-/** The matches of some segments, as far as posting lists and columns tell. */
+/** Matches some segments by their posting lists and columns. Words are not read. */
 async function matchSegments(
   { cache, meta }: StoredContext,
   segments: SegmentMeta[],
@@ -215,9 +216,9 @@ function everything(size: number): TwoPhaseMatches {
 }
 
 /**
- * Evaluates a query on some segments. The evaluation tells which posting lists it needs. Those that
- * are not in memory are read together, and the evaluation starts again. Lists that were read are
- * held meanwhile, because the cache may drop them.
+ * Evaluates a query on some segments. The evaluation tells which posting lists it needs. Missing
+ * lists are read together, and the evaluation starts again. `held` keeps the lists that were read,
+ * because the cache may drop them.
  */
 async function evaluate(
   cache: SegmentCache,
@@ -230,8 +231,8 @@ async function evaluate(
   const compiled = compile(node)
   const pace = createPace()
   for (;;) {
-    // The lists of the cache by term. They hold until this function waits, because the cache may
-    // drop lists meanwhile.
+    // The lists of the cache by term. They are valid until this function awaits, because the cache
+    // may then drop lists.
     let cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
     const ofTerm = (term: string) => {
       let known = cached.get(term)
@@ -270,17 +271,17 @@ async function evaluate(
   }
 }
 
-/** A collector that only needs numbers of matches. */
+/** A collector that needs only the number of matches. */
 type Counter = Collector & { question: Extract<Question, { kind: 'count' }> }
 
-/** Collectors that only count, and the others. */
+/** Separates the collectors that only count from the others. */
 function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
   const isCounter = (collector: Collector): collector is Counter => collector.question.kind === 'count'
   return [collectors.filter(isCounter), collectors.filter(collector => !isCounter(collector))]
 }
 
 /**
- * Numbers of matches that former searches with the same words and filters have counted in the
+ * Numbers of matches that earlier searches with the same words and filters have counted in the
  * segments (`CountCache`).
  */
 function openKnownCounts(
@@ -303,7 +304,7 @@ function openKnownCounts(
     /** Whether a segment is known to have no match. */
     hasNone: (segment: SegmentMeta) => passed(segment) === 0,
 
-    /** Tells counters how many matches a segment has; false: that is not known. */
+    /** Adds the known number of matches of a segment to the counters; false: it is not known. */
     count(segment: SegmentMeta, counters: readonly Counter[]): boolean {
       const known = passed(segment)
       if (known === null) return false

@@ -13,15 +13,15 @@ import { readTerms } from './match-stored.ts'
 import type { Hit } from './plan.ts'
 
 /*
- * A page needs few hits of many matches. Each segment hands over only those that can stand on the
- * page, by the sort value in its columns. Ids and scores are read where values are equal.
+ * A page needs few hits of many matches. Each segment selects hits that can stand on the page by
+ * the sort values in its columns. Ids and scores are read only where sort values are equal.
  */
 
 /**
- * The first `wanted` hits after the page before. Hits stand in order of the sort value, those
- * without one last. Among equals the higher score comes first, and then the id decides (decision
- * 17). Scores and ids are read only of hits that equal another hit, or the last article of the page
- * before.
+ * The first `wanted` hits after the page before. Hits stand in order of the sort value, and hits
+ * without a sort value come last. Among equal values the higher score comes first, then the id
+ * decides (decision 17). Scores and ids are read only for hits whose value equals that of another
+ * hit, or of the last article of the page before.
  */
 export async function firstInOrder(
   hits: Hit[],
@@ -81,7 +81,7 @@ function firstGroups(groups: Hit[][], wanted: number, after: number | null | und
   return end < 0 ? groups : groups.slice(0, end)
 }
 
-/** Reads the ids and scores that decide among hits with equal sort values. */
+/** Reads the ids and scores that order hits with equal sort values. */
 export function tieBreakers(
   { source, stored, cache }: Pick<IndexParts, 'source' | 'stored' | 'cache'>,
   scoring: ScoringTerm[],
@@ -146,15 +146,15 @@ async function scoreStored(
 }
 
 /**
- * The matches that can stand on a page: the first `wanted` in order after the page before. Where
- * scores decide, all that equal the last of them stay in. So do all that equal the last article of
- * the page before, of which some were shown.
+ * Collects the matches that can stand on a page: the first `wanted` after the page before. Where
+ * scores decide, all matches that equal the last of these stay in. All matches that equal the last
+ * article of the page before also stay in, because that page showed some of them.
  */
 export function createTopCollector(page: PageOrder) {
   const { order, position, wanted } = page
   const hits: Hit[] = []
-  // A check looks at all hits. It is repeated only when there are twice as many. Otherwise its cost
-  // would grow with the square of the segments that overlap in time.
+  // A check looks at all hits. It is repeated only when there are twice as many hits. Otherwise its
+  // cost would grow with the square of the number of segments that overlap in time.
   let checkAt = wanted
   let complete = false
 
@@ -174,7 +174,7 @@ export function createTopCollector(page: PageOrder) {
     return complete
   }
   return {
-    /** In no order; more hits than wanted are possible. */
+    /** The hits, in no order. There may be more than `wanted`. */
     hits: () => hits,
     question: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,
@@ -207,15 +207,15 @@ function addFirst(hits: Hit[], matches: DocIdSet, segment: SegmentReader, page: 
 }
 
 /**
- * The documents that can stand on the page, of a segment whose documents stand in order of
- * publication. Those without a date come last in either direction.
+ * The documents that can stand on the page, from a segment in order of publication. Documents
+ * without a date come last in both orders.
  */
 function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, page: PageOrder): number[] {
   const { order, position, wanted, scored } = page
   const { size } = matches
   const backwards = order === 'desc'
   const docs: number[] = []
-  // Matches that equal the last article of the page before do not count towards those wanted.
+  // Matches with the value of the last article of the page before do not count towards `wanted`.
   let counted = 0
   let last = Number.NaN
   const take = (isTie: boolean) => (doc: number) => {
@@ -253,13 +253,13 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
   })
 }
 
-/** The keys that a selection works on; the content does not matter between two selections. */
+/** Working memory of `docsByValue` for keys. Each call overwrites it. */
 const work = new Float64Array(65_536)
 
 /**
- * The documents that can stand on the page, of a segment whose documents stand in another order.
- * The blocks of a stored segment are looked at in the order of their first keys, until no block can
- * hold a document of the page.
+ * The documents that can stand on the page, from a segment in another order. The loop takes the
+ * blocks of a stored segment by their first keys. It stops when no later block can hold a document
+ * of the page.
  */
 function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, isStored: boolean): number[] {
   const { order, position, wanted } = page
@@ -267,7 +267,7 @@ function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, i
   const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN, sign)
   const kept: number[] = []
   let beyond = 0
-  /** The key of the last document that is wanted, as far as is known. */
+  /** The highest key that can still stand on the page, as far as is known. */
   let limit = Infinity
   const take = (docs: Uint16Array) => {
     for (let at = 0; at < docs.length; at++) {
@@ -293,13 +293,13 @@ function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, i
   return kept.filter(doc => keyOf(values[doc]!, sign) <= limit)
 }
 
-/** Ascending keys are the order of the page; what has no value comes last in either direction. */
+/** Ascending keys are the order of the page. A missing value (NaN) comes last in both orders. */
 const keyOf = (value: number, sign: number) => (Number.isNaN(value) ? Infinity : sign * value)
 
 /** How many documents a block has. Their bits are eight words of a bitmap. */
 const BLOCK = 256
 
-/** The documents of a block; they hold until the next call. */
+/** The documents of a block. The result is valid until the next call. */
 function docsOfBlock(bits: Uint32Array, block: number): Uint16Array {
   const words = bits.subarray((block * BLOCK) >>> 5, ((block + 1) * BLOCK) >>> 5)
   let end = 0
@@ -311,16 +311,16 @@ function docsOfBlock(bits: Uint32Array, block: number): Uint16Array {
 
 const blockDocs = new Uint16Array(BLOCK)
 
-/** Which keys the blocks of a segment have (Lucene: DocValuesSkipper). */
+/** The range of keys of each block of a segment (Lucene: DocValuesSkipper). */
 interface Zones {
-  /** By block: the first of its keys, and the last one. */
+  /** By block: its lowest and its highest key. */
   first: Float64Array
   last: Float64Array
-  /** The blocks by their first keys. */
+  /** The numbers of the blocks, in order of their first keys. */
   blocks: number[]
 }
 
-/** Zones by the column, which never changes, and by the direction. */
+/** The zones of a column, by direction. A column never changes, so its zones stay valid. */
 const knownZones = new WeakMap<Float64Array, Map<number, Zones>>()
 
 function zonesOf(values: Float64Array, sign: number): Zones {

@@ -11,22 +11,22 @@ import type { SegmentMeta } from '../store/segment-store.ts'
 import { parseNameTerm } from '../terms.ts'
 
 /*
- * Everything that is the same for every segment is decided once, before the first is read: the
- * query's tree, the bounds of time and visibility, which segments can match, and in which order
- * they are taken.
+ * Decides, before the first segment is read, everything that is the same for all segments. These
+ * are the query's tree, the bounds of time and visibility, and which segments are matched in which
+ * order.
  */
 
 /** The plan of a search: the same for every segment. */
 export interface SearchPlan {
   /** Words and filters; null: every article matches. */
   node: QueryNode | null
-  /** The terms of the node that stand for parts of names. */
+  /** The terms of `node` that stand for parts of names. */
   nameTerms: string[]
   filter: DocFilter
   verification: Expression | null
   /**
-   * Counts articles whose words NEAR has to read, and throws when they are too many; null: there is
-   * no NEAR.
+   * Counts the articles whose words NEAR has to read, and throws when there are too many; null: the
+   * query has no NEAR.
    */
   reading: ((articles: number) => void) | null
   scoring: ScoringTerm[]
@@ -36,9 +36,9 @@ export interface SearchPlan {
 export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 
 /**
- * @param publishers numbers of the outlets of `outlets`
+ * @param publishers the numbers of the outlets that `outlets` names
  * @param watermark articles with a higher `seq` are not part of the result set
- * @param above articles up to this `seq` are not part of it either; 0: none is left out
+ * @param above articles up to this `seq` are not part of the result set; 0: no article is left out
  * @returns null: no article can match
  */
 export function planSearch(
@@ -80,16 +80,16 @@ function createReading(): (articles: number) => void {
   }
 }
 
-/** A match that may stand on the page, with what its place in the order depends on. */
+/** A match that may stand on the page, with the values that decide its place in the order. */
 export interface Hit {
   seq: bigint
-  /** null: not read yet. The id decides only among equals. */
+  /** null: not read yet. The id decides only among hits with equal value and score. */
   id: string | null
   /** The sort value, ms since 1970; null sorts last. */
   value: number | null
-  /** null: not known yet; it decides only among equals. */
+  /** null: not known yet. The score decides only among hits with equal values. */
   score: number | null
-  /** null: its id and its score are known. */
+  /** null: the id and the score are known. */
   address: DocAddress | null
 }
 
@@ -107,8 +107,8 @@ export interface MatchOrder {
   /** How many matches are likely to complete the collectors; Infinity: all articles are matched. */
   limit: number
   /**
-   * How many articles are matched first, in whole segments. A number of segments would not do,
-   * because the segments of the newest articles are small.
+   * How many articles are matched first, in whole segments. This is no number of segments, because
+   * the segments of the newest articles are small.
    */
   first: number
 }
@@ -120,8 +120,8 @@ export interface Ahead<S extends Extent> {
 }
 
 /**
- * The segments that can have matches from the position on, in the order in which their matches
- * begin.
+ * The segments that can have matches after `position`, in the order of the first sort values of
+ * their matches.
  */
 export function inOrder<S extends Extent>(
   segments: readonly S[],
@@ -152,7 +152,7 @@ export interface DocFilter {
   above: bigint
 }
 
-/** The articles of a stored segment, as far as times and `seq` tell. */
+/** The range of times and of `seq` of a stored segment. */
 export type Extent = Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'>
 
 /** Whether a segment can have a document that passes the filter. */
@@ -169,7 +169,7 @@ function overlaps(span: SegmentMeta['published'], from: number, to: number): boo
 
 /**
  * Which documents of a segment pass the filter: all, or those with a date of publication. null:
- * each document has to be looked at.
+ * each document has to be tested.
  */
 export function passingPart(
   segment: Extent,
@@ -196,7 +196,7 @@ export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Column
   if (set.count === 0 || passingPart(segment, columns, filter) === 'all') return set
   const { dated, size } = columns
   const { published, undatedSince } = filter.bounds
-  // Most segments lie within the bounds as a whole, so their times need not be searched.
+  // The times of most segments lie within the bounds, so most segments need no search here.
   const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
   const to = columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
   const undated = undatedMatches(segment, columns, undatedSince)
@@ -214,7 +214,7 @@ export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Column
   return passing(passed, tests.length === 1 ? test : doc => tests.every(one => one(doc)))
 }
 
-/** Which of the documents without a date of publication were ingested late enough to match. */
+/** Which documents without a date of publication pass the filter: those ingested since a time. */
 function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
   if (segment.undated === 0) return 'all'
   const { ingested } = segment
@@ -222,7 +222,7 @@ function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: n
   return allIngested && ingested.first >= since ? 'all' : 'some'
 }
 
-/** Tests of single documents, only for conditions that are not true of the segment as a whole. */
+/** Tests of single documents. Conditions that hold for the whole segment get no test. */
 function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((doc: number) => boolean)[] {
   const { bounds, watermark, above } = filter
   const { ingested, allIngested, offsets } = columns

@@ -16,23 +16,24 @@ import { cheapFirst } from './two-phase.ts'
 
 /*
  * A search matches the parts of the index in turn: stored segments, the archive, in-memory
- * segments. All hand their matches to the same collectors and see one snapshot. If segments change
- * meanwhile, the search starts again.
+ * segments. All parts see one snapshot and hand their matches to the same collectors. If segments
+ * change meanwhile, the search starts again.
  */
 
-/** Matches are counted up to here (decision 25). */
+/** The count of matches stops at this number (decision 25). */
 export const TOTAL_CAP = 10_000
 
 const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: null }
 
 /**
- * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark
- * (decisions 22, 25).
+ * One page of a keyword or boolean search, or of a list, with its total. Page and total are as of
+ * the watermark (decisions 22, 25).
  *
  * @param position `next` of the page before; null: the first page
- * @param state the state of the index, when the caller has just read it; null: it is read
- * @param newest no article after this `seq` is shown; null: none after those of the state
- * @throws SegmentsChanged the caller starts again, with a state that is read anew
+ * @param state the state of the index, when the caller has just read it; null: `searchPage` reads
+ *   it
+ * @param newest no article after this `seq` is shown; null: the last `seq` of the state
+ * @throws SegmentsChanged the caller reads the state anew and starts again
  */
 export async function searchPage<A extends KeptArticle>(
   index: IndexParts<A>,
@@ -47,7 +48,7 @@ export async function searchPage<A extends KeptArticle>(
   const plan = await planOf(index, query, snapshot, watermark)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
-  // One more than a page holds tells whether another page follows.
+  // One hit more than the page holds tells whether another page follows.
   const wanted = perPage + 1
   const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
   // Later pages show the total of the first page, so they count nothing.
@@ -72,25 +73,25 @@ export async function searchPage<A extends KeptArticle>(
     estimate,
     next: isLastPage
       ? null
-      : // A score that was not read decides nothing: no other match has the same value.
+      : // A score that was not read decides nothing, because no other match has the same value.
         { watermark, total, estimate, last: { value: last.value, score: last.score ?? 0, id: end.id } },
   }
 }
 
 /** Bounds of what is collected. */
 interface CollectRange {
-  /** Articles up to this `seq` are left out; absent: none is. */
+  /** Articles up to this `seq` are left out; absent: no article is left out. */
   above?: bigint | undefined
-  /** Articles after this `seq` are left out; absent: those after the last `seq` of the state. */
+  /** Articles after this `seq` are left out; absent: the last `seq` of the state. */
   newest?: bigint | undefined
-  /** The state of the index, when the caller has just read it; absent: it is read. */
+  /** The state of the index, when the caller has just read it; absent: `collectAll` reads it. */
   state?: IndexState | undefined
 }
 
 /**
- * Hands all matches to a collector, as of now.
+ * Hands all matches of the present index to a collector.
  *
- * @param create makes the collector. It is told the bounds of the times of all matches, cut to days
+ * @param create makes the collector. It gets the bounds of the times of all matches, cut to days
  *   that have articles; null: nothing matches
  * @throws SegmentsChanged the caller starts again
  */
@@ -130,8 +131,8 @@ interface Planned {
 }
 
 /**
- * Matches stored parts and in-memory segments. New articles are read while stored parts are
- * matched.
+ * Matches stored parts and in-memory segments. Reads new articles into memory while it matches the
+ * stored parts.
  */
 async function collectMatches(
   index: IndexParts,
@@ -144,8 +145,8 @@ async function collectMatches(
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
   const { watermark } = plan.filter
-  // A cursor may know higher numbers than there are: the database may have gone back to an earlier
-  // moment. New articles will get these numbers, so memory must not count them as read.
+  // A cursor may have a higher `seq` than the database, which may have gone back to an earlier
+  // moment. New articles will get these numbers, so memory must not count the numbers as read.
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
@@ -158,8 +159,8 @@ async function collectMatches(
     ),
   ]
   const [inMemory] = await Promise.all([
-    // Several searches share this reading. Its statements may be noted for another search, so the
-    // wait is noted under a name of its own.
+    // Several searches share this reading, so another search may already note its statements. The
+    // wait therefore gets a name of its own.
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])
@@ -214,7 +215,7 @@ export function createCountCollector(limit: number) {
 /**
  * Collects the `seq` of all matches.
  *
- * @param limit most matches that are read from the archive
+ * @param limit how many matches the archive returns at most
  */
 export function createNumberCollector(limit: number) {
   const seqs: bigint[] = []
@@ -233,7 +234,8 @@ export function createNumberCollector(limit: number) {
 /**
  * Matches in-memory segments and hands the matches to collectors.
  *
- * @param above articles up to this `seq` are in stored segments, or not asked for
+ * @param above articles up to this `seq` are left out: stored parts have them, or the search does
+ *   not want them
  */
 async function matchMemory(
   names: NameLists,
@@ -254,7 +256,7 @@ async function matchMemory(
     },
   })
   for (const segment of segments) {
-    // A segment that grows meanwhile is read up to the watermark.
+    // A segment may grow during the pause. Matching reads it up to the watermark.
     if (pace.isDue()) await pace.rest()
     const [from, to] = [docsUpTo(segment, above), docsUpTo(segment, filter.watermark)]
     if (from >= to) continue
@@ -302,9 +304,9 @@ function docsUpTo({ documents }: MemorySegment, seq: bigint): number {
 type Evaluated = Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'>
 
 /**
- * The documents of an in-memory segment that match a query, exactly.
+ * The documents of an in-memory segment that match a query. The result is exact.
  *
- * @param within the only documents of interest, so phrases are looked for in these alone; null: all
+ * @param within only these documents matter, so phrases are checked in these alone; null: in all
  */
 function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null = null): DocIdSet {
   switch (node.kind) {
@@ -330,8 +332,8 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
 }
 
 /**
- * Phrases are evaluated last, because a phrase looks at its candidates one by one. Stops when
- * nothing is left.
+ * Evaluates phrases last, because a phrase checks its candidates one by one. Stops when no
+ * candidate remains.
  */
 function conjunction(clauses: QueryNode[], segment: Evaluated, within: DocIdSet | null): DocIdSet {
   const [first, ...more] = cheapFirst(clauses)

@@ -19,14 +19,14 @@ import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
 
 /*
- * Matching has two phases (Lucene: TwoPhaseIterator). The first evaluates a query on the posting
- * lists of a stored segment. The second looks at the words of the documents that remain open. Both
- * are in this file.
+ * Matching has two phases (Lucene: TwoPhaseIterator). The first phase evaluates a query on the
+ * posting lists of a stored segment. The second phase reads the words of the documents that are
+ * still undecided.
  */
 
 /**
- * Documents in `confirmed` match. Documents outside `candidates` do not. The others are to be
- * verified.
+ * Documents in `confirmed` match. Documents outside `candidates` do not match. The other candidates
+ * must be verified.
  */
 export interface TwoPhaseMatches {
   confirmed: DocIdSet
@@ -41,14 +41,14 @@ type PostingLists = (term: string) => DocIdSet | null
 
 /**
  * @param size documents of the segment
- * @param within the only documents of interest; the result for others does not count. Given when
- *   they are so few that a look at each is cheaper than a step over all; null: all
+ * @param within only these documents matter, and the result for others does not count; null: all.
+ *   Given when they are so few that a test of each costs less than a step over all documents.
  */
 type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
 
 /**
- * Whether documents are so few that they are passed on as `within`: a look at each is then cheaper
- * than a step over all.
+ * Whether a set is so small that it is passed on as `within`. To test each of its documents then
+ * costs less than a step over all documents.
  */
 const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
 
@@ -60,8 +60,8 @@ const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
 const exactly = (set: DocIdSet): TwoPhaseMatches => ({ confirmed: set, candidates: set })
 
 /**
- * How a query is evaluated on posting lists. Work that is the same for every segment is done here,
- * once.
+ * Makes the function that evaluates a query on posting lists. The work that is the same for every
+ * segment is done here, once.
  */
 export function compile(node: QueryNode): Evaluate {
   switch (node.kind) {
@@ -101,7 +101,9 @@ function disjunction(clauses: Evaluate[]): Evaluate {
   }
 }
 
-/** Clauses with phrases last: these may leave documents open, and need lists of their own. */
+/**
+ * Puts clauses with phrases last, because they may leave documents undecided and need more lists.
+ */
 export const cheapFirst = (clauses: QueryNode[]) => clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
 
 /** How many phrases a query holds; NEAR counts as one. */
@@ -115,7 +117,7 @@ function phrasesOf(node: QueryNode): number {
 
 /**
  * Evaluates the single terms first; the other clauses then check only the documents that remain.
- * Where none remain, the lists of the clauses that follow are not needed.
+ * When no document remains, the lists of the other clauses are not needed.
  */
 function conjunction(terms: string[], others: Evaluate[]): Evaluate {
   return (lists, size, within) => {
@@ -125,8 +127,8 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
     let few = within
     let matches = known.map(exactly)
     if (known.length < loaded.length) {
-      // The query is evaluated again, so the other clauses only have to name the lists that they
-      // need.
+      // A list is missing, so the query will be evaluated again. The other clauses only have to
+      // name the lists that they need.
       few = emptySet(size)
     } else if (known.some(set => set.kind === 'array')) {
       const found = intersectionOf(known)
@@ -148,7 +150,7 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
 const leavesNothing = ({ candidates }: TwoPhaseMatches, { isMissing }: ReturnType<typeof watch>) =>
   candidates.count === 0 && !isMissing()
 
-/** Evaluates the first terms alone, then all where documents remain. */
+/** Evaluates the first `MANY` terms alone, and the whole conjunction only if documents remain. */
 function longConjunction(terms: string[], others: Evaluate[]): Evaluate {
   const first = terms.slice(0, MANY)
   const whole = conjunction(terms, others)
@@ -162,7 +164,7 @@ function longConjunction(terms: string[], others: Evaluate[]): Evaluate {
 
 function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
   if (matches.every(isExact)) return exactly(intersectionOf(matches.map(one => one.confirmed)))
-  // The smallest first: its documents are looked up in the others.
+  // The smallest set comes first: its documents are looked up in the larger ones.
   const smallestFirst = matches.toSorted((a, b) => a.candidates.count - b.candidates.count)
   return smallestFirst.reduce((a, b) => {
     const confirmed = intersection(a.confirmed, b.confirmed)
@@ -175,8 +177,8 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
   return (lists, size, within) => {
     const watched = not.length > MANY ? watch(lists) : null
     let left = of(watched?.lists ?? lists, size, within)
-    // The lists of the exclusions are not asked for yet. The query is evaluated again, and most
-    // segments may then have nothing to exclude from.
+    // A list of `of` is missing, so the query will be evaluated again. The lists of the exclusions
+    // wait until then, because in most segments no document may remain.
     if (watched?.isMissing() || (watched !== null && left.candidates.count === 0)) return left
     for (const clause of not) {
       const found = clause(lists, size, isFew(left.candidates) ? left.candidates : within)
@@ -191,12 +193,12 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
 }
 
 /**
- * With more clauses than this, it pays to load the lists of the most selective ones first, and the
- * others only where documents remain.
+ * With more clauses than this, a query first loads the lists of the first `MANY` clauses. It loads
+ * the other lists only where documents remain.
  */
 const MANY = 8
 
-/** The same lists, and whether one of them was not loaded. */
+/** Wraps posting lists, and tells whether one of the requested lists was not loaded. */
 function watch(lists: PostingLists): { lists: PostingLists; isMissing(): boolean } {
   let missing = false
   return {
@@ -212,7 +214,7 @@ function watch(lists: PostingLists): { lists: PostingLists; isMissing(): boolean
 /** The terms of two neighbouring words of a phrase. */
 interface PairTerms {
   own: string
-  /** For a pair that has no list of its own: terms that every document with the pair has. */
+  /** For a pair without a list of its own: three terms that every document with the pair has. */
   otherwise: [shared: string, first: string, second: string]
 }
 
@@ -243,8 +245,8 @@ function phrase(words: string[]): Evaluate {
   return (lists, size, within) => {
     if (first !== null && !canHaveAll(first, lists, size)) return exactly(emptySet(size))
     const pairs = pairTerms.map(pair => lists(pair.own))
-    // Which other lists are needed depends on which pairs have one. The list of a single triple is
-    // mostly needed, so it is asked for at once.
+    // The lists of `pairs` decide which other lists are needed. The list of a single triple is
+    // mostly needed, so it is requested at once.
     if (tripleTerms.length === 1) lists(tripleTerms[0]!.own)
     if (!pairs.every(pair => pair !== null)) return exactly(emptySet(size))
     if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(limitTo(pairs[0]!, within))
@@ -256,16 +258,16 @@ function phrase(words: string[]): Evaluate {
   }
 }
 
-/** Whether a document can have all pairs; false also when a list is not loaded yet. */
+/** Whether a document can have all pairs. Also false while a list is not loaded. */
 function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): boolean {
   const pairs = terms.map(pair => lists(pair.own)).filter(pair => pair !== null)
   if (pairs.length < terms.length) return false
-  // Lists that rare pairs share are short.
+  // A list that several rare pairs share is short.
   const bounds = pairs.map((pair, at) => (pair.count > 0 ? pair : (lists(terms[at]!.otherwise[0]) ?? emptySet(size))))
   return intersectionOf(bounds).count > 0
 }
 
-/** Sets that hold every document with all pairs. */
+/** Sets that each hold every document with all pairs. */
 function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, size: number): DocIdSet[] {
   return pairs.flatMap((pair, at) =>
     pair.count > 0 ? [pair] : terms[at]!.otherwise.map(term => lists(term) ?? emptySet(size)),
@@ -273,9 +275,9 @@ function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, 
 }
 
 /**
- * Sets that hold every document with all triples, as far as triples are indexed. `exact`: the list
- * of the last triple that has one; it holds no other documents. A triple can have a list only where
- * both of its pairs have one.
+ * Sets that each hold every document with all triples, for those triples that are indexed. `exact`:
+ * the list of the last triple that has one; it holds no other documents. A triple can have a list
+ * only where both of its pairs have one.
  */
 function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
   const bounds: DocIdSet[] = []
@@ -322,8 +324,8 @@ export interface SegmentMatches {
 }
 
 /**
- * The second phase of matching: looks at the words of the documents that posting lists leave open.
- * The result is cached, so later pages of the same search need not look again.
+ * The second phase of matching: reads the words of the documents that posting lists leave
+ * undecided. The result is cached, so later pages of the same search need not read them again.
  *
  * @returns the matching documents of each segment
  */
@@ -356,7 +358,8 @@ export async function verifyMatches(
 }
 
 /**
- * The open documents of a segment: those that the cache knows, and those whose words must be read.
+ * The undecided documents of a segment: those that the cache knows, and those whose words must be
+ * read.
  */
 function stateOf(of: SegmentMatches, cache: SegmentCache, key: string) {
   const { confirmed, candidates } = of.matches

@@ -6,21 +6,23 @@ import type { ArticleOutlet } from '../vocabulary.ts'
 import type { NewArticle } from './new-article.ts'
 
 /*
- * An article is known by its addresses, an author by name and outlet. Rows with unique keys decide
- * who was first, so two processes can write the same article at the same time and one article
- * results.
+ * An article is known by its addresses, an author by name and outlet. Unique keys in Postgres
+ * decide which process was first. So two processes can write the same article at the same time, and
+ * only one article results.
  */
 
-/** The identity of an article by its addresses: new with this id, or known under that id. */
+/**
+ * The identity of an article by its addresses. It is new under this id, or already known under it.
+ */
 export interface Claim {
   id: string
   known: boolean
 }
 
-/** One article of a batch, with the addresses of all its sightings in the batch. */
+/** One article of a batch, with the addresses of all its entries in the batch. */
 interface Claimant {
   outlet: string
-  /** Own address first. */
+  /** The article's own address comes first. */
   addresses: string[]
   id: string
   known: boolean
@@ -29,10 +31,10 @@ interface Claimant {
 }
 
 /**
- * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows
- * are inserted in sorted order, addresses before ids. So of two writers with the same articles, one
- * waits for the other here, before either takes the clock. An article known by any of its addresses
- * is known by all of them from then on. When a batch has several sightings of an article, the first
+ * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). It
+ * inserts rows in sorted order, addresses before ids. So of two writers with the same articles, one
+ * waits for the other here, before either takes the clock. An article that is known by any of its
+ * addresses becomes known by all of them. When a batch has an article several times, only the first
  * is written.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
@@ -43,8 +45,8 @@ export async function claimIdentities(client: Client, articles: NewArticle[]): P
 }
 
 /**
- * Looks up which articles are known, without claiming anything: a later claim may find more. It
- * does not look whether another article already has one of the new ids.
+ * Looks up which articles are known, without claiming anything. A later claim may find more known
+ * articles. This does not check whether another article already has one of the new ids.
  */
 export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<Claim[]> {
   const { claimants, claimantOf } = gather(articles)
@@ -54,7 +56,7 @@ export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<
   return claimsOf(claimantOf)
 }
 
-/** When a batch has several sightings of an article, all but the first count as known. */
+/** When a batch has an article several times, all but the first count as known. */
 function claimsOf(claimantOf: Claimant[]): Claim[] {
   const seen = new Set<Claimant>()
   return claimantOf.map(claimant => {
@@ -109,13 +111,15 @@ async function claimAddresses(client: Client, claimants: Claimant[]): Promise<vo
   const isAdded = new Set(added.rows.map(keyOf))
   const knownAs = new Map(present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]))
   noteKnown(claimants, knownAs)
-  // New aliases of a known article were stored under the id of a new one. They move to the id of
-  // the known article.
+  // `ADD_ADDRESSES` stored new aliases of known articles under new ids. They move to the ids of the
+  // known articles.
   const moved = addressRows(claimants.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
   if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(moved))
 }
 
-/** Claims ids for new articles. An id that another article has is replaced by a derived one. */
+/**
+ * Claims ids for new articles. When another article has an id, the new article gets a derived one.
+ */
 async function claimIds(client: Client, claimants: Claimant[], salt: number): Promise<void> {
   const open = claimants.filter(one => !one.known && !one.settled)
   const added = await client.query<{ id: string }>({
@@ -179,15 +183,15 @@ const ADD_IDS = `
   on conflict do nothing
   returning id`
 
-/** The identity of an outlet: its domain, or its name when an import has no domain. */
+/** The identity of an outlet: its domain, or its name if an import gives no domain. */
 export function outletKey(outlet: ArticleOutlet): string {
   if (outlet.domain !== null) return outlet.domain.toLowerCase()
   return `name:${(outlet.name ?? '').normalize('NFC').trim().toLowerCase()}`
 }
 
 /**
- * The public id of an article at its first address; `salt` makes another id in the rare case that
- * the first is taken.
+ * The public id of an article, derived from its outlet and its first address. `salt` gives another
+ * id in the rare case that another article has the first.
  */
 function articleId(outlet: string, address: string, salt = 0): string {
   return digest('a', outlet, address, salt === 0 ? '' : String(salt))
@@ -201,7 +205,8 @@ export function authorId(outlet: string, name: string): string {
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
- * 24 characters of Crockford's base 32: 120 bits, safe in any address and in any case of letters.
+ * Makes an id of 24 characters in Crockford's base 32 (120 bits). It needs no escaping in an
+ * address, and the case of its letters does not matter.
  */
 function digest(kind: string, ...parts: string[]): string {
   const bytes = hash('sha256', [kind, ...parts].join('\0'), 'buffer')
@@ -224,8 +229,8 @@ export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos:
 
 /**
  * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes
- * the articles visible: names that no article uses in the end do no harm. That transaction asks
- * again, because after a failover the numbers may belong to other names.
+ * the articles visible. If that transaction fails, unused names remain, and they do no harm. The
+ * transaction asks again, because after a failover the numbers may belong to other names.
  */
 export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<NamesOf> {
   const publishers = new Map<string, PublisherRow>()
@@ -284,9 +289,9 @@ interface AuthorRow {
 const publisherKey = (outlet: string, name: string | null) => (name === null ? outlet : `${outlet}\0${name}`)
 
 /**
- * A row that another process adds at the same moment is neither ours nor visible yet. The loop then
- * asks again. Names are sorted, so that two processes with the same names never wait for each
- * other.
+ * Adds rows until all exist. A row that another process adds at the same moment is neither ours nor
+ * visible yet, so the loop asks again. Names are sorted, so that two processes with the same names
+ * never wait for each other.
  */
 async function addUntilAllAreThere<T>(wanted: Map<string, T>, add: (rows: T[]) => Promise<[string, number][]>) {
   const found = new Map<string, number>()
@@ -299,8 +304,8 @@ async function addUntilAllAreThere<T>(wanted: Map<string, T>, add: (rows: T[]) =
   return found
 }
 
-// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. Known rows are left out:
-// each attempt to insert one would use up a number.
+// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. The insert leaves out known
+// rows, because each attempt to insert one would use up a number.
 const ADD_PUBLISHERS = `
   with wanted as (
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])

@@ -34,9 +34,9 @@ import {
 } from './writer.ts'
 
 /*
- * An import builds a segment whose articles are numbered from 1. Nobody has to wait meanwhile. One
- * short transaction then draws the real numbers, writes the rows and uses the segment. If something
- * prevents this transaction, the import tries again.
+ * An import builds a segment whose articles are numbered from 1. No other process waits meanwhile.
+ * One short transaction then draws the real numbers, writes the rows and uses the segment. If this
+ * transaction fails, the import tries again.
  */
 
 interface ImportParts {
@@ -45,48 +45,53 @@ interface ImportParts {
   indexer: Pick<Indexer, 'imported'>
   /** ms until the articles are to be embedded. */
   embedDelay: number
-  /** Told of articles that were written, and of those that were there before. */
+  /** Called with the number of written articles, and of articles that were known before. */
   written(counts: { indexed: number; known: number }): void
-  /** Tries work again while Postgres is away; absent: work is tried once. */
+  /** Repeats work while Postgres is away; absent: each work is tried once. */
   patiently?: <T>(work: () => Promise<T>) => Promise<T>
-  /** Absent: `SIZES`. Tests make them small. */
+  /** Absent: `SIZES`. Tests use small sizes. */
   sizes?: ImportSizes
   /** ms for which a segment is stored before it is used. Tests make it short. */
   ahead?: number
-  /** ms for which a segment's transaction may hold the clock. Its own work takes a few seconds. */
+  /**
+   * ms for which the transaction of a segment may hold the clock. It usually takes a few seconds.
+   */
   holdsClock?: number
 }
 
 interface ImportSizes {
   /**
-   * The most articles of a segment. They are bounded, because the clock is held while their rows
-   * are copied.
+   * The most articles of a segment. The clock is held while their rows are copied, so this bounds
+   * the time.
    */
   most: number
   /**
-   * Fewer articles are written as crawled ones, without a segment of their own: each segment makes
-   * every search longer.
+   * Fewer articles are written in the same way as crawled articles, without a segment of their own.
+   * Each segment makes every search longer.
    */
   least: number
-  /** A segment with this much text is full; in code units. */
+  /** A segment with this many code units of text is full. */
   text: number
 }
 
 const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 
 /**
- * How many articles have the same stamp. A client that polls from its newest time on reads at most
- * this many again.
+ * How many articles have the same stamp. A client that polls from its newest time on receives at
+ * most this many articles again.
  */
 const PER_STAMP = 100
 
 /**
- * After a transaction that held the clock too long, no segment is tried for this many times
+ * After a transaction held the clock too long, the importer makes no segment for this many times
  * `holdsClock`. The machine may have been busy.
  */
 const RESTS = 10
 
-/** How often a segment is tried before its articles are written as crawled ones. */
+/**
+ * How often a segment is tried. After that its articles are written in the same way as crawled
+ * articles.
+ */
 const ATTEMPTS = 5
 
 export function openImporter(parts: ImportParts): Importer {
@@ -151,7 +156,7 @@ function createSegmentWriter(parts: PatientParts) {
   const { pool, written, holdsClock = HOLDS_CLOCK } = parts
   const prepare = (articles: NewArticle[], claims: Claim[] | null = null) =>
     parts.patiently(async () => {
-      // Partitions are looked up each time, because the import's own articles may fill one.
+      // Runs for each segment, because the import's own articles may have filled a partition.
       await createPartitionRoom(pool).ensure()
       return prepareSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
     })
@@ -163,11 +168,11 @@ function createSegmentWriter(parts: PatientParts) {
     prepare,
     build,
     singly,
-    /** Whether Postgres writes so slowly that others would wait too long for the clock. */
+    /** Whether Postgres is so slow that other processes would wait too long for the clock. */
     isSlow,
     /**
-     * Makes the articles of a segment visible. If other processes have written some of them, it
-     * builds another segment of the rest.
+     * Makes the articles of a segment visible. If other processes have written some of them, this
+     * builds another segment without these articles.
      */
     async use(built: Built): Promise<void> {
       for (let attempt = 1; built.ahead !== null && !isSlow() && attempt <= ATTEMPTS; attempt++) {
@@ -178,7 +183,7 @@ function createSegmentWriter(parts: PatientParts) {
           return
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
-        // `written` has already counted the articles that were known.
+        // `written` has already been told of the known articles.
         built = claims === 'too slow' ? { ...built, known: 0 } : await build(await prepare(built.inputs, claims))
       }
       written({ indexed: 0, known: built.known })
@@ -190,19 +195,19 @@ function createSegmentWriter(parts: PatientParts) {
 
 const unitsOf = (article: NewArticle) => article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
 
-/** New articles of which a segment is to be built. */
+/** Articles that shall become one segment. */
 interface Prepared {
   inputs: NewArticle[]
-  /** The same articles as rows; empty: they are too few for a segment. */
+  /** The same articles as rows; empty: there are too few for a segment. */
   articles: IdentifiedArticle[]
-  /** Articles that were known before, and are in no segment. */
+  /** The number of articles that were known before. The segment does not have them. */
   known: number
 }
 
 interface Built extends Prepared {
-  /** Their segment; null: too few articles are new. */
+  /** The stored segment of `articles`; null: too few articles are new. */
   ahead: AheadSegment | null
-  /** When it was stored, on the clock of `performance`. */
+  /** When the segment was stored, on the clock of `performance`. */
   at: number
 }
 
@@ -250,17 +255,17 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
 /**
  * Makes the articles of a segment visible.
  *
- * @returns null: they are visible. Otherwise nothing was written. The claims: articles were known,
- *   ids or names differ, or the segment was removed. 'too slow': the server ended the transaction
- *   because it held the clock too long
+ * @returns null: they are visible. Any other result: nothing was written. Claims: articles were
+ *   known, ids or names differ, or the segment was removed. 'too slow': the server ended the
+ *   transaction because it held the clock too long
  */
 async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts
-  // Meanwhile searches read the segment ahead.
+  // Searches read the segment ahead during this pause.
   await pause(Math.max(0, built.at + (parts.ahead ?? AHEAD) - performance.now()))
   /**
-   * Rows of the last attempt that came to its commit, whose answer may have been lost. The attempts
-   * before it have failed, since it could claim the articles.
+   * Rows of the last attempt that came to its commit. The answer to the commit may have been lost.
+   * All attempts before it have failed, because this attempt could claim the articles.
    */
   let tried: WrittenRow[] = []
   const attempt = async () => {
@@ -285,7 +290,7 @@ async function useSegment(parts: PatientParts, built: Built, segment: AheadSegme
   }
 }
 
-/** If this fails, other processes remove the segment after minutes. */
+/** If this fails, another process removes the segment some minutes later. */
 const removeUnused = (pool: Pool, segment: AheadSegment) => removeAhead(pool, segment).catch(() => {})
 
 class OtherClaims extends Error {
@@ -298,13 +303,13 @@ class OtherClaims extends Error {
 }
 
 /**
- * The error of `transaction_timeout`. This limit begins when the clock is taken. Another attempt
- * would hold the clock as long.
+ * The code of the error when `transaction_timeout` ends a transaction. This limit starts when the
+ * clock is taken. There is no second attempt, because it would hold the clock as long.
  */
 const TIMED_OUT = '25P04'
 class TooSlow extends Error {}
 
-/** @returns the rows that are written with the commit */
+/** @returns the rows that become visible with the commit */
 async function useWithin(
   client: Client,
   built: Built,
@@ -323,8 +328,8 @@ async function useWithin(
   })
   if (!isAsBuilt) throw new OtherClaims(claims)
   const columns = await lockImported(client, segment)
-  // Another process removes a segment that was unused for minutes, and a failover may have undone
-  // it. It is then built anew.
+  // Another process may have removed the segment after some minutes, or a failover may have undone
+  // it. The importer then builds it anew.
   if (columns === null) throw new OtherClaims(claims)
   const stamps = Math.ceil(articles.length / PER_STAMP)
   const { base, stamp } = await takeNumbers(client, articles.length, stamps, holdsClock)
@@ -348,23 +353,24 @@ async function useWithin(
 }
 
 /**
- * The most articles of other processes, written between `cover` and the clock, of which an import
- * makes a segment.
+ * An import makes a segment of articles that other processes wrote between `cover` and the clock.
+ * It takes at most this many.
  */
 const MOST_BEFORE = 4_096n
 
 /**
- * Stores a segment of the articles up to `last` that have none. Other processes have written them.
- * Segments have no gaps, and while we hold the clock no process can write articles.
+ * Stores a segment of the articles of other processes up to `last` that have no segment. Segments
+ * have no gaps, so this comes before the import's own segment. No process can write articles
+ * meanwhile, because we hold the clock.
  *
- * @returns false: they are too many to be made a segment while all others wait
+ * @returns false: there are too many articles, and all other processes would wait too long
  */
 async function coverBefore(client: Client, last: bigint): Promise<boolean> {
   const first = (await readCovered(client)) + 1n
   if (first > last) return true
   if (last - first >= MOST_BEFORE) return false
   const segment = await segmentOf(postgresArticles(openReads(client)), { first, last })
-  // The kind does not matter, because no other process sees this segment before it is used.
+  // The kind can be any, because no other process sees this segment before it is used.
   const { no } = await storeAhead(client, 'merge', segment, noBrake)
   await replaceSegments(client, no, [])
   return true

@@ -3,46 +3,47 @@ import { boundMarks, cutText, snippetOf, TEXT_LIMITS } from '../analysis/text.ts
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 
 /**
- * An article that is to be indexed, as the normaliser or `import` knows it. `addresses` are the
- * keys of all its addresses (`shared/articles/address.ts`); the first is its own.
+ * An article to be indexed, as the normaliser or `import` gives it. `addresses` are the keys of all
+ * its addresses (`shared/articles/address.ts`). The first one is its own.
  */
 export interface NewArticle {
-  /** Used when it is free. Otherwise an id is derived from the outlet and the first address. */
+  /**
+   * The article gets this id if no other article has it. Otherwise the id is derived from the
+   * outlet and the first address.
+   */
   id?: string
   url: string
   addresses: string[]
   title: string
-  /** Plain text, paragraphs separated by a blank line; null when none was captured. */
+  /** Plain text, with a blank line between paragraphs; null: there is no text. */
   body: string | null
-  /** The snippet, where its outlet allows less than the beginning of the body (decision 41). */
+  /** The snippet, if the outlet allows less than the usual beginning of the body (decision 41). */
   snippet?: string | null
-  /** Absent: the outlet allows all that is done with other articles. */
+  /** Absent: the outlet sets no limits for this article. */
   rights?: ArticleRights
   publishedAt: Date | null
-  /** Absent: the time of visibility. A date or null: the value in an import (decision 23). */
+  /** Absent: the article gets the stamp. A date or null: the value in an import (decision 23). */
   ingestedAt?: Date | null
   authors: string[]
-  /** News agencies that are named as its source; absent: none. */
+  /** News agencies that the article names as its source; absent: none. */
   agencies?: string[]
   outlet: ArticleOutlet
   language: Language
   country: Country
   /**
-   * Its text as the index stores it, when a thread has prepared it. `title` and `body` are then not
-   * looked at.
+   * The text as the index stores it, if a thread has prepared it. `title` and `body` are then
+   * ignored.
    */
   prepared?: PreparedText | EncodedText
   /** Number of its page; absent for an imported article. */
   pageNo?: bigint
 }
 
-/**
- * The rights of an article with which less may be done than with others; kept in `article_rights`.
- */
+/** The rights of an article whose outlet sets limits. Kept in `article_rights`. */
 export interface ArticleRights {
-  /** The snippet is what the outlet allows. It never changes. */
+  /** Whether the snippet is the one that the outlet allows. Such a snippet never changes. */
   bounded: boolean
-  /** False: it is found by words, but not by meaning. */
+  /** False: words find the article, but search by meaning does not. */
   vector: boolean
 }
 
@@ -63,8 +64,8 @@ export interface PreparedText<Text = string> {
 }
 
 /**
- * Prepares an article's text, cut to `TEXT_LIMITS`: all work that grows with the text, mostly
- * tokenising. A megabyte takes tenths of a second, so services call this in a thread.
+ * Prepares an article's text, cut to `TEXT_LIMITS`. This is all work that grows with the text,
+ * mostly tokenising. A megabyte takes tenths of a second, so services call this in a thread.
  */
 export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippet'>): PreparedText {
   const title = cutText(storable(article.title), TEXT_LIMITS.title)
@@ -76,7 +77,7 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippe
 
 /**
  * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Also bounds
- * combining marks, because searches normalise what is stored.
+ * combining marks, because searches normalise the stored text.
  */
 export const storable = (text: string): string => boundMarks(text.replaceAll('\0', ' ').toWellFormed())
 
@@ -84,8 +85,8 @@ export const storable = (text: string): string => boundMarks(text.replaceAll('\0
 type EncodedText = PreparedText<Uint8Array>
 
 /**
- * Encodes the texts of many articles into one buffer, which a thread can hand over without a copy.
- * Strings would be written and read again on the way to another thread.
+ * Encodes the texts of many articles into one buffer. A thread can hand over a buffer without a
+ * copy, while strings would be written and read again.
  */
 export function createEncoder() {
   let bytes = Buffer.from(new ArrayBuffer(1 << 20))

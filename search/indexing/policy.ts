@@ -1,23 +1,25 @@
 import type { SegmentRange, SegmentWork } from '../store/segment-store.ts'
 
-/** How many articles a segment of each kind has. Both are powers of two, and at most 65,536. */
+/**
+ * How many articles a segment of each kind has. Both numbers are powers of two, and at most 65,536.
+ */
 export interface SegmentSizes {
   /**
-   * New articles are flushed to a segment as soon as there are this many. Smaller segments would
-   * leave less in the memory of every process that searches. But a search matches every segment,
-   * and to keep them few, small ones would have to be merged twice.
+   * New articles are flushed to a segment as soon as this many exist. A smaller number would keep
+   * fewer new articles in the memory of each process that searches. But a search matches every
+   * segment, so more merges would be needed to keep the segments few.
    */
   flushed: bigint
-  /** Flushed segments are merged into one of this size. */
+  /** Flushed segments are merged into a segment of this size. */
   merged: bigint
 }
 
 export const SEGMENT_SIZES: SegmentSizes = { flushed: 8_192n, merged: 65_536n }
 
 /**
- * The next range of new articles to be flushed. It begins right after the stored segments, so
- * segments always cover the articles from the first on without a gap. It has a whole merged size
- * where this many articles wait.
+ * The next range of new articles to flush. It begins right after the stored segments, so segments
+ * cover all articles from the first on without a gap. If enough articles wait for a whole merged
+ * segment, the range has that size.
  *
  * @param stored ranges of the stored segments, ascending and without gaps
  * @param last `seq` of the newest article
@@ -35,29 +37,29 @@ export function nextFlush(
 }
 
 /**
- * The last article of the next flushed segment. The flush is due when this article is there. Its
- * number is a multiple of the size. Otherwise a former size, or the end of an import, would shift
- * all later blocks for good.
+ * The `seq` of the last article of the next flushed segment. The flush is due when this article
+ * exists. The `seq` is a multiple of the size. Otherwise an earlier size, or the end of an import,
+ * would shift all later blocks for good.
  *
  * @param covered articles up to this `seq` have a segment
  */
 export function endOfFlush(covered: bigint, { flushed, merged }: SegmentSizes): bigint {
   const end = (covered / flushed + 1n) * flushed
-  // If this segment would be very short, the next one takes its articles too. It never crosses the
-  // end of a block.
+  // A very short segment takes the articles of the next one too. It never crosses the end of a
+  // block.
   return end - covered < leastOf(flushed) && end % merged !== 0n ? end + flushed : end
 }
 
-/** Fewer articles are not worth a segment of their own. */
+/** Fewer articles get no segment of their own. */
 const leastOf = (flushed: bigint) => flushed / 4n
 
 /**
- * The last articles of an import, after the last segment. A segment of their own saves every
- * process that searches from taking them in. Fewer than a quarter of a segment are taken in within
- * half a second, and each segment more makes every search longer.
+ * The range for a segment of the last articles of an import. With this segment, processes that
+ * search need not take in these articles. They take in fewer than a quarter of a segment within
+ * half a second, while each additional segment makes every search longer.
  *
  * @param last `seq` of the last article of the import
- * @returns null: they are too few
+ * @returns null: there are too few articles
  */
 export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed }: SegmentSizes): SegmentRange | null {
   const covered = stored.at(-1)?.last ?? 0n
@@ -65,9 +67,10 @@ export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed
 }
 
 /**
- * Runs of adjacent small segments that are due to become one: those that have no room for another
- * flush, or that a large segment follows. A large one stays as it is, so that an article is merged
- * once or twice. Imports store segments of any length, so the runs begin where the last one ended.
+ * Runs of adjacent small segments that are due to be merged: those without room for another flush,
+ * and those before a large segment. A large segment is not merged again, so each article is merged
+ * once or twice. Imports store segments of any length, so each run begins where the run before
+ * ended.
  */
 export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSizes): SegmentRange[] {
   const due: SegmentRange[] = []
@@ -90,19 +93,19 @@ export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSi
 }
 
 /**
- * The share of the time that work takes while there is no hurry. At full speed a flush takes half
- * of a core for three seconds, and a merge longer.
+ * The part of the time that a thread works on a segment that is not late. At full speed a flush
+ * takes half of a core for three seconds, and a merge longer.
  */
 const GENTLE = 1 / 8
 
 /**
- * The part of the time to work on a segment that is due. Its articles can be searched meanwhile, in
- * memory or in smaller segments, so there is time. Searches on the same processors then hardly wait
- * for it.
+ * The part of the time that a thread works on a due segment. Searches find its articles meanwhile
+ * in memory or in smaller segments, so it may take long. Searches on the same processors then
+ * hardly wait for the thread.
  *
  * @param newest `seq` of the newest article
  * @param covered articles up to this `seq` have a segment
- * @returns 1: it is late, because another one is due or soon will be
+ * @returns 1: the segment is late, because another one is due or soon will be
  */
 export function partOfTime(
   kind: SegmentWork,

@@ -10,28 +10,29 @@ import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy
 import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
 
 /*
- * Segments are made in threads, because building one takes seconds of computing. Flushes, merges
- * and imports have a thread each, so new articles never wait for a merge. Threads start when first
- * needed.
+ * Threads make segments, because building one takes seconds of computing. Flushes, merges and
+ * imports have a thread each, so a flush never waits for a merge. Each thread starts with its first
+ * task.
  */
 
-/** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
+/** Articles of an import that have no `seq` yet. Here they are numbered from 1. */
 export interface ImportedArticles {
   sources: SegmentSource[]
-  /** Their words, lists as `wordList` writes them. */
+  /** The words of each article, as `wordList` writes them. */
   titles: string[]
   bodies: string[]
 }
 
-/** Told of the segments that threads make, for logs and metrics. */
+/** Called for each segment that a thread makes or cannot make, for logs and metrics. */
 export interface SegmentEvents {
   made(segment: MadeSegment): void
   failed(kinds: readonly SegmentWork[], failure: string): void
 }
 
 /**
- * ms for which a segment is stored before searches use it. They look for such segments five times a
- * second. To read one took 155 to 462 ms beside 1,200 requests a second.
+ * ms for which a segment is stored before searches use it. Searching processes look for such
+ * segments five times a second, and read them. To read one took 155 to 462 ms beside 1,200 requests
+ * a second.
  */
 export const AHEAD = 1_000
 
@@ -47,17 +48,17 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, module, events)
   /**
-   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the `seq`
-   * of the newest article that `notify` was told of.
+   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the
+   * highest `seq` that `notify` was called with.
    */
   let [covered, newest] = [0n, 0n]
   /**
-   * When an article with this `seq` is there, the next look at the database is due: one for
-   * flushes, one for merges.
+   * The scheduler looks at the database again when an article with this `seq` exists: once for
+   * flushes, once for merges.
    */
   let [nextLook, nextMergeLook] = [0n, 0n]
   let flushing: Promise<void> | null = null
-  /** 'again': there may be more to merge by the time the running merge is done. */
+  /** 'again': another merge was requested during the running merge. */
   let merging: 'no' | 'yes' | 'again' = 'no'
 
   const readCovered = async () => (await writer.readRanges()).at(-1)?.last ?? 0n
@@ -67,12 +68,12 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     if (flushing !== null) return
     nextLook = endOfFlush(covered, SEGMENT_SIZES)
     if (last < nextLook) return
-    // Another process may be flushing. Then this one finds nothing to do, and need not look again
-    // after each batch.
+    // Another process may be flushing. This process then finds nothing to do, and does not look
+    // again after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
     flushing = threads.run('flush').then(() => {
       flushing = null
-      // Segments that are there can be merged although no more articles come.
+      // Stored segments can be merged even if no more articles come.
       void mergeIfDue()
     })
   }
@@ -95,24 +96,25 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
 
   return {
     /**
-     * Called after every batch of articles; cheap. Resolves when it is decided what to start.
+     * Called after every batch of articles, so it is cheap. Resolves when it has decided which work
+     * to start.
      *
      * @param last `seq` of the newest article
      */
     async notify(last: bigint): Promise<void> {
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last)
-      // Merges are looked for whether or not a flush is running: under load one always is.
+      // Merges do not wait for the end of a flush, because under load a flush is always running.
       if (last >= nextMergeLook) {
         nextMergeLook = last + SEGMENT_SIZES.flushed / 4n
         void mergeIfDue()
       }
     },
     /**
-     * Makes segments of what was written. Resolves when that is done, or failed.
+     * Makes segments of the written articles. Resolves when this is done or has failed.
      *
-     * @param how `due`: full segments alone, at once; `all`: also one of the last articles, unless
-     *   they are few, and it gives way to all other work
+     * @param how `due`: makes full segments alone, at once. `all`: makes also a segment of the last
+     *   articles, unless they are few. That one gives way to all other work.
      */
     async finish(how: 'due' | 'all'): Promise<void> {
       const last = await writer.readLastSeq()
@@ -121,7 +123,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     },
     /** Builds a segment of an import and stores it ahead. */
     buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
-    /** Makes segments of articles that other processes have written, unless they are few. */
+    /** Makes segments of articles that other processes have written, if there are enough. */
     async coverImported(): Promise<void> {
       const last = await writer.readLastSeq()
       if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
@@ -144,8 +146,7 @@ type ThreadKey = SegmentWork | 'import' | 'all'
 function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
-    // A merge is rare. It leaves hundreds of megabytes behind, which are freed when its thread
-    // ends.
+    // A merge is rare and leaves hundreds of megabytes behind. They are freed when its thread ends.
     const data = { lowPriority: key !== 'all' && key !== 'import', opensThread: key === 'import' }
     const thread = threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
     threads.set(key, thread)
@@ -162,11 +163,11 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'> = {}) =>
     run(kind, { ...own, kinds: [kind], gently: true, ahead: AHEAD })
   return {
-    /** Makes the segments of one kind that are due. Gives way to all other work. */
+    /** Makes the due segments of one kind. Gives way to all other work. */
     run: (kind: SegmentWork) => runGently(kind),
-    /** Makes all that is due. Where another process makes segments, it waits for that process. */
+    /** Makes all due segments. Waits for other processes that make segments. */
     runAll: () => run('all', { kinds: KINDS, waitFor: KINDS }),
-    /** Flushes the last articles, after which no more follow. Gives way to all other work. */
+    /** Flushes the last articles, when no more will come. Gives way to all other work. */
     runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
     async build(articles: ImportedArticles): Promise<AheadSegment> {
       const url = pool.options.connectionString ?? ''
@@ -185,7 +186,10 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   }
 }
 
-/** Waits for a thread, and keeps the process running meanwhile. The thread alone would not. */
+/**
+ * Waits for a thread, and keeps the process running meanwhile. A thread alone does not keep it
+ * running.
+ */
 async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
   const holding = setInterval(() => {}, 1_000)
   try {
@@ -195,7 +199,7 @@ async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
   }
 }
 
-/** A task for the thread: segments that are due, or one of an import. */
+/** A task for a thread: due segments, or one segment of an import. */
 export type Task = MakeTask | { url: string; articles: ImportedArticles }
 
 export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'shingles' | 'onMade'> {
@@ -205,15 +209,15 @@ export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'shingles' | 
   keepsWords?: boolean
 }
 
-/** The segments that the thread has made; `failure`: why it made no more. */
+/** The segments that the thread has made. `failure`: the error that stopped it. */
 export interface TaskResult {
   made: MadeSegment[]
-  /** The segment of an import; null: there is none. */
+  /** The segment of an import; null for other tasks, and after a failure. */
   ahead: AheadSegment | null
   failure: Failure | null
 }
 
-/** An error as it comes out of a thread. Its code tells whether the work may be tried again. */
+/** An error that a thread reports. Its code tells whether the work may be tried again. */
 interface Failure {
   message: string
   code?: string
@@ -237,32 +241,32 @@ class SegmentError extends Error {
 interface SegmentThreadData {
   makesSegments: true
   lowPriority: boolean
-  /** It has shingles made in another thread. */
+  /** This thread starts another thread, which makes the shingles. */
   opensThread: boolean
 }
 
 export const isSegmentThread = (data: unknown): data is SegmentThreadData =>
   typeof data === 'object' && data !== null && 'makesSegments' in data
 
-/** A question to the thread. Its answer bears the same number. */
+/** A message to the thread. The answer has the same number. */
 export type Question = { id: number; task: Task }
 export type Answer = { id: number; result: TaskResult }
 
 type SegmentThread = ReturnType<typeof createSegmentThread>
 
 /**
- * A thread that makes segments, one task at a time: the others wait, in their order. It does not
- * keep the process running.
+ * A thread that makes segments, one task at a time. Other tasks wait in their order. The thread
+ * does not keep the process running.
  *
- * @param data.lowPriority for good: a priority that was given up does not come back
+ * @param data.lowPriority lowers the priority of the thread, which cannot raise it again
  * @param keepAlive ms to keep the idle thread. A new thread spends a third of its first half minute
- *   on compiling
+ *   on compiling.
  */
 function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'makesSegments'>, keepAlive: number) {
   let worker: Worker | null = null
   /**
-   * Resolves when the thread has loaded its modules, which it says by an answer to no question, or
-   * has ended.
+   * Resolves when the thread has loaded its modules or has ended. It reports the loading with the
+   * id 0, which no question has.
    */
   let loaded: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
@@ -270,7 +274,7 @@ function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'make
   let crash: unknown
   let closed = false
   let questions = 0
-  /** The end of the last task that was asked for. It never rejects. */
+  /** Resolves with the last requested task. It never rejects. */
   let last: Promise<unknown> = Promise.resolve()
   const start = () => {
     const started = new Worker(new URL(module), {
@@ -295,7 +299,7 @@ function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'make
     const ending = worker
     worker = null
     ending?.ref()
-    // Node dies when a thread is ended that still loads its modules.
+    // Node crashes when a thread is ended while it loads its modules.
     await loaded
     await ending?.terminate()
   }
@@ -318,15 +322,15 @@ function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'make
   }
   return {
     /**
-     * Resolves when the thread is done. Searches find the articles of a failed segment in memory,
-     * and a later task makes it.
+     * Runs a task. Resolves when the thread has ended it. Searches find the articles of a failed
+     * segment in memory, and a later task makes that segment.
      */
     run(task: Task): Promise<TaskResult> {
       const result = last.then(() => perform(task))
       last = result
       return result
     },
-    /** Ends the task at hand; those that wait are not begun. */
+    /** Ends the running task. Tasks that wait never begin. */
     async close() {
       closed = true
       await end()
@@ -354,12 +358,13 @@ function answerOf(worker: Worker, question: Question, crash: () => unknown): Pro
   })
 }
 
-/** A nice value, from 0 to 19. At 10 a thread gets a tenth of a core that another one wants. */
+/** A nice value, from 0 to 19. At 10 a thread gets a tenth of a core that another thread wants. */
 const LOW_PRIORITY = 10
 
 /**
- * Gives way to all other work, for good: only root may raise a priority again. On Linux a priority
- * belongs to a thread, and threads that it starts later inherit it. Elsewhere nothing happens.
+ * Lowers the priority of this thread for good, because only root may raise it again. On Linux a
+ * priority belongs to a thread, and threads that it starts later inherit it. On other systems this
+ * does nothing.
  */
 export function lowerPriority(): void {
   try {

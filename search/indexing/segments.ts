@@ -20,41 +20,47 @@ import {
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /*
- * A flush makes a segment of new articles, a merge one of several segments. Each is stored ahead,
- * so that searches can read it, and used a moment later. A process that is killed may leave an
- * unused segment. Another process removes it.
+ * A flush makes a segment of new articles. A merge makes one segment of several. Each segment is
+ * stored ahead, so that searches can read it, and used a moment later. A killed process may leave
+ * an unused segment, which another process removes.
  */
 
 /**
  * The two kinds of work never touch the same articles, so they may run at the same time. A merge
- * takes a quarter of a minute of computing, in which new articles must not pile up.
+ * computes for a quarter of a minute, and new articles must not pile up during that time.
  */
 export const KINDS: readonly SegmentWork[] = ['flush', 'merge']
 
 export interface MakeOptions {
   kinds?: readonly SegmentWork[]
-  /** Kinds for which to wait when another process is doing them; otherwise they are left to it. */
+  /**
+   * If another process works on one of these kinds, this call waits for it. Other kinds are left to
+   * that process.
+   */
   waitFor?: readonly SegmentWork[]
-  /** Makes pauses, so that others get the processors. It makes none while the segments are late. */
+  /**
+   * Makes pauses, so that other work gets the processors. Late segments are made without pauses.
+   */
   gently?: boolean
   /**
    * ms for which a segment is stored before searches use it, so that they can read it ahead;
-   * absent: they use it at once. Unless it works gently, it builds the next one meanwhile.
+   * absent: searches use it at once. Unless `gently` is set, the next segment is built during this
+   * time.
    */
   ahead?: number
   /**
    * Flushes the articles up to this `seq`, except the last ones if they are too few for a segment.
-   * Later articles are left alone, because others may be writing them. Absent: flushes all
-   * articles, but makes full segments only.
+   * Later articles wait, because other processes may be writing them. Absent: flushes all articles,
+   * but makes full segments only.
    */
   flushTo?: bigint
   /**
-   * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
+   * Keeps the words of flushed segments for the merge. Two calls must not use it at the same time.
    */
   knownWords?: KnownWords
-  /** A thread that makes the shingles, while this one makes the lists of words. */
+  /** A thread that makes the shingles, while this thread makes the posting lists of words. */
   shingles?: ShingleThread | undefined
-  /** Told of each segment that was stored. */
+  /** Called for each stored segment. */
   onMade?: (made: MadeSegment) => void
 }
 
@@ -65,8 +71,8 @@ export interface MadeSegment {
 }
 
 /**
- * Makes all segments that are due, those of the first kind first. The next call finishes the work
- * of a killed process.
+ * Makes all due segments. Segments of the first kind come first. If the process is killed, the next
+ * call finishes its work.
  *
  * @returns the number of segments made
  */
@@ -77,7 +83,10 @@ export async function makeSegments(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZ
   return made
 }
 
-/** Makes the first that is due. A flush, also of another process, may make a merge due. */
+/**
+ * Makes a segment of the first kind that is due. The caller repeats this, because a flush, also of
+ * another process, may make a merge due.
+ */
 async function makeFirst(store: Store, sizes: SegmentSizes, options: MakeOptions): Promise<number> {
   for (const kind of options.kinds ?? KINDS) {
     const made = await makeNext(store, sizes, kind, options)
@@ -92,10 +101,10 @@ interface Store {
 }
 
 /**
- * Makes the next segment, or several flushes up to the next merge, so that others who wait for the
- * lock get a turn.
+ * Makes the next segment, or several flushes up to the next merge. Then it gives up the lock, so
+ * that a waiting process gets a turn.
  *
- * @returns how many were made
+ * @returns how many segments were made
  */
 async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
   const wait = options.waitFor?.includes(kind) === true
@@ -103,7 +112,7 @@ async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, op
   return made ?? 0
 }
 
-/** ms between two looks for the next articles while a segment is read ahead. */
+/** ms between two looks for new articles while a stored segment waits for its use. */
 const LOOK_AGAIN = 100
 
 async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
@@ -129,7 +138,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
       else await useStored()
     }
   } finally {
-    // The stored segment is used even if the next one cannot be made.
+    // The stored segment is used even if building the next one fails.
     await useStored()
   }
 }
@@ -140,9 +149,9 @@ interface Stored {
   /** When searches begin to use it, on the clock of `performance`. */
   usedFrom: number
   /**
-   * Lets searches use it, as soon as they had time to read it. No other segment may be built
-   * meanwhile. That would hold the thread for seconds, in which the transaction of this one would
-   * stay open.
+   * Makes the segment visible to searches after `usedFrom`. The caller must not build another
+   * segment meanwhile. That would block the thread for seconds, and the transaction of this segment
+   * would stay open.
    */
   use(): Promise<void>
 }
@@ -175,17 +184,20 @@ async function storeBuilt(
   }
 }
 
-/** A range of which a segment is due. `part`: the share of time to work on it while it is early. */
+/**
+ * A range that is due to become a segment. `part`: the part of the time to work on it while it is
+ * not late.
+ */
 interface Due {
   range: SegmentRange
-  /** The segment will be merged with others. */
+  /** A merge will take this segment. */
   isPart: boolean
   part: number
-  /** Whether the rest of the work has to hurry. */
+  /** Whether the work must go on without pauses. */
   isLate(): Promise<boolean>
 }
 
-/** @param ahead the segment of this kind that is not used yet; null: there is none */
+/** @param ahead the last segment of this kind, which is not used yet; null: there is none */
 async function nextDue(
   writer: SegmentWriter,
   kind: SegmentWork,
@@ -213,11 +225,11 @@ async function nextDue(
 /** A segment to be stored. */
 interface Built {
   segment: NewSegment
-  /** Numbers of the segments that it replaces. */
+  /** Numbers of the segments that the new segment replaces. */
   expects: number[]
-  /** Its words; null: they are not kept. */
+  /** The words of the segment; null: they are not kept. */
   texts: KnownTexts | null
-  /** When it was begun, on the clock of `performance`. */
+  /** When the work began, on the clock of `performance`. */
   start: number
 }
 
@@ -243,7 +255,7 @@ async function build(
       release(texts.words)
     }
   }
-  // Many articles may have come meanwhile, for instance of an import.
+  // Many articles may have come meanwhile, for instance from an import, so the segment may be late.
   if (ownBrake !== noBrake && (await isLate())) ownBrake = noBrake
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
   return { built: { segment: { range, articles, built: await builder.build(shingles) }, expects, texts, start }, brake }
@@ -270,27 +282,32 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
 }
 
 /**
- * The words of flushed segments as ids, for the merge that follows. It then need not read and look
- * up the words of 65,536 articles again. A word takes four bytes.
+ * Keeps the words of flushed segments as ids for the next merge. The merge then need not read and
+ * look up the words of 65,536 articles again. A word takes four bytes.
  */
 export interface KnownWords {
   readonly vocabulary: Vocabulary
-  /** Keeps the texts of a stored segment. In an import's texts the first article is number 1. */
+  /** Keeps the texts of a stored segment. The texts of an imported segment are numbered from 1. */
   keep(segmentNo: number, texts: KnownTexts, segment: Pick<NewSegment, 'range' | 'articles'>): void
-  /** The texts of some segments, which are then no longer kept. Null: some are missing. */
+  /**
+   * Returns the texts of some segments and forgets them. Null: the texts of some segments are
+   * missing.
+   */
   take(segments: NumberedSegment[]): KnownTexts[] | null
 }
 
-/** The most words that are kept: those of two merged segments, a quarter of a gigabyte. */
+/** The most words that are kept. Two merged segments have this many, in a quarter of a gigabyte. */
 const MOST_WORDS = 1 << 26
 
-/** A vocabulary of more words is not kept after a merge. News has some hundred thousand. */
+/**
+ * A vocabulary with more words is thrown away after a merge. News has some hundred thousand words.
+ */
 const LARGEST_VOCABULARY = 1 << 20
 
 /**
- * Keeps texts by the number of their segment. Whoever makes words anew stores the segment under
- * another number. After a failover a number may be given again, to other articles. So the digest of
- * the articles' ids must be the same, too.
+ * Keeps texts by the number of their segment. A segment whose words were made anew has another
+ * number. After a failover, the same number may be given to a segment of other articles. So `take`
+ * also compares the digest of the articles' ids.
  */
 export function createKnownWords(): KnownWords {
   const known = new Map<number, KnownTexts & { first: bigint; digest: Buffer }>()

@@ -18,9 +18,10 @@ import {
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
 /**
- * Makes segments in a thread that the scheduler has started for this. Elsewhere it does nothing.
+ * Makes segments in a thread that the scheduler has started for this. In other threads it does
+ * nothing.
  *
- * @param openPool called for each task: an idle thread holds no connections
+ * @param openPool called for each task, because an idle thread holds no connections
  */
 export function serveSegments(openPool: (url: string) => Pool): void {
   if (isMainThread || !isSegmentThread(workerData)) return
@@ -29,14 +30,14 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
   })
-  // By then all modules have run, also those that import this one.
+  // This runs after all modules have run, even those that import this module.
   setImmediate(async () => {
     await shingles?.loaded
     parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer)
   })
 }
 
-/** Says that the thread has loaded. It answers no question. */
+/** Reports that the thread has loaded its modules. It answers no question. */
 const LOADED: TaskResult = { made: [], ahead: null, failure: null }
 
 let knownWords: KnownWords | undefined
@@ -61,7 +62,7 @@ async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask,
   return null
 }
 
-/** Builds the segment of an import and stores it ahead. */
+/** Builds the segment of an import and stores it, not used yet. */
 async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<AheadSegment> {
   knownWords ??= createKnownWords()
   const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })

@@ -13,22 +13,23 @@ import {
 } from './new-article.ts'
 
 /*
- * All articles become visible in one order, by one row: the clock. Whoever writes takes its lock,
- * draws numbers and a stamp, inserts and commits. So all slow work is done before the lock.
+ * One row, the clock, decides the order in which articles become visible. A writer locks this row,
+ * draws numbers and a stamp, inserts and commits. So writers do all slow work before they take the
+ * lock.
  */
 
 /**
- * The most articles that one transaction makes visible. More would gain nothing and hold the clock
- * longer.
+ * The most articles that one transaction makes visible. A larger batch would not be faster, and
+ * would hold the clock longer.
  */
 export const BATCH = 50
 
 interface WriterParts {
   pool: Pool
   indexer: Indexer
-  /** ms until the articles are to be embedded. */
+  /** ms until the articles are due for embedding. */
   embedDelay: number
-  /** ms for which another process may stand still while it holds the clock. Tests make it short. */
+  /** ms for which a stopped process may hold the clock. Tests make it short. */
   holdsClock?: number
 }
 
@@ -43,7 +44,7 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
         await partitions.ensure()
         return prepareBatch(pool, batch)
       }
-      // While the database inserts a batch, the next one is tokenised.
+      // The next batch is tokenised while the database inserts this batch.
       let next = batches[0] === undefined ? null : prepare(batches[0])
       for (let number = 1; next !== null; number++) {
         const inserting = insertBatch(parts, await next, options)
@@ -61,8 +62,8 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
 }
 
 /**
- * Makes an article's names storable in Postgres, as `prepareText` does for its texts. One bad name
- * would fail a whole batch.
+ * Makes the names of an article storable in Postgres, as `prepareText` does for its texts.
+ * Otherwise one bad name would fail a whole batch.
  */
 export function storableNames(article: NewArticle): NewArticle {
   const { authors, outlet } = article
@@ -103,11 +104,11 @@ interface Batch {
   prepared: PreparedArticle[]
 }
 
-/** Registers names and prepares texts: all work that needs no lock. */
+/** Registers names and prepares texts. None of this work needs a lock. */
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const namesOf = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
-  // The thread rests between articles only. A single article of megabytes may take longer than a
+  // The thread rests only between two articles. One article of megabytes may take longer than a
   // turn.
   const pace = createPace()
   for (const article of articles) {
@@ -117,23 +118,25 @@ export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<
   return { articles, prepared }
 }
 
-/** ms for which the clock may be held. The work of an import's transaction takes a few seconds. */
+/**
+ * ms for which a transaction may hold the clock. The transaction of an import takes a few seconds.
+ */
 export const HOLDS_CLOCK = 60_000
 
 /**
- * Does work that may wait for the clock. Meanwhile it looks for a process that was stopped between
- * two messages of a statement while it held the clock. Servers before 17 have no time limit for
- * that.
+ * Runs work that may wait for the clock. Meanwhile it ends another process's connection if that
+ * process holds the clock and was stopped between two messages of a statement. Postgres servers
+ * before 17 have no time limit for this case.
  *
- * @param limit ms for which it may be stopped
+ * @param limit ms for which such a process may be stopped
  */
 export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK): Promise<T> {
   const looking = setInterval(() => void pool.query(END_STOPPED, [limit]).catch(() => {}), limit / 2)
   return await work.finally(() => clearInterval(looking))
 }
 
-// $1 ms. Processes that wait for the clock have locked its table too. They are not found here,
-// because they wait for a lock, not for their client.
+// $1 ms. Processes that wait for the clock have also locked its table. This does not find them,
+// because they wait for a lock and not for their client.
 const END_STOPPED = `
   select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
   where relation = 'ingest_clock'::regclass and mode = 'RowExclusiveLock' and state = 'active'
@@ -141,7 +144,7 @@ const END_STOPPED = `
 
 /**
  * How often a batch is tried. Two writers that claim each other's ids in opposite order can
- * deadlock, and one of them tries again.
+ * deadlock. Postgres then ends one of the transactions, and this writer tries again.
  */
 const ATTEMPTS = 3
 
@@ -186,14 +189,14 @@ function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
 }
 
 /**
- * Partitions are checked again when they have no room for this many more articles. All processes
- * together write far fewer between two checks.
+ * Partitions are checked again when fewer than this many numbers are left. All processes together
+ * write far fewer articles between two checks.
  */
 const MARGIN = 524_288n
 
 /** Makes sure that the articles of the next batches have a partition. */
 export function createPartitionRoom(pool: Pool) {
-  /** `seq` of the newest known article, and the `seq` up to which partitions exist. */
+  /** `last`: `seq` of the newest known article. `room`: partitions exist up to this `seq`. */
   let known: { last: bigint; room: bigint } | null = null
   return {
     async ensure() {
@@ -212,11 +215,11 @@ export function createPartitionRoom(pool: Pool) {
 }
 
 /**
- * A row of `articles` with its rows in other tables, without the values that the clock gives.
+ * A row of `articles` with its rows in other tables. The values that the clock gives are missing.
  */
 export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   publishedAt: Date | null
-  /** undefined: the clock gives it. */
+  /** undefined: the clock gives the time. */
   ingestedAt: Date | null | undefined
   publisherNo: number
   authorNos: number[]
@@ -229,8 +232,8 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
 }
 
 /**
- * Prepares an article: all work that takes time and needs no lock. An article with a prepared text
- * needs little.
+ * Prepares an article: all work that takes time and needs no lock. If the text is already prepared,
+ * little work remains.
  */
 function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle {
   return {
@@ -249,8 +252,8 @@ function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle 
 
 /**
  * Takes the lock of the clock and inserts the articles. From here to the commit no other process
- * can make articles visible, so this does as little as possible. Returns the number of the first
- * article; the others follow in order.
+ * can make articles visible, so this function does as little as possible. Returns the `seq` of the
+ * first article. The others follow in order.
  */
 async function insertArticles(client: Client, articles: IdentifiedArticle[], embedAt: Date) {
   const { rows } = await client.query<{ first: bigint; stamp: Date }>({
@@ -262,18 +265,19 @@ async function insertArticles(client: Client, articles: IdentifiedArticle[], emb
 }
 
 /**
- * When an article entered: the stamp, if `own` is undefined. Otherwise the time in the import, but
- * never later than the stamp; null: the import has none.
+ * The time of ingestion of an article. `own` undefined: the stamp. `own` null: none, because the
+ * import has none. Otherwise `own`, but never later than the stamp.
  */
 export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | null =>
   own === undefined || (own !== null && own > stamp) ? stamp : own
 
 /**
- * Which of some rows the database has. If the answer to a commit was lost, only the rows tell
- * whether they were written: after a failover, numbers of transactions may be given again. Whoever
- * claims their addresses has waited for the end of that transaction.
+ * Finds which of the given rows the database has. If the answer to a commit was lost, only the rows
+ * tell whether they were written. Numbers of transactions cannot tell, because they may be given
+ * again after a failover. The caller has claimed the same addresses before, and so has waited for
+ * the end of that transaction.
  *
- * @returns their ids
+ * @returns the ids of the rows that exist
  */
 export async function findWritten(db: Queryable, rows: WrittenRow[]): Promise<Set<string>> {
   if (rows.length === 0) return new Set()
@@ -290,7 +294,7 @@ const WRITTEN = `
   select a.id from unnest($1::bigint[], $2::text[], $3::timestamptz[]) as own (seq, id, ingested_at)
   join articles a on a.seq = own.seq and a.id = own.id and a.ingested_at is not distinct from own.ingested_at`
 
-/** Numbers and stamps of an import: its articles have the numbers after `base`. */
+/** Numbers and stamps of an import. Its articles have the numbers after `base`. */
 export interface TakenNumbers {
   base: bigint
   /** The first stamp; each of the others is a millisecond later. */
@@ -299,14 +303,15 @@ export interface TakenNumbers {
 
 /**
  * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
- * can make articles visible, so a process that is stopped must lose the lock.
+ * can make articles visible, so a stopped process must lose the lock.
  *
- * The server ends a transaction that waits too long for its next message. It does not do so between
- * the two messages of a statement that it does not know. So `insertNumbered` is prepared before.
- * Servers from 17 on also limit the whole transaction from here on. On older servers, whoever waits
- * ends it (`minding`). Waiting for others who hold the clock does not count.
+ * Postgres ends a transaction that waits too long for its next message. It does not do so between
+ * the two messages of an unprepared statement, so `insertNumbered` is prepared before. From version
+ * 17 on, Postgres also limits the whole transaction from here on. On older servers, a process that
+ * waits for the clock ends the transaction (`minding`). The time of waiting for the lock does not
+ * count.
  *
- * @param limit ms to hold it
+ * @param limit ms to hold the lock
  */
 export async function takeNumbers(
   client: Client,
@@ -338,7 +343,7 @@ export async function insertNumbered(
 
 export type IdentifiedArticle = PreparedArticle & { id: string }
 
-/** A column of the articles that are inserted: its name, its type, and an article's value. */
+/** A column of the inserted articles: its name, its type, and a function that gives its value. */
 type Column =
   | [name: string, type: 'text', of: (one: IdentifiedArticle) => string | Uint8Array | null]
   | [name: string, type: 'bigint' | 'boolean' | 'int' | 'timestamptz', of: (one: IdentifiedArticle) => unknown]
@@ -369,10 +374,10 @@ const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
   embedAt,
 ]
 
-// This is one statement, so that the lock of the clock is held only for it and for the commit.
-// `incoming` is materialised and counted by `clock`, so that Postgres parses all of it before it
-// takes the lock. An import's own time is never later than the stamp: clients poll from the newest
-// time that they have seen.
+// This is one statement, so that the lock of the clock is held only during it and the commit.
+// `incoming` is materialised and counted by `clock`, so Postgres parses all of it before it takes
+// the lock. The time of an imported article is never later than the stamp, because clients poll
+// from the newest time that they have seen.
 const insertion = (clock: string) => `
   with incoming as materialized (
     select i.*, authors::int[] as author_nos
@@ -410,19 +415,19 @@ const insertion = (clock: string) => `
   )
   select base + 1 as first, last_at as stamp from clock`
 
-// The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more
-// than that.
+// The stamp grows by at least 1 ms from batch to batch. It runs ahead of the wall clock only while
+// more than one batch comes in a ms.
 const NEXT_NUMBERS = `
     update ingest_clock
     set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// Its parameters follow those of the articles: $20 stamp, $21 base.
+// $20 stamp, $21 base. The parameters before these are the columns of the articles.
 const TAKEN_NUMBERS = 'select $20::timestamptz as last_at, $21::bigint as base'
 
-// $1 articles, $2 stamps after the first, $3 limit in ms: the server sets it once it has the row.
-// The last stamp is ahead of the wall clock by less than the transaction takes.
+// $1 articles, $2 stamps after the first, $3 limit in ms, which the server sets once it has locked
+// the row. The last stamp is ahead of the wall clock by less than the transaction takes.
 const TAKE_NUMBERS = `
   update ingest_clock
   set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms')
@@ -432,21 +437,21 @@ const TAKE_NUMBERS = `
     (select set_config(name, $3, true) from pg_settings where name = 'transaction_timeout') as limited`
 
 /**
- * How many articles one partition has. Its indexes stay small enough for memory, and twenty years
- * of news are a dozen partitions.
+ * How many articles one partition has. With this size its indexes fit into memory, and twenty years
+ * of news have a dozen partitions.
  */
 export const PARTITION_SIZE = 4_194_304n
 
-/** A new partition is made when the newest one has no room for this many more articles. */
+/** A new partition is made when the newest one has room for fewer articles than this. */
 const NUMBERS_AHEAD = 1_048_576n
 
-// Any number. The process with this lock makes a partition; the others wait and find it.
+// An arbitrary number. The process with this lock makes a partition. The others wait and find it.
 const PARTITION_LOCK = 7_211_004_222n
 
 /**
- * Makes sure that articles up to `lastSeq` and far beyond have a partition. A new table is
- * attached, because creating a partition in place would block searches. Returns the number up to
- * which partitions exist.
+ * Makes sure that articles up to `lastSeq` and far beyond have a partition. It creates a table and
+ * attaches it, because to create a partition in place would block searches. Returns the number up
+ * to which partitions exist.
  */
 export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<bigint> {
   const needed = (lastSeq + NUMBERS_AHEAD) / PARTITION_SIZE
@@ -463,8 +468,8 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
   return (needed + 1n) * PARTITION_SIZE
 }
 
-// Two processes may come here one after the other. The second finds the partition attached and does
-// nothing.
+// Two processes may run this one after the other. The second one finds the partition attached and
+// does nothing.
 const attachPartition = (name: string, from: bigint) => `
   do $$ begin
     if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then

@@ -5,11 +5,13 @@ import { createMemorySegment, createTermIds, type MemorySegment } from './memory
 
 export interface MemorySizes {
   /**
-   * How many articles an in-memory segment has. It divides the size of a flushed segment, so that a
-   * flush replaces whole in-memory segments.
+   * How many articles an in-memory segment has. The size of a flushed segment is a multiple of it,
+   * so a flush replaces whole in-memory segments.
    */
   segment: bigint
-  /** Words that the ids may hold before a new in-memory segment starts with fresh ones. */
+  /**
+   * When the ids stand for more words than this, the next in-memory segment starts with fresh ids.
+   */
   words: number
 }
 
@@ -23,7 +25,7 @@ export type MemoryIndex = ReturnType<typeof createMemoryIndex>
 /**
  * The articles that have no stored segment yet, in in-memory segments.
  *
- * @param keep takes in articles as they will be shown, so that they need not be read once more
+ * @param keep takes in articles as they will be shown, so that no page has to read them again
  */
 export function createMemoryIndex(
   source: ArticleSource,
@@ -34,13 +36,13 @@ export function createMemoryIndex(
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
     const to = own.last + ARTICLES_PER_READ < last ? own.last + ARTICLES_PER_READ : last
     const articles = await source.readNew(own.last, to, own.wordsVersion)
-    // When `keep` fails, the articles are read again when they are shown.
+    // If `keep` fails, pages read these articles again.
     const stored = articles.map(article => article.stored)
     const kept = keep(stored, own.wordsVersion).catch(() => {})
     try {
       await addAll(own, articles, sizes)
     } catch (error) {
-      // A half-added article would spoil all that follow, so the next search reads everything
+      // A half-added article would make all later ones wrong, so the next search reads everything
       // again.
       if (state === own) state = null
       throw error
@@ -51,9 +53,9 @@ export function createMemoryIndex(
 
   return {
     /**
-     * In-memory segments with the articles after `covered` up to `last`; they may hold others too.
-     * Articles that are not known yet are read. Searches that come meanwhile wait for that read.
-     * Segments whose articles are all stored by now are dropped.
+     * Returns in-memory segments with the articles after `covered` up to `last`. They may hold
+     * other articles too. It reads articles that are not in memory, and searches that come
+     * meanwhile wait for the same read. It drops segments whose articles all have a stored segment.
      *
      * @throws SegmentsChanged another search knows a later state of the index
      */
@@ -85,9 +87,7 @@ export function createMemoryIndex(
 }
 
 const emptyState = (covered: bigint, wordsVersion: bigint) => ({
-  /**
-   * The version of the words that were read. They are read again when `reindex` has changed them.
-   */
+  /** The version of the words in memory. When `reindex` changes words, they are read again. */
   wordsVersion,
   from: covered,
   last: covered,
@@ -97,7 +97,8 @@ const emptyState = (covered: bigint, wordsVersion: bigint) => ({
 })
 
 /**
- * Drops the segments whose articles are all stored. The last one stays, because it may still grow.
+ * Drops in-memory segments whose articles all have a stored segment. The last in-memory segment
+ * stays, because it may still grow.
  */
 function dropStored(state: State, covered: bigint): void {
   while (state.segments.length > 1) {
@@ -108,7 +109,10 @@ function dropStored(state: State, covered: bigint): void {
   }
 }
 
-/** How many articles one read asks for. They are few, because some articles are megabytes long. */
+/**
+ * How many articles one statement reads. The number is small, because some articles are megabytes
+ * long.
+ */
 const ARTICLES_PER_READ = 64n
 
 async function addAll(state: State, articles: UnflushedArticle[], sizes: MemorySizes): Promise<void> {
@@ -116,20 +120,20 @@ async function addAll(state: State, articles: UnflushedArticle[], sizes: MemoryS
   for (const { source, words } of articles) {
     segmentFor(state, source.seq, sizes).add(source, words.title, words.body)
     state.last = source.seq
-    // A single article of megabytes may take longer than its turn.
+    // One article of megabytes may take longer than a turn.
     if (pace.isDue()) await pace.rest()
   }
 }
 
 /**
- * The in-memory segment for an article. It ends at a `seq` where a stored segment may end, too, so
- * that a flush replaces whole ones.
+ * The in-memory segment for an article. It ends at a `seq` where a stored segment may also end, so
+ * that a flush replaces whole in-memory segments.
  */
 function segmentFor(state: State, seq: bigint, sizes: MemorySizes): MemorySegment {
   const blockOf = (one: bigint) => (one - 1n) / sizes.segment
   const last = state.segments.at(-1)
   if (last !== undefined && blockOf(last.documents.at(-1)!.seq) === blockOf(seq)) return last
-  // Ids are never freed one by one. When there are many, later segments get a fresh set of ids.
+  // Single ids are never freed. When there are many, later segments get a fresh set of ids.
   if (state.termIds.words > sizes.words) state.termIds = createTermIds()
   const next = createMemorySegment(state.termIds)
   state.segments.push(next)

@@ -14,13 +14,13 @@ import type { Language } from '../vocabulary.ts'
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
 
 /**
- * Some consecutive new articles in memory, at most 65,536, indexed by their words. Grows at its end
- * and never changes otherwise. Documents are numbered in the order of ingestion. An article takes
- * some 10 kB.
+ * At most 65,536 consecutive new articles in memory, indexed by their words. A segment grows at its
+ * end and never changes otherwise. Its documents are numbered in the order of ingestion. An article
+ * takes some 10 kB.
  */
 export type MemorySegment = ReturnType<typeof createMemorySegment>
 
-/** @param termIds may be shared with other segments */
+/** @param termIds other segments may share them */
 export function createMemorySegment(termIds: TermIds) {
   const documents: MemoryDocument[] = []
   let published = new Float64Array(1 << 8)
@@ -38,7 +38,7 @@ export function createMemorySegment(termIds: TermIds) {
   return {
     documents,
     /**
-     * By document, ms since 1970; NaN: none. The arrays are longer than the number of documents.
+     * By document, ms since 1970; NaN: none. The arrays have more places than there are documents.
      */
     get times() {
       return { published, ingested }
@@ -48,7 +48,7 @@ export function createMemorySegment(termIds: TermIds) {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
 
-    /** @param title @param body lists of words as `wordList` writes them */
+    /** @param title @param body word lists, as `wordList` writes them */
     add(article: SegmentSource, title: string, body: string) {
       const { seq, id, language, publisherNo, authorNos } = article
       const doc = documents.length
@@ -68,7 +68,8 @@ export function createMemorySegment(termIds: TermIds) {
 
     /**
      * The documents that contain words side by side, all within the title or all within the body.
-     * @param within the only documents of interest; null: all
+     *
+     * @param within only these documents are checked; null: all
      */
     phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null) {
       const phrase = words.map(word => termIds.word(TERMS.word(word)))
@@ -80,7 +81,7 @@ export function createMemorySegment(termIds: TermIds) {
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
 
-    /** Those of `among` in which both sides of NEAR stand near each other. */
+    /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
     near({ sides, most, inTitle }: Near, among: DocIdSet) {
       const sidesOf = new Map<Language, LengthAt[][]>()
       return passing(among, doc => {
@@ -96,7 +97,7 @@ export function createMemorySegment(termIds: TermIds) {
   }
 }
 
-/** The same as `lengthAt` of `holds.ts`, on ids of words. */
+/** Does the same as `lengthAt` of `holds.ts`, but compares ids of words. */
 function lengthIn(ids: () => Int32Array, termIds: TermIds, leaf: Leaf, language: Language): LengthAt {
   if (leaf.kind === 'phrase') {
     const phrase = leaf.words.map(word => termIds.word(TERMS.word(word)))
@@ -109,7 +110,7 @@ function lengthIn(ids: () => Int32Array, termIds: TermIds, leaf: Leaf, language:
   return at => (wanted >= 0 && found(at) === wanted ? 1 : 0)
 }
 
-/** Posting lists of the terms that filters look up. */
+/** Posting lists of terms that are no words, for filters. */
 function createFilterPostings() {
   const ids = new Map<string, number>()
   const postings = createGrowingPostings()
@@ -167,7 +168,7 @@ function createTextPostings(texts: ReturnType<typeof createTexts>, termIds: Term
   }
 }
 
-/** Adds a document to a list unless it is its last. */
+/** Adds a document to a list, unless it is already the last of the list. */
 function addTo<K>(lists: Map<K, number[]>, key: K, doc: number): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [doc])
@@ -175,31 +176,31 @@ function addTo<K>(lists: Map<K, number[]>, key: K, doc: number): void {
 }
 
 /**
- * Three numbers for each list, side by side: its length, the end of its chain + 1, its last
+ * Three numbers for each list, side by side: its length, the place of its last link + 1, its last
  * document + 1.
  */
 const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
 /**
- * The result of a list of this length or more is kept. To follow a long chain is slow. To follow a
- * short one costs less than to keep its result.
+ * `docs` keeps its result for lists of at least this length, because following a long chain is
+ * slow. Following a short chain costs less than keeping the result.
  */
 const LONG = 32
 
 /**
- * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are
- * chained through one array: an array for each would take a hundred bytes.
+ * Posting lists by term id, which grow at their ends. Most lists are very short, so they are
+ * chained through one array. An array for each list would take a hundred bytes.
  */
 export function createGrowingPostings() {
   let lists = new Int32Array(WIDTH << 12)
   let docs = new Uint16Array(1 << 12)
-  /** The link of each document to the one before it in its chain, + 1. */
+  /** The place of the document before this one in its chain, + 1; 0: none. */
   let before = new Int32Array(1 << 12)
   let used = 0
   const results = new Map<number, Uint16Array>()
   return {
-    /** Adds a document unless it is the last of the list. Returns whether it was added. */
+    /** Adds a document, unless it is already the last of the list. Returns whether it was added. */
     add(term: number, doc: number): boolean {
       const at = term * WIDTH
       while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
@@ -235,8 +236,8 @@ export function createGrowingPostings() {
 }
 
 /**
- * The texts of an in-memory segment as ids of words, one after the other: title, body, title, body
- * …
+ * The texts of an in-memory segment as ids of words, one text after the other: title, body, title,
+ * body and so on.
  */
 function createTexts(termIds: TermIds) {
   let ids = new Int32Array(1 << 14)
@@ -249,7 +250,10 @@ function createTexts(termIds: TermIds) {
   }
   const end = (doc: number) => titleStarts[doc + 1] ?? used
   return {
-    /** All ids. The array is longer than there are words. A later call may return another array. */
+    /**
+     * All ids. The array has more places than there are words. A later call may return another
+     * array.
+     */
     ids: () => ids,
     add(title: string, body: string): void {
       titleStarts.push(used)
@@ -269,7 +273,7 @@ function createTexts(termIds: TermIds) {
   }
 }
 
-/** Whether a phrase stands from `from` to before `to`. */
+/** Whether a phrase stands in `ids` between `from` and `to`, `to` excluded. */
 function isIn(ids: Int32Array, phrase: number[], from: number, to: number): boolean {
   const first = phrase[0]!
   for (let at = from; at <= to - phrase.length; at++) {
@@ -287,7 +291,7 @@ function isIn(ids: Int32Array, phrase: number[], from: number, to: number): bool
  */
 export type TermIds = ReturnType<typeof createTermIds>
 
-/** Marks in place of a stem's id + 1. */
+/** `stemsOf` has a stem's id + 1, or one of these marks. */
 const UNKNOWN = 0
 const STOP = -1
 
@@ -295,7 +299,7 @@ export function createTermIds() {
   const wordIds = createWordIds()
   /** Long words have digests as terms. This map gives the id of a long word by its term. */
   const long = new Map<string, number>()
-  /** Words before this one were looked at for their length. */
+  /** The length of all words before this id was checked. */
   let measured = 0
   const stems = new Map<string, number>()
   const stemsOf = new Map<Language, Int32Array>()
@@ -314,19 +318,19 @@ export function createTermIds() {
     get words() {
       return wordIds.size
     },
-    /** Calls back with every word of a list as `wordList` writes it. */
+    /** Calls `visit` with the id of every word in a word list. */
     read(list: string, visit: (word: number) => void): void {
       wordIds.read(list, visit)
       for (; measured < wordIds.size; measured++) {
         if (wordIds.length(measured) > LONGEST_WORD) long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
-    /** The id of a word, by its term; −1: unknown. */
+    /** The id of a word, by its term; −1: no article in memory has the word. */
     word(term: string): number {
       const word = wordIds.find(term)
       return word < 0 ? (long.get(term) ?? -1) : word
     },
-    /** The id of a stem, by its term; −1: unknown. */
+    /** The id of a stem, by its term; −1: no word in memory has the stem. */
     stem: (term: string): number => stems.get(term) ?? -1,
     /** The id of a word's stem in a language; −1: the word is a stop word. */
     stemOf(word: number, language: Language): number {

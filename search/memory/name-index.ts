@@ -4,24 +4,24 @@ import { grown } from '../segment/arrays.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
 
 /*
- * A filter may name a part of a name. All folded names stand in one buffer, so a byte search of the
- * whole buffer finds them quickly, without an index of their parts.
+ * A filter may give a part of a name. All folded names stand in one buffer. A byte search of the
+ * whole buffer is fast enough, so parts of names need no index.
  */
 
-/** How many names one read asks for. The event loop takes in this many in a millisecond or two. */
+/** How many names one statement reads. Adding them takes a millisecond or two of the event loop. */
 const NAMES_PER_READ = 4_096
 /**
- * How many names are searched between two looks at the clock. They take a fraction of a
+ * How many names are searched between two looks at the clock. This takes a fraction of a
  * millisecond.
  */
 const NAMES_PER_STEP = 8_192
-/** Bytes of a kept part besides its text and its numbers. */
+/** Bytes of a kept result, besides the text of the part and the bitmap. */
 const PART_BYTES = 300
 
-/** The names found for a part. */
+/** The names that contain a part of a name, as a bitmap of their numbers. */
 interface Found {
   bits: Uint32Array
-  /** How many names were searched so far. */
+  /** How many names have been searched. */
   searched: number
 }
 
@@ -30,16 +30,17 @@ export type NameIndex = ReturnType<typeof createNameIndex>
 /**
  * The names of all outlets, or of all authors, in memory. A name never changes once it has a
  * number, so nothing here is ever stale. Numbers may become visible in another order than they were
- * given out. So a search does not ask whether all names are here, but whether those of its articles
- * are.
+ * given out. So a search asks only whether the names of its own articles are here.
  *
- * @param limit bytes of the parts that are kept
+ * @param limit bytes of the kept results
  */
 export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number) {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let all: Promise<void> | null = null
-  /** The names of all numbers up to here were read. After a failure, reading goes on from here. */
+  /**
+   * The names of all numbers up to this one were read. After a failure, reading goes on from here.
+   */
   let readTo = 0
 
   async function readThrough(): Promise<void> {
@@ -52,7 +53,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
     }
   }
   return {
-    /** Whether the name of a number is here. */
+    /** Whether the name of a number was read. */
     has: texts.has,
     /**
      * Reads all names once. Later calls wait for the same read. After a failure the next call reads
@@ -65,34 +66,33 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
       })
       return all
     },
-    /** Reads the names of some numbers, where they are not here. */
+    /** Reads the names of some numbers that were not read before. */
     async read(nos: number[]): Promise<void> {
       const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
-      // Another search may read the same names meanwhile. A name that is here twice does no harm.
+      // Another search may read the same names meanwhile. A name that is added twice does no harm.
       texts.add(await readNames(missing))
-      // Numbers without a name are noted as known. Otherwise they would be asked for again and
-      // again.
+      // Numbers without a name are noted too. Otherwise each search would ask for them again.
       missing.forEach(texts.note)
     },
     containing: parts.containing,
     of: texts.of,
-    /** The highest number. */
+    /** The highest number that was read or noted. */
     highest: texts.highest,
     stats: () => ({ names: texts.size, bytes: texts.bytes, parts: parts.stats() }),
   }
 }
 
 /**
- * Searches for parts in names, and keeps what it finds.
+ * Searches parts in names, and keeps the results.
  *
- * @param limit bytes of the parts that are kept
+ * @param limit bytes of the kept results
  */
 function createPartSearch(texts: NameTexts, limit: number) {
   const kept = createCache<string, Found>(limit)
   const searching = new Map<string, Promise<Uint32Array>>()
 
-  /** Searches the names that came since the part was searched last. */
+  /** Searches the names that were added after the last search for this part. */
   async function search(part: string): Promise<Uint32Array> {
     const wanted = Buffer.from(part)
     const pace = createPace(SHORT_TURN)
@@ -109,15 +109,15 @@ function createPartSearch(texts: NameTexts, limit: number) {
       kept.set(part, { bits, searched }, PART_BYTES + part.length * 2 + bits.byteLength)
       return bits
     } finally {
-      // This comes before the promise is resolved. Whoever asks afterwards may know of more names,
-      // and needs a search that has them.
+      // This runs before the promise resolves. A later call may know of more names, and must start
+      // a new search.
       searching.delete(part)
     }
   }
   return {
     /**
-     * A bitmap of the numbers of all names that contain a folded part, among the names known when
-     * it resolves.
+     * Returns a bitmap of the numbers of all names that contain a folded part. It covers the names
+     * that are known when it resolves.
      */
     async containing(part: string): Promise<Uint32Array> {
       const known = kept.get(part)
@@ -140,15 +140,15 @@ const LINE_BREAK = 10
 type NameTexts = ReturnType<typeof createNameTexts>
 
 /**
- * Folded names in UTF-8 with their numbers, one behind the other, each with a line break after it.
- * No folded name contains a line break.
+ * Folded names in UTF-8 with their numbers. Each name ends with a line break, which no folded name
+ * contains.
  */
 function createNameTexts() {
   let bytes = Buffer.alloc(1 << 14)
   /** Name n has the number `nos[n]`, and begins at `starts[n]`. */
   let nos = new Int32Array(1 << 10)
   let starts = new Uint32Array(1 << 10)
-  /** By number, the place of its first name + 1; 0: not here, −1: it has no name. */
+  /** By number: the place of its first name + 1; 0: the number was not read, −1: it has no name. */
   let firsts = new Int32Array(1 << 10)
   let [size, used, highest] = [0, 0, 0]
 
@@ -176,7 +176,7 @@ function createNameTexts() {
     },
     highest: () => highest,
     has: (no: number) => no < firsts.length && firsts[no] !== 0,
-    /** Notes a number as known, also when it has no name. */
+    /** Notes a number as read, even if it has no name. */
     note,
     add({ nos: added, names }: NameBatch): void {
       const end = used + names.length
@@ -188,12 +188,15 @@ function createNameTexts() {
       }
     },
     /**
-     * Sets the bits of the numbers whose names contain a text, among the names `from` to before
-     * `to`.
+     * Sets the bit of each number whose name contains `wanted`, among the names from `from` to
+     * before `to`.
      */
     search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
       markContaining(wanted, { bytes, nos, starts }, from, to, bits),
-    /** The names of a number, in the order in which they were added; none: it has no name here. */
+    /**
+     * The names of a number, in the order in which they were added; empty: the number has no name
+     * here.
+     */
     of(no: number): string[] {
       const names: string[] = []
       const first = (firsts[no] ?? 0) - 1
@@ -204,7 +207,10 @@ function createNameTexts() {
   }
 }
 
-/** In UTF-8 the bytes of a text occur only where the text does, so bytes are compared. */
+/**
+ * Marks the names that contain `wanted`. Comparing bytes is enough: in UTF-8 the bytes of a text
+ * occur only where the text occurs.
+ */
 function markContaining(
   wanted: Uint8Array,
   { bytes, nos, starts }: { bytes: Uint8Array; nos: Int32Array; starts: Uint32Array },

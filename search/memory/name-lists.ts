@@ -11,14 +11,14 @@ import { createNameIndex } from './name-index.ts'
 export type NameLists = ReturnType<typeof createNameLists>
 
 /**
- * Posting lists of parts of names. They are not stored: the columns of a segment have the numbers
- * of its outlets and authors, and `NameIndex` knows the numbers whose names contain a part. A
- * search takes these lists like all others, and they are cached like all others.
+ * Posting lists of parts of names. They are computed and not stored. The columns of a segment have
+ * the numbers of its outlets and authors, and `NameIndex` finds the numbers whose names contain a
+ * part. A search uses these lists like stored ones, and a cache keeps them.
  *
- * @param limit bytes of the parts that are kept
+ * @param limit bytes of the kept results
  */
 export function createNameLists(source: ArticleSource, limit: number) {
-  // Outlets are few, and so are the parts of their names that are worth keeping.
+  // Outlets are few, so the results for parts of their names need less memory.
   const fields = {
     outlet: createField(source, 'outlet', limit / 5),
     author: createField(source, 'author', (limit * 4) / 5),
@@ -28,9 +28,9 @@ export function createNameLists(source: ArticleSource, limit: number) {
     return { field: fields[field], part }
   }
   return {
-    /** The names that parts are looked up in. */
+    /** The indexes in which parts of names are searched. */
     names: { outlet: fields.outlet.index, author: fields.author.index },
-    /** Reads all names. Searches that come before wait for it. */
+    /** Reads all names. Searches that come before the end wait for it. */
     async readAll(): Promise<void> {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },
@@ -52,10 +52,10 @@ export function createNameLists(source: ArticleSource, limit: number) {
     },
 
     /**
-     * Lists of in-memory segments.
+     * Posting lists of parts of names in in-memory segments.
      *
-     * @param terms those that stand for parts of names
-     * @returns gives null for a term that was not asked for
+     * @param terms the terms that stand for parts of names
+     * @returns a function of segment and term. It gives null for a term that `terms` does not have.
      */
     async ofMemory(terms: readonly string[], segments: readonly MemorySegment[]) {
       const tests = new Map<string, (document: MemoryDocument) => boolean>()
@@ -85,8 +85,8 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
     : ({ authorNos }: MemoryDocument) => authorNos
   const index = createNameIndex(wanted => source.readNames(field, wanted), limit)
   /**
-   * Columns whose names are all in the index. For an in-memory segment: how many of its documents,
-   * from the first on, have their names there.
+   * Columns whose names are all in `index`. For an in-memory segment: how many of its first
+   * documents have their names there.
    */
   const knownColumns = new WeakSet<Columns>()
   const knownDocuments = new WeakMap<MemorySegment, number>()
@@ -133,14 +133,14 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
       await index.readAll()
       await knowMemory(segments)
       const bits = await index.containing(part)
-      // A later document may name an outlet or author that has no bit yet. That does no harm: the
-      // search does not include this document.
+      // A document that was added later may have an outlet or author that `bits` lacks. That does
+      // no harm, because the search does not include this document.
       return (document: MemoryDocument): boolean => numbersOf(document).some(no => hasBit(bits, no))
     },
   }
 }
 
-/** The documents of a stored segment whose outlet has its bit. */
+/** The documents of a stored segment whose outlet has a bit in `bits`. */
 function listByOutlet({ publishers, size }: Columns, bits: Uint32Array): DocIdSet {
   const found = new Uint32Array((size + 31) >>> 5)
   for (let doc = 0; doc < size; doc++) {
@@ -151,8 +151,8 @@ function listByOutlet({ publishers, size }: Columns, bits: Uint32Array): DocIdSe
 }
 
 /**
- * The documents of which an author has his bit. Few authors have one, so only their documents are
- * looked up.
+ * The documents of a stored segment with an author who has a bit in `bits`. Few authors have one,
+ * so only their documents are looked up.
  */
 function listByAuthor(
   { authors, authorStarts, size }: Pick<Columns, 'authors' | 'authorStarts' | 'size'>,
@@ -167,7 +167,7 @@ function listByAuthor(
   return listOf(found, size)
 }
 
-/** A bitmap becomes an array where a stored list of as many documents would be one. */
+/** Makes a set of the same form as a stored posting list of this length: an array, or a bitmap. */
 function listOf(bits: Uint32Array, size: number): DocIdSet {
   const set = bitmapSet(bits, size)
   return set.count * 10 > size ? set : lastingArray(docsOf(set), size)

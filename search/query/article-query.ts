@@ -2,7 +2,7 @@ import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type { ArticleFilter, Axis } from './filters.ts'
 import type { Match } from './parse.ts'
 
-/** One search, validated, with its plan applied. The same on all pages of a sequence. */
+/** One validated search with its plan applied. It is the same on all pages of a sequence. */
 export interface ArticleQuery extends ArticleFilter {
   match: Match
   searchIn: 'title' | 'title_body'
@@ -12,9 +12,9 @@ export interface ArticleQuery extends ArticleFilter {
   perPage: number
 }
 
-/** Where a sequence stands after a page: everything that the next page needs besides the query. */
+/** The end of a page in its sequence: all that the next page needs besides the query. */
 export interface Position {
-  /** Articles with a higher `seq` are not part of the set (decision 22). */
+  /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
   total: number
   estimate: boolean
@@ -25,7 +25,9 @@ export interface Position {
   last: { value: number | null; score: number; id: string }
 }
 
-/** An article with all fields that are shown. It may be kept in memory, so nobody changes it. */
+/**
+ * An article with all fields that are shown. A cache may keep the object, so no code may change it.
+ */
 export interface ArticleRow {
   readonly seq: bigint
   readonly id: string
@@ -43,11 +45,11 @@ export interface ArticleRow {
 export interface SearchPage<A = ArticleRow> {
   rows: A[]
   /**
-   * Counted up to 10,000. `estimate` is true when the count stopped there (decision 25). The same
-   * on every page of a sequence.
+   * Matches, counted up to 10,000. `estimate` is true when the count stopped there (decision 25).
+   * Both are the same on every page of a sequence.
    */
   total: number
   estimate: boolean
-  /** null on the page that ends the set. */
+  /** null on the last page of the sequence. */
   next: Position | null
 }

@@ -1,40 +1,40 @@
 import type { TimeSpan } from './filters.ts'
 
 /*
- * A day is not always 24 hours, because clocks change. The spans in which a zone keeps one offset
- * are found first. Buckets are then cut in local time. Each has bounds in UTC, by which its
- * articles can be searched.
+ * A day is not always 24 hours, because clocks change. This file first finds the spans in which a
+ * time zone keeps one offset. Then it cuts buckets in local time. The bounds of each bucket are in
+ * UTC, because searches need UTC.
  */
 
-/** A time during which the clocks of a zone keep one offset; ms since 1970, `to` exclusive. */
+/** A time during which a time zone keeps one offset; ms since 1970, `to` excluded. */
 interface OffsetSpan {
   from: number
   to: number
-  /** ms to add to UTC. */
+  /** ms to add to UTC for local time. */
   offset: number
 }
 
 /** A time zone of the IANA database, as Node knows it. */
 export interface TimeZone {
-  /** As the database writes it. */
+  /** The name as the database writes it. */
   name: string
-  /** The offsets that hold between two times, in order, without gaps; at least one. */
+  /** The offsets between two times, in order and without gaps; at least one. */
   spans(from: number, to: number): OffsetSpan[]
 }
 
 const UTC: TimeZone = { name: 'UTC', spans: (from, to) => [{ from, to, offset: 0 }] }
 
-/** Most characters of the name of a zone that is looked up. */
+/** Longer names of time zones are refused without a look-up. */
 const MOST_LETTERS = 64
 const IANA_NAME = /^[A-Za-z]+([/_+-][A-Za-z0-9]+)*$/
 
 /**
- * Zones that were asked for, by their canonical name. The IANA database bounds their number: it has
- * some 600 names, most of them aliases.
+ * Time zones that were requested, by canonical name. The map stays small, because the IANA database
+ * has some 600 names, and most of them are aliases.
  */
 const zones = new Map<string, TimeZone>()
 
-/** @returns null: there is no zone of this name */
+/** @returns null: no time zone has this name */
 export function timeZoneNamed(name: string): TimeZone | null {
   if (name.length > MOST_LETTERS || !IANA_NAME.test(name)) return null
   const format = offsetFormat(name)
@@ -47,10 +47,13 @@ export function timeZoneNamed(name: string): TimeZone | null {
 }
 
 const DAY = 86_400_000
-/** Clocks are never changed twice within this many ms. */
+/** A time zone never changes its offset twice within this many ms. */
 const STEP = 4 * DAY
 
-/** Changes of the offset are looked for one year at a time. The spans of a year are then kept. */
+/**
+ * Makes a time zone. It finds changes of the offset one year at a time, and keeps the spans of each
+ * year.
+ */
 function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
   const years = new Map<number, OffsetSpan[]>()
   const offsetOf = (time: number) => offsetAt(time, format)
@@ -88,7 +91,10 @@ function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
   }
 }
 
-/** The first ms after `from`, at most `to`, that passes a test which all later ones pass too. */
+/**
+ * The first ms between `from` and `to` that passes a test (`from` excluded). All later times must
+ * pass the test too.
+ */
 function firstTime(from: number, to: number, passes: (time: number) => boolean): number {
   let [low, high] = [from, to]
   while (high - low > 1) {
@@ -101,14 +107,14 @@ function firstTime(from: number, to: number, passes: (time: number) => boolean):
 
 export const TIME_UNITS = ['hour', 'day', 'week', 'month'] as const
 
-/** What a bucket of time is, by the clocks of a time zone. Weeks are those of ISO 8601. */
+/** A bucket is one such unit by the clocks of a time zone. Weeks are those of ISO 8601. */
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
 /** Buckets that follow each other without gaps. */
 interface TimeBuckets {
   /**
-   * ISO 8601: `2026-11-22T08:00:00+01:00` for an hour, `2026-11-22`, `2026-W47`, `2026-11`.
-   * Distinct.
+   * ISO 8601: `2026-11-22T08:00:00+01:00` for an hour, `2026-11-22`, `2026-W47`, `2026-11`. All
+   * keys differ.
    */
   keys: string[]
   /** Bucket n lasts from `starts[n]` to before `starts[n + 1]`; ms since 1970. */
@@ -119,14 +125,14 @@ const HOUR = 3_600_000
 /** The shortest length of each unit, in ms. A change of clocks may still shorten it. */
 const LENGTHS: Record<TimeUnit, number> = { hour: HOUR, day: DAY, week: 7 * DAY, month: 28 * DAY }
 
-/** Most buckets of one count: seven years of days, a hundred days of hours. */
+/** The most buckets of one count: seven years of days, or a hundred days of hours. */
 export const MOST_BUCKETS = 2_600
 
 /** A count would have more than `MOST_BUCKETS` buckets. */
 export class TooManyBuckets extends Error {
   override name = 'TooManyBuckets'
   readonly unit: TimeUnit
-  /** The shortest unit that does not make too many. */
+  /** The shortest unit that needs at most `MOST_BUCKETS` buckets. */
   readonly fits: TimeUnit
 
   constructor(unit: TimeUnit, fits: TimeUnit) {
@@ -150,7 +156,7 @@ export function timeBuckets(span: TimeSpan, unit: TimeUnit, zone: TimeZone): Tim
   return unit === 'hour' ? hours(span, spans) : calendarUnits(span, unit, spans)
 }
 
-/** Collects buckets. A bucket without duration is replaced by the next one. */
+/** Collects buckets. When a bucket has no duration, the next bucket replaces it. */
 function createList() {
   const keys: string[] = []
   const starts: number[] = []
@@ -164,7 +170,10 @@ function createList() {
   }
 }
 
-/** A key has one offset, so a bucket ends where clocks change within an hour. */
+/**
+ * Buckets of an hour. The key of a bucket has one offset, so a bucket ends when the offset changes
+ * within the hour.
+ */
 function hours(span: TimeSpan, spans: OffsetSpan[]): TimeBuckets {
   const list = createList()
   let end = span.from
@@ -186,7 +195,7 @@ function calendarUnits(span: TimeSpan, unit: Exclude<TimeUnit, 'hour'>, spans: O
   let local = first(span.from + offset)
   let at = 0
   for (;;) {
-    // The first moment at which the clocks of the zone show this time or a later one.
+    // The first moment at which local clocks show this time or a later time.
     while (spans[at]!.to + spans[at]!.offset <= local) at++
     const start = Math.max(spans[at]!.from, local - spans[at]!.offset)
     if (start >= span.to) return list.end(start)
@@ -195,9 +204,12 @@ function calendarUnits(span: TimeSpan, unit: Exclude<TimeUnit, 'hour'>, spans: O
   }
 }
 
-/** Times are local: ms since 1970 by the clocks of the zone. */
+/**
+ * The functions of a unit take and return local times: ms since 1970 by the clocks of the time
+ * zone.
+ */
 interface CalendarUnit {
-  /** The beginning of the unit that a time lies in. */
+  /** The beginning of the unit that contains a time. */
   first(local: number): number
   next(start: number): number
   key(start: number): string
@@ -210,7 +222,7 @@ const CALENDAR: Record<Exclude<TimeUnit, 'hour'>, CalendarUnit> = {
     key: start => localTime(start).slice(0, 10),
   },
   week: {
-    // 1 January 1970 was a Thursday.
+    // Weeks begin on Monday, and 1 January 1970 was a Thursday.
     first: local => floor(local + 3 * DAY, 7 * DAY) - 3 * DAY,
     next: start => start + 7 * DAY,
     key: weekKey,
@@ -241,7 +253,10 @@ function offsetText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** Writes times with the offset of an IANA zone, for `offsetAt`; null: there is no such zone. */
+/**
+ * Makes a format that writes times with the offset of an IANA time zone, for `offsetAt`; null: no
+ * such time zone.
+ */
 export function offsetFormat(timeZone: string): Intl.DateTimeFormat | null {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
@@ -251,8 +266,8 @@ export function offsetFormat(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 /**
- * A zone's offset from UTC at an instant, in milliseconds, east positive. It stands at the end of a
- * text such as `11/23/2026, GMT+01:00`; `GMT` alone is 0.
+ * The offset of a time zone from UTC at an instant, in milliseconds, east positive. It is read from
+ * the end of a text such as `11/23/2026, GMT+01:00`. `GMT` alone is 0.
  */
 export function offsetAt(instant: number, format: Intl.DateTimeFormat): number {
   const [, sign, hours, minutes, seconds] = /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(instant)) ?? []

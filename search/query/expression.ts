@@ -10,30 +10,31 @@ import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBL
  *   not     = { NOT | - } operand
  *   operand = word | ~word | "phrase" | ( or ) | title: operand
  *
- * So `a OR b c` is `a OR (b AND c)`. Operators are written exactly as above. They stand alone
- * between blanks, quotation marks and parentheses. `-`, `~` and `title:` stand before what they
- * bind, at the start of a word. Everything else is words, read as `parseBoolean` reads them. Words
- * that no blank separates, as `zuid-holland`, may stand anywhere in an article. After NOT or beside
- * NEAR they are a phrase. A typographic quotation mark is closed by any quotation mark, and `"` by
- * `"` alone.
+ * So `a OR b c` means `a OR (b AND c)`. Operators are written exactly as above. They stand alone
+ * between blanks, quotation marks and parentheses. `-`, `~` and `title:` stand at the start of a
+ * word, directly before their operand. All other text is words, parsed as in `parseBoolean`. Words
+ * that no blank separates, such as `zuid-holland`, may stand anywhere in an article. After NOT or
+ * beside NEAR they are a phrase. Any quotation mark closes a typographic one. Only `"` closes `"`.
  *
- * A part that only excludes (`NOT a`) finds nothing by itself. It is carried upwards as "excludes".
- * A conjunction then takes it as what it must not hold, or another NOT turns it round. As an
- * operand of OR, or as the whole query, it is refused.
+ * A part that only excludes (`NOT a`) finds nothing by itself. The parser passes it up, marked
+ * `excludes`. A conjunction then takes it into `not`, or another NOT reverses it. As an operand of
+ * OR, or as the whole query, it is refused.
  *
- * The engine takes the tree in two forms (`match.ts`). The first is a `QueryNode`: a word is a
- * term, a phrase is a phrase, `~word` is its stems in the languages. NEAR is a conjunction whose
- * documents all stay open. The second is the tree itself, by which the words of open documents are
- * verified. Postgres does this when the tree holds words and phrases alone, else this process
- * (`holds.ts`). In-memory segments know the places of words, so they leave nothing open. Open
- * documents of the archive are verified like those of segments.
+ * `match.ts` gives the engine the tree in two forms. The first is a `QueryNode`: a word becomes a
+ * term, a phrase stays a phrase, `~word` becomes its stems in each language. NEAR becomes a
+ * conjunction that leaves all its documents undecided. The second form is the tree itself, for
+ * verifying the words of undecided documents. Postgres verifies trees of words and phrases, this
+ * process all others (`holds.ts`). In-memory segments know the places of words, so they leave no
+ * document undecided. Undecided documents of the archive are verified like those of segments.
  *
- * A problem tells a place: a character of `q`, counted from 1. `q` is NFC without blanks around it.
+ * A problem has a place: a character of `q`, counted from 1. `q` is in NFC, without outer blanks.
  */
 
 const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
-/** What is wrong with an expression, by name. N stands for a place in it. */
+/**
+ * What is wrong with an expression, by name. N stands for the character of `q` where it is wrong.
+ */
 const EXPRESSION_PROBLEMS = {
   open: 'What opens at character N is not closed; write another quotation mark, or ).',
   close: 'The parenthesis at character N closes nothing.',
@@ -49,7 +50,7 @@ export type ExpressionProblem = keyof typeof EXPRESSION_PROBLEMS
 
 class Misread extends Error {
   readonly problem: ExpressionProblem
-  /** The place in the text that is read, in code units. */
+  /** The place in the text of the query, in code units. */
   readonly index: number
 
   constructor(problem: ExpressionProblem, index: number) {
@@ -60,11 +61,11 @@ class Misread extends Error {
 }
 
 type ParsedExpression = Parsed<{ kind: 'expression'; tree: Expression }> & {
-  /** What cannot be read, and where: `at` is a character of `q`, counted from 1. */
+  /** Why the query cannot be read, and where: `at` is a character of `q`, counted from 1. */
   misread?: { problem: ExpressionProblem; at: number }
 }
 
-/** Reads `q` of a search by expression. */
+/** Parses `q` of a search by expression. */
 export function parseExpression(q: string): ParsedExpression {
   const nothing = { ok: false as const, errors: [QUERY_PROBLEMS.nothing] }
   if (!hasLetterOrDigit(q)) return nothing
@@ -85,14 +86,14 @@ export function parseExpression(q: string): ParsedExpression {
   }
 }
 
-/** Whether an expression, or a part of it, is of one of these kinds. */
+/** Whether an expression, or a part of it, has one of these kinds. */
 export function has(node: Expression, kinds: readonly Expression['kind'][]): boolean {
   if (kinds.includes(node.kind)) return true
   if (node.kind === 'and') return [...node.of, ...node.not].some(one => has(one, kinds))
   return node.kind === 'or' && node.of.some(one => has(one, kinds))
 }
 
-/** An expression with all its operators and parentheses: how it was read. */
+/** Writes an expression with all its operators and parentheses, to show how it was read. */
 export function inFull(node: Expression): string {
   const grouped = (one: Expression) =>
     one.kind === 'phrase' || one.kind === 'forms' ? inFull(one) : `(${inFull(one)})`
@@ -113,7 +114,7 @@ export function inFull(node: Expression): string {
   }
 }
 
-/** The leaves by which an article may match, in their order. Leaves that exclude are left out. */
+/** The leaves by which an article may match, in order. Excluded leaves are not among them. */
 export function leavesOf(node: Expression): Leaf[] {
   switch (node.kind) {
     case 'near':
@@ -152,7 +153,7 @@ const TOKEN = new RegExp(
     `"(?<plain>[^"]*)"|[${TYPED}](?<typed>[^"${TYPED}]*)["${TYPED}]`,
     `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
     BOUND,
-    // An excluded word reaches to the next blank, parenthesis or quotation mark.
+    // An excluded word ends at the next blank, parenthesis or quotation mark.
     `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
   ].join('|'),
   'uys',
@@ -176,7 +177,7 @@ function tokensOf(text: string): Token[] {
   for (let index = 0; index < text.length; ) {
     TOKEN.lastIndex = index
     const found = TOKEN.exec(text)
-    // Only a quotation mark that nothing closes is no token.
+    // The only text that is no token begins with a quotation mark that is never closed.
     if (found === null) throw new Misread('open', index)
     const token = tokenOf(found, index)
     if (token?.kind === 'words') count += token.words.length
@@ -187,7 +188,7 @@ function tokensOf(text: string): Token[] {
   return tokens
 }
 
-/** @returns null: the token has no meaning */
+/** @returns null: the token is white space */
 function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Token | null {
   const { plain, typed, most, run } = groups
   if (most !== undefined) return { kind: 'near', most: Number(most), index }
@@ -200,13 +201,13 @@ function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Tok
   return list.length === 0 ? null : { kind: 'words', words: list, loose, index }
 }
 
-/** A question in quotation marks may end in `?`, which is then no wildcard. */
+/** A quoted question may end in `?`. This `?` is no wildcard. */
 const WILDCARD = {
   loose: new RegExp(`[*?](?=${PART})|(?<=${PART})[*?]`, 'u'),
   quoted: new RegExp(`\\*(?=${PART})|(?<=${PART})(?:\\*|\\?(?=${PART}))`, 'u'),
 }
 
-/** A part of the tree, and whether it only excludes. */
+/** A part of the tree. `excludes`: it only says what must not appear. */
 interface Part {
   node: Expression
   excludes: boolean
@@ -228,7 +229,7 @@ function createReader(tokens: Token[]) {
     depth: 0,
     inTitle: false,
     peek: () => tokens[next],
-    /** Takes the next token, when it is of a kind. */
+    /** Takes the next token if it has the given kind. */
     take<K extends Token['kind']>(kind: K): Extract<Token, { kind: K }> | null {
       const token = tokens[next]
       if (!isOf(token, kind)) return null
@@ -244,7 +245,8 @@ const isOf = <K extends Token['kind']>(token: Token | undefined, kind: K): token
 type Reader = ReturnType<typeof createReader>
 
 /**
- * @param owner the operator or the parenthesis that needs this operand; null: it is the whole query
+ * @param owner the operator or the parenthesis that needs this operand; null: the whole query is
+ *   the operand
  */
 function readOr(reader: Reader, owner: Token | null): Part {
   const first = readAnd(reader, owner)
@@ -335,7 +337,7 @@ function readOperand(reader: Reader, owner: Token | null): Part {
   throw missing(reader.peek(), owner)
 }
 
-/** Why there is no operand where an operator, or a parenthesis, needs one. */
+/** Makes the error for a missing operand of an operator or of a parenthesis. */
 function missing(found: Token | undefined, owner: Token | null): Misread {
   if (owner?.kind === 'open' && found?.kind !== 'close') {
     return found === undefined ? new Misread('open', owner.index) : new Misread('lacking', found.index)
@@ -344,7 +346,7 @@ function missing(found: Token | undefined, owner: Token | null): Misread {
   return new Misread(found?.kind === 'close' ? 'close' : 'lacking', found?.index ?? 0)
 }
 
-/** The tree without loose phrases: each becomes a conjunction of its words. */
+/** The tree in which each loose phrase has become a conjunction of its words. */
 function settled(node: Expression): Expression {
   switch (node.kind) {
     case 'phrase': {

@@ -4,31 +4,31 @@ import { COUNTRIES, type Country, type Language } from '../vocabulary.ts'
 import { or, type QueryNode, term } from './parse.ts'
 
 /*
- * Every filter is defined here, in two forms that mean the same. By one the index finds articles in
- * in-memory and stored segments. The other tests one article, because candidates of semantic search
- * have no posting lists. `FILTERS` has an entry for every field of `ArticleFilter`; the compiler
- * names a missing one.
+ * Defines every filter in two forms that mean the same. The first form makes a query for the index,
+ * which finds articles in in-memory and stored segments. The second form tests one article, because
+ * candidates of semantic search have no posting lists. `FILTERS` has an entry for every field of
+ * `ArticleFilter`; the compiler names a missing entry.
  */
 
-/** Filters that do not look at the words. */
+/** Filters whose conditions do not depend on the words of an article. */
 export interface ArticleFilter {
-  /** The plan's countries, or those of them that the request names; never empty. */
+  /** The plan's countries, or those that the request names among them; never empty. */
   countries: Country[]
   /** null: all. */
   languages: Language[] | null
-  /** null: articles with an author and without. */
+  /** null: articles with and without an author. */
   hasAuthor: boolean | null
   /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
   outlet: string | null
   /** Exact domains of outlets, in small letters. */
   outlets: string[] | null
-  /** Part of an author's name. */
+  /** Part of an author's name, as the client wrote it. */
   author: string | null
   reach: Reach
   ingestedAfter: Date | null
 }
 
-/** With these filters, all articles of a reach match. */
+/** With these filters, all articles match that the reach allows. */
 export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   countries: [...COUNTRIES],
   languages: null,
@@ -39,7 +39,7 @@ export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   ingestedAfter: null,
 }
 
-/** Values of a segment's documents that collectors look at one by one. */
+/** Values of a segment's documents, one document at a time. */
 export interface DocValues {
   publisherNo(doc: number): number
   eachAuthor(doc: number, visit: (authorNo: number) => void): void
@@ -67,8 +67,8 @@ interface FilterDefinition {
 }
 
 /**
- * Documents of a segment stand in order of publication, so times are ranges there (`TimeBounds`),
- * not terms.
+ * Times make no clause for the index. Documents of a segment stand in order of publication, so
+ * times are ranges of documents there (`TimeBounds`).
  */
 const byTimeBounds = () => null
 
@@ -122,27 +122,28 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
       return ({ published, ingested }) => isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
     },
   },
-  // `timeBoundsOf` reads it together with the reach.
+  // `timeBoundsOf` reads this filter together with the reach.
   ingestedAfter: { inIndex: byTimeBounds, onArticle: () => null },
 }
 
 const DEFINITIONS = Object.values(FILTERS)
 
 /**
- * The clauses by which the index applies the filters of a request. A match fulfils all of them.
+ * The clauses by which the index applies the filters of a request. A match satisfies all clauses.
  *
- * @param publishers numbers of the outlets of `outlets`, at least one where `outlets` is given
+ * @param publishers numbers of the outlets that `outlets` names; never empty where `outlets` is
+ *   given
  */
 export const indexFilters = (filter: ArticleFilter, publishers: readonly number[]): QueryNode[] =>
   DEFINITIONS.flatMap(definition => definition.inIndex(filter, publishers) ?? [])
 
-/** A test whether one article passes all filters of a request. */
+/** Makes a test of whether an article passes all filters of a request. */
 export function articleTest(filter: ArticleFilter & { sort: Sort }): ArticleTest {
   const tests = DEFINITIONS.flatMap(definition => definition.onArticle(filter) ?? [])
   return (article, names) => tests.every(test => test(article, names))
 }
 
-/** Whether a name contains a part, case and accents aside (decision 15). */
+/** Makes a test of whether a name contains a part. Case and accents do not count (decision 15). */
 function containing(part: string): (name: string) => boolean {
   const folded = foldName(part)
   return name => foldName(name).includes(folded)
@@ -151,10 +152,10 @@ function containing(part: string): (name: string) => boolean {
 /** The times that lists are sorted by. */
 export type Axis = 'published_at' | 'ingested_at'
 
-/** Semantic search sorts by relevance too. */
+/** Lists are sorted by a time. Semantic search can also sort by relevance. */
 export type Sort = Axis | 'relevance'
 
-/** The parts of a query that bound its times. */
+/** The parts of a query from which its time bounds follow. */
 interface TimeFilter {
   reach: Reach
   ingestedAfter: Date | null
@@ -182,11 +183,11 @@ const isEmpty = ({ from, to }: TimeSpan) => from >= to
 export interface TimeBounds {
   published: TimeSpan
   /**
-   * Articles without a date of publication match when they were ingested since then; null: none
-   * matches.
+   * Articles without a date of publication match if they were ingested at this time or later; null:
+   * none of them matches.
    */
   undatedSince: number | null
-  /** null: articles match with any time of ingestion, and also without one. */
+  /** null: the time of ingestion does not count, and may be missing. */
   ingested: TimeSpan | null
 }
 
@@ -204,10 +205,10 @@ export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBo
 }
 
 /**
- * The bounds cut to the days that have articles, so that no interval is unbounded.
+ * Cuts the bounds to the days that have articles, so that no interval is unbounded.
  *
- * @param days null: no article has the time
- * @returns null: no article can lie within
+ * @param days null: no article has this time
+ * @returns null: no article can lie within the bounds
  */
 export function cutToDays(
   { published, undatedSince, ingested }: TimeBounds,
@@ -227,8 +228,10 @@ const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
   days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
 
 /**
- * Whether an article's times lie within the bounds. `at` is its time of publication and `entered`
- * that of ingestion; NaN: it has none. Comparisons with NaN are false.
+ * Whether an article's times lie within the bounds.
+ *
+ * @param at its time of publication; NaN: it has none. Comparisons with NaN are false.
+ * @param entered its time of ingestion; NaN: it has none
  */
 export function isWithin({ published, undatedSince, ingested }: TimeBounds, at: number, entered: number): boolean {
   if (Number.isNaN(at)) {

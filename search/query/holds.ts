@@ -8,7 +8,7 @@ interface Text {
   body: string[]
 }
 
-/** Whether an article is what an expression asks for. */
+/** Whether an article matches an expression. */
 export function holds(node: Expression, text: Text, language: Language): boolean {
   switch (node.kind) {
     case 'and':
@@ -25,7 +25,7 @@ export function holds(node: Expression, text: Text, language: Language): boolean
   }
 }
 
-/** How many words match, from a place in a text on; 0: none. */
+/** How many words of a text match, beginning at a place; 0: no match there. */
 export type LengthAt = (at: number) => number
 
 export function lengthAt(leaf: Leaf, words: readonly string[], language: Language): LengthAt {
@@ -37,9 +37,9 @@ export function lengthAt(leaf: Leaf, words: readonly string[], language: Languag
 
 /**
  * Whether the words of two sides stand in a text, in either order, with at most `most` words
- * between them. The found words must not overlap.
+ * between them. The words of the two sides must not overlap.
  *
- * @param sides two sides, each with its alternatives: a match of any of them counts
+ * @param sides two sides, each with its alternatives. One matching alternative is enough.
  */
 export function isNear(sides: LengthAt[][], most: number, from: number, to: number): boolean {
   const [left, right] = sides.map(lengths => placesOf(lengths, from, to))

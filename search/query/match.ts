@@ -7,16 +7,19 @@ import { and, andNot, type Expression, type Leaf, type Match, or, type QueryNode
 
 type Scope = ArticleQuery['searchIn']
 
-/** How the words of a query are looked for in the index. */
+/** How the index finds the words of a query. */
 interface MatchPlan {
   /** null: every article matches. */
   node: QueryNode | null
   /**
-   * The same condition on the words of an article (`article_words`), for documents that posting
-   * lists leave open.
+   * The same condition on the words of an article (`article_words`). It decides about documents
+   * that posting lists leave undecided.
    */
   verification: Expression | null
-  /** The terms that make one match closer than another (decision 17); empty: all score the same. */
+  /**
+   * The terms that raise the score of a match (decision 17); empty: all matches have the same
+   * score.
+   */
   scoring: ScoringTerm[]
 }
 
@@ -27,7 +30,10 @@ export interface ScoringTerm {
   weight: number
 }
 
-/** @param languages those that the filters allow: stems of others are not looked up */
+/**
+ * @param languages the languages that the filters allow; stems of other languages are not looked
+ *   up. null: all
+ */
 export function planMatch(match: Match, scope: Scope, languages: readonly Language[] | null): MatchPlan {
   switch (match.kind) {
     case 'all':
@@ -42,7 +48,7 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
       const analysed = (languages ?? LANGUAGES).map(language => analyse(language, match.words))
       return {
         node: or(analysed.flatMap(one => clausesOf(one, scope))),
-        // Lists of single words are exact, so they leave no document open.
+        // Posting lists of single words are exact, so no document is left undecided.
         verification: null,
         scoring: analysed.flatMap(one => scoringTerms(one, match.words, scope)),
       }
@@ -51,8 +57,8 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
 }
 
 /**
- * The words of a keyword search in one language: their stems, or, where all are stop words, the
- * words as written.
+ * The words of a keyword search in one language: their stems. If all words are stop words, it has
+ * the words as written.
  */
 type AnalysedWords = ReturnType<typeof analyse>
 
@@ -68,8 +74,8 @@ function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): Q
 }
 
 /**
- * Weights: the number of different words found counts most, then those in the title, then those
- * found as written.
+ * The number of different words found counts most. Then counts how many of them are in the title,
+ * then how many have the form that the query has.
  */
 const WEIGHTS = { found: 10_000, inTitle: 100, asWritten: 1 } as const
 

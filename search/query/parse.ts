@@ -7,27 +7,29 @@ import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
 export type Match =
   | { kind: 'all' }
   /**
-   * Any of the words, by stem. The list is never empty. It has each word once, in the query's
+   * Any of the words, by stem. The list is never empty, and it has each word once, in the query's
    * order.
    */
   | { kind: 'keyword'; words: string[] }
   /**
-   * All of the phrases and none of the excluded ones, as written. A phrase of one word is that
-   * word; `required` is never empty.
+   * All of the required phrases and none of the excluded ones, in the written form. A phrase of one
+   * word is that word. `required` is never empty.
    */
   | { kind: 'boolean'; required: string[][]; excluded: string[][] }
   | { kind: 'expression'; tree: Expression }
 
-/** Words side by side, or one word; in the title alone, or where the search looks. */
+/**
+ * One word, or words side by side. They must stand in the title, or anywhere in the searched text.
+ */
 export interface PhraseLeaf {
   kind: 'phrase'
   words: string[]
   inTitle: boolean
-  /** Only while a query is read: the words were written without blanks and quotation marks. */
+  /** Used only during parsing: the words were written without blanks and quotation marks. */
   loose?: boolean
 }
 
-/** A word in any of its forms: the words that keyword search finds by it in each language. */
+/** A word in any of its forms: all words that keyword search finds for it in each language. */
 export interface FormsLeaf {
   kind: 'forms'
   word: string
@@ -38,9 +40,9 @@ export type Leaf = PhraseLeaf | FormsLeaf
 
 export interface Near {
   kind: 'near'
-  /** The words of either side; one of each must be near the other. */
+  /** The leaves of each side. One leaf of the left side must be near one leaf of the right side. */
   sides: [Leaf[], Leaf[]]
-  /** Most words between the two sides. */
+  /** The most words between the two sides. */
   most: number
   inTitle: boolean
 }
@@ -48,22 +50,22 @@ export interface Near {
 export type Expression =
   | Leaf
   | Near
-  /** All of `of`, which is never empty, and none of `not`. */
+  /** An article must match all of `of`, which is never empty, and none of `not`. */
   | { kind: 'and'; of: Expression[]; not: Expression[] }
   | { kind: 'or'; of: Expression[] }
 
-/** The meaning of `q`, or why it cannot be read: sentences for `errors.q`. */
+/** The meaning of `q`; or the reasons why it cannot be read, as sentences for `errors.q`. */
 export type Parsed<M> = { ok: true; match: M } | { ok: false; errors: string[] }
 export type ParsedQuery = Parsed<Match>
 
-/** Why a `q` cannot be read, by name. Pages choose a text in the reader's language by this name. */
+/** Why a `q` cannot be read. Web pages use these names to show a text in the reader's language. */
 export const QUERY_PROBLEMS = {
   nothing: 'Write at least one letter or digit.',
   openQuote: 'A quotation mark is not closed; write another " after the phrase.',
   onlyExclusions: 'A query of exclusions alone finds nothing; name at least one word that must appear.',
 } as const
 
-/** Reads `q` of a keyword search: its words, each once (decisions 16, 17, 19). */
+/** Parses `q` of a keyword search: its words, each once (decisions 16, 17, 19). */
 export function parseKeyword(q: string): ParsedQuery {
   const found = [...new Set(words(q))]
   if (!hasLetterOrDigit(q) || found.length === 0) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
@@ -71,8 +73,8 @@ export function parseKeyword(q: string): ParsedQuery {
 }
 
 /**
- * Reads `q` of a boolean search (contract, "Boolean grammar"; decisions 16, 18, 19): words and
- * "quoted phrases" that must appear, `-word` and `-"phrase"` that must not.
+ * Parses `q` of a boolean search (contract, "Boolean grammar"; decisions 16, 18, 19). Words and
+ * "quoted phrases" must appear, `-word` and `-"phrase"` must not.
  */
 export function parseBoolean(q: string): ParsedQuery {
   if (!hasLetterOrDigit(q)) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
@@ -108,28 +110,30 @@ const MINUS = `(?<![${LETTER}\\p{M}-])-(?=["${LETTER}])`
 
 /**
  * A quoted part, an excluded word up to the next blank, or a run of words. A hyphen inside a word
- * separates as any punctuation does, so a run may be cut there.
+ * separates words, like other punctuation, so a run may end there.
  */
 const PART_OF_BOOLEAN = new RegExp(
   `(?<minus>${MINUS})?"(?<quoted>[^"]*)(?<close>"?)|${MINUS}(?<excludes>[^\\s"]*)|(?<run>.[^"-]*)`,
   'gsu',
 )
 
-/** A query as a syntax tree. It is evaluated on in-memory segments and on stored ones. */
+/** A query as a syntax tree. Both in-memory and stored segments evaluate it. */
 export type QueryNode =
   | { kind: 'term'; term: string }
   /** Two words or more, in order and side by side, within the title or within the body. */
   | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
-  /** `of` has a clause for each side of `near`. Every document with the NEAR matches `of`. */
+  /**
+   * `of` has a clause for each side of `near`. Every document that matches NEAR also matches `of`.
+   */
   | { kind: 'near'; of: QueryNode; near: Near }
-  /** `of` has at least one clause, and so has `not`. */
+  /** `of` and `not` have at least one clause each. */
   | { kind: 'and'; of: QueryNode[] }
   | { kind: 'or'; of: QueryNode[] }
   | { kind: 'andNot'; of: QueryNode; not: QueryNode[] }
 
 export const term = (text: string): QueryNode => ({ kind: 'term', term: text })
 
-/** @param of at least one clause; nested conjunctions become one */
+/** @param of at least one clause. Clauses of nested conjunctions move up into the new one. */
 export function and(of: QueryNode[]): QueryNode {
   const clauses = of.flatMap(node => (node.kind === 'and' ? node.of : [node]))
   return clauses.length === 1 ? clauses[0]! : { kind: 'and', of: clauses }

@@ -1,9 +1,12 @@
-/** Bytes of a number as a varint. @param value below 2^28 */
+/** The number of bytes of a value as a varint. @param value below 2^28 */
 export function varintBytes(value: number): number {
   return value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : value < 1 << 21 ? 3 : 4
 }
 
-/** Writes a number as a varint (LEB128: seven bits a byte, lowest first). @returns where it ends */
+/**
+ * Writes a number as a varint (LEB128: seven bits a byte, lowest first). @returns the place after
+ * it
+ */
 export function writeVarint(buffer: Buffer, at: number, value: number): number {
   let end = at
   let rest = value
@@ -12,39 +15,39 @@ export function writeVarint(buffer: Buffer, at: number, value: number): number {
   return end
 }
 
-/** How many bytes `writeName` writes: a text in UTF-8 after its length as a varint. */
+/** The number of bytes that `writeName` writes: the length as a varint, then the text in UTF-8. */
 export function nameBytes(name: string): number {
   const bytes = isShort(name) ? name.length : Buffer.byteLength(name)
   return varintBytes(bytes) + bytes
 }
 
-/** Writes a text after its length in bytes. @returns where it ends */
+/** Writes the length of a text in bytes, then the text. @returns the place after it */
 export function writeName(buffer: Buffer, at: number, name: string): number {
   if (!isShort(name)) {
     const start = writeVarint(buffer, at, Buffer.byteLength(name))
     return start + buffer.write(name, start)
   }
-  // A short ASCII text is written here, without a call into native code.
+  // This loop writes short ASCII texts, because a call into native code would take longer.
   buffer[at] = name.length
   const start = at + 1
   for (let unit = 0; unit < name.length; unit++) buffer[start + unit] = name.charCodeAt(unit)
   return start + name.length
 }
 
-/** Whether a text is ASCII, and its length one byte. */
+/** Whether a text is ASCII and at most 127 characters long, so that its length takes one byte. */
 function isShort(name: string): boolean {
   if (name.length > 127) return false
   for (let unit = 0; unit < name.length; unit++) if (name.charCodeAt(unit) > 127) return false
   return true
 }
 
-/** Some bytes, and the place up to which they were read. */
+/** Bytes, and the place where the next read begins. */
 export interface Reader {
   at: number
   readonly bytes: Buffer
 }
 
-/** Reads a varint. After the end it reads zeros, so that damaged bytes cause no endless loop. */
+/** Reads a varint. Beyond the end it reads zeros, so damaged bytes cause no endless loop. */
 export function readVarint(reader: Reader): number {
   let value = 0
   for (let shift = 0; ; shift += 7) {
@@ -54,23 +57,23 @@ export function readVarint(reader: Reader): number {
   }
 }
 
-/** Copies an array into a larger one, and returns the larger one. */
+/** Copies an array into a larger one. Returns the larger one. */
 export function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Array | Float64Array>(from: T, to: T): T {
   to.set(from)
   return to
 }
 
 /*
- * For arrays of many megabytes that nobody else refers to. These functions free memory at once, not
- * when the garbage collector comes. Otherwise a segment would take twice its memory.
+ * The two functions below free memory at once, before the garbage collector runs. Otherwise a
+ * segment would take twice its memory. They are for large arrays that no other code refers to.
  */
 
-/** Moves an array into a larger one. The former one is empty afterwards, and so are its views. */
+/** Moves an array into a larger one. The old array and all its views are empty afterwards. */
 export function moved(from: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
   return new Int32Array(from.buffer.transfer(length * from.BYTES_PER_ELEMENT))
 }
 
-/** Frees an array, and all arrays that share its buffer. */
+/** Frees the memory of an array. All arrays that share its buffer are empty afterwards. */
 export function release({ buffer }: Int32Array | Uint16Array | Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
@@ -108,7 +111,9 @@ export function copyBits(source: Uint32Array, target: Uint32Array, from: number,
   }
 }
 
-/** Writes the documents of the first `words` words of a bitmap to `docs`, from place `from` on. */
+/**
+ * Writes the documents of the first `words` words of a bitmap to `docs`, beginning at place `from`.
+ */
 export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, from: number): void {
   let next = from
   for (let at = 0; at < words; at++) {
@@ -118,24 +123,24 @@ export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, f
   }
 }
 
-/** Visits the numbers of the bits that are set, ascending. */
+/** Visits the numbers of the set bits in ascending order. */
 export function eachBit(bits: Uint32Array, visit: (bit: number) => void): void {
   for (let at = 0; at < bits.length; at++) {
     for (let left = bits[at]!; left !== 0; left &= left - 1) visit((at << 5) + lowestBit(left))
   }
 }
 
-/** The number of the lowest bit that is set. */
+/** The number of the lowest set bit of a word that is not 0. */
 export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 
 /**
- * The number of set bits. Carry-save adders combine eight words, so that one word in eight is
- * counted (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
+ * The number of set bits. Carry-save adders combine eight words into one, so only one word in eight
+ * is counted (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
  */
 export function countBits(bits: Uint32Array, words: number): number {
   let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
   for (; at + 8 <= words; at += 8) {
-    // `| 0` makes signed words, which stay integers.
+    // `| 0` makes signed words. The engine keeps signed words as integers, which are faster.
     let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
     let sum = ones ^ a
     const twosA = (ones & a) | (sum & b)

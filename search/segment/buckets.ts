@@ -5,27 +5,29 @@ import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
 import { createPostings, type DictionaryBuilder, type PostingLists } from './postings-builder.ts'
 
 /*
- * A segment's dictionary as bytes. It has two parts, which may be made at the same time. A bucket
- * has the entries of the first part before those of the second.
+ * Encodes a segment's term dictionary. It has two parts, which two threads may encode at the same
+ * time. A bucket has the entries of the first part, then those of the second.
  */
 
-/** The entries of a part. Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`. */
+/**
+ * The encoded entries of a part. Bucket n has the bytes from `starts[n]` to before `starts[n + 1]`.
+ */
 export interface EncodedPart {
   bytes: Uint8Array<ArrayBuffer>
   starts: Uint32Array<ArrayBuffer>
 }
 
-/** How many posting lists are worked on between two calls of the brake. */
+/** How many posting lists are encoded between two calls of the brake. */
 const LISTS_PER_BRAKE = 256
 
 /**
- * There are about as many buckets as documents. A document adds about a kilobyte, so a bucket holds
- * about a kilobyte.
+ * A segment has about as many buckets as documents. A document adds about a kilobyte to the
+ * dictionary, so a bucket holds about a kilobyte.
  */
 export const bucketBitsOf = (documents: number) => Math.ceil(Math.log2(Math.max(documents, 1)))
 
 /**
- * Encodes terms that no other part has.
+ * Encodes a part of a term dictionary. No other part may have the same terms.
  *
  * @param size documents of the segment
  * @param visit called with each term that has documents, and its hash
@@ -59,7 +61,7 @@ export function encodePart(
   return { bytes, starts }
 }
 
-/** The buckets of two parts that are not empty. */
+/** Joins the buckets of two parts. Leaves out empty buckets. */
 export function bucketsOf(first: EncodedPart, second: EncodedPart): { bucket: number; block: Buffer }[] {
   const buckets: { bucket: number; block: Buffer }[] = []
   const of = ({ bytes, starts }: EncodedPart, bucket: number) => bytes.subarray(starts[bucket], starts[bucket + 1])
@@ -70,7 +72,7 @@ export function bucketsOf(first: EncodedPart, second: EncodedPart): { bucket: nu
   return buckets
 }
 
-/** Some terms with their lists, by id. */
+/** Terms with their posting lists. A term's id is the index of its name and of its list. */
 interface Part {
   names: string[]
   lists: PostingLists

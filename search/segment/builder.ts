@@ -10,12 +10,12 @@ import { SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
 
 /*
- * A builder gathers the words of all articles as numbers and then writes every posting list once.
- * Words, stems and filters are one part of the dictionary. Shingles are the other, which another
- * thread may make. A builder opens no files and no connections.
+ * A builder gathers the words of all articles as numbers, and then writes every posting list once.
+ * The first part of the dictionary has words, stems and filters. The second part has shingles,
+ * which another thread may make. A builder opens no files and no connections.
  */
 
-/** An article as a segment takes it in. */
+/** The values of an article that a segment needs, without its words. */
 export interface SegmentSource extends SegmentArticle {
   country: Country
   language: Language
@@ -32,15 +32,17 @@ export interface BuiltSegment {
 
 interface BuilderOptions {
   brake?: Brake
-  /** Shared with other segments. */
+  /** Other builders may use the same vocabulary. */
   vocabulary?: Vocabulary | undefined
-  /** How many words all texts have, if that is known. Room for them is then made at once. */
+  /**
+   * How many words all texts have, if the caller knows it. The builder then allocates memory once.
+   */
   words?: number | undefined
-  /** The rule of shingles, as columns name it; absent: that of new segments. */
+  /** The number of the rule of shingles (`RULES`); absent: the rule of new segments. */
   rule?: number | undefined
 }
 
-/** @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it */
+/** @param articles at most 65,536, with `seq` from `firstSeq` to 65,535 beyond it */
 export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
@@ -62,8 +64,8 @@ export function createSegmentBuilder(
   }
   return {
     /**
-     * Takes in the words of an article: two lists as `wordList` writes them. It is called once for
-     * each article, in any order.
+     * Adds the words of an article: two word lists, as `wordList` writes them. Called once for each
+     * article, in any order.
      */
     addWords(seq: bigint, title: string, body: string): void {
       const doc = documentOf(seq)
@@ -74,7 +76,7 @@ export function createSegmentBuilder(
       wordIds.read(body, texts.words.push)
       texts.ends[doc] = texts.words.length
     },
-    /** Takes in all articles of another builder with the same vocabulary. */
+    /** Adds all articles of another builder with the same vocabulary. */
     addTexts({ seqs, words, titleStarts, bodyStarts, ends }: KnownTexts): void {
       const shift = texts.words.length
       seqs.forEach((seq, other) => {
@@ -85,17 +87,18 @@ export function createSegmentBuilder(
       })
       texts.words.append(words)
     },
-    /** The words of all articles so far, for a builder with the same vocabulary. */
+    /** The words of all articles that were added, for a builder with the same vocabulary. */
     knownTexts: (): KnownTexts => ({
       seqs: documents.map(({ seq }) => seq),
       ...texts,
       words: texts.words.view().slice(),
     }),
     /**
-     * Called once, at the end.
+     * Called once, after all words were added.
      *
-     * @param thread makes the shingles meanwhile; absent: they are made after the other part is
-     *   encoded, so that the lists of both are never in memory together
+     * @param thread makes the shingles meanwhile; absent: this thread makes them after it has
+     *   encoded the first part, so that the posting lists of both parts are never in memory
+     *   together
      */
     async build(thread?: ShingleThread): Promise<BuiltSegment> {
       const filter = createTermFilterBuilder()
@@ -130,7 +133,7 @@ function addFilterTerms(dictionary: DictionaryBuilder, documents: SegmentSource[
   })
 }
 
-/** Adds the words and stems of the titles and of the whole texts. */
+/** Adds the words and stems of whole texts, and those of titles. */
 function addWordTerms(
   dictionary: DictionaryBuilder,
   documents: SegmentSource[],
@@ -144,7 +147,8 @@ function addWordTerms(
   const ofStem = stemTerms(dictionary, vocabulary, TERMS.stem)
   const ofTitleStem = stemTerms(dictionary, vocabulary, TERMS.titleStem)
   /**
-   * For each word, the last document that had it. Most words of a text occur in it again and again.
+   * By word: the last document that had it. A word often occurs many times in one text, and only
+   * the first time adds the document.
    */
   const latest = new Int32Array(size).fill(-1)
   const words = texts.words.view()
@@ -170,7 +174,7 @@ function addWordTerms(
   })
 }
 
-/** For each language, the term of a word's stem; −1 for its stop words. */
+/** For each language, a function from a word to the term of its stem; −1 for stop words. */
 function stemTerms(
   dictionary: DictionaryBuilder,
   { stems, stemsOf }: Vocabulary,

@@ -2,21 +2,21 @@ import { finishHash } from '../analysis/hashes.ts'
 import { createNumbers } from './postings-builder.ts'
 
 /**
- * Values of a segment's documents, by document (Lucene: doc values). Documents are numbered by
- * publication, those without a date last, then by id. So a range of time is a range of documents,
- * and the newest match is the highest document.
+ * Values of a segment's documents, by document (Lucene: doc values). Documents stand in order of
+ * publication, and documents without a date come last. Equal times are ordered by id. So a range of
+ * time is a range of documents, and the newest match is the highest document.
  */
 export interface Columns {
   /** Number of documents. */
   size: number
   /** Documents before this one have a publication date. */
   dated: number
-  /** `seq` − the segment's first. */
+  /** The `seq` of each document minus the first `seq` of the segment. */
   offsets: Uint16Array
   /** ms since 1970; NaN: none. */
   published: Float64Array
   ingested: Float64Array
-  /** Publication of the first and of the last dated document; NaN: none is dated. */
+  /** Publication of the first and of the last dated document; NaN: no document is dated. */
   earliest: number
   latest: number
   /** Whether all documents have a time of ingestion. */
@@ -27,13 +27,18 @@ export interface Columns {
    */
   authorStarts: Uint32Array
   authors: Int32Array
-  /** Which terms the segment may have; empty: any. Segments of former versions have none. */
+  /**
+   * Tells which terms the segment certainly lacks; empty: unknown, as in segments of earlier
+   * versions.
+   */
   terms: TermFilter
-  /** The rule by which its shingles were made (`shingles.ts`); 0: a former version made it. */
+  /**
+   * The rule of its shingles (`RULES` in `shingles.ts`); 0: an earlier version made the segment.
+   */
   rule: number
 }
 
-/** One article as a segment takes it in; times in ms since 1970. */
+/** The values of an article for columns; times in ms since 1970. */
 export interface SegmentArticle {
   seq: bigint
   id: string
@@ -75,8 +80,8 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: T
 }
 
 /**
- * The first of some dated documents, in order of publication, that was published at a time or
- * later.
+ * The first document in order of publication that was published at `time` or later. Looks at the
+ * first `dated` documents alone.
  */
 export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
   let low = 0
@@ -91,7 +96,10 @@ export function firstAtLeast(published: Float64Array, dated: number, time: numbe
 
 const HEADER = 4
 
-/** Writes the arrays one after the other, widest elements first, so that each is aligned. */
+/**
+ * Writes the arrays one after the other. The widest elements come first, so that each array is
+ * aligned.
+ */
 export function encodeColumns(columns: Columns): Buffer {
   const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, columns.terms.length)
   const { published, ingested, publishers, authorStarts, authors, offsets, terms, rule } = columns
@@ -103,10 +111,10 @@ export function encodeColumns(columns: Columns): Buffer {
 }
 
 /**
- * Columns with other times of ingestion. Articles of an import get these times when they become
- * visible.
+ * Replaces the times of ingestion in columns. Articles of an import get these times when they
+ * become visible.
  *
- * @param ingested by `seq` − the segment's first
+ * @param ingested by `seq` minus the first `seq` of the segment
  */
 export function ingestedInto(bytes: Uint8Array, ingested: readonly (number | null)[]): Buffer {
   const columns = decodeColumns(bytes)
@@ -117,7 +125,7 @@ export function ingestedInto(bytes: Uint8Array, ingested: readonly (number | nul
 }
 
 export function decodeColumns(bytes: Uint8Array): Columns {
-  // A copy, because an array of eight-byte elements must begin at a multiple of eight.
+  // This makes a copy, because an array of eight-byte elements must begin at a multiple of eight.
   const { buffer } = new Uint8Array(bytes)
   const [size = 0, dated = 0, authors = 0, terms = 0] = new Uint32Array(buffer, 0, HEADER)
   let at = 16
@@ -145,19 +153,19 @@ export function decodeColumns(bytes: Uint8Array): Columns {
 }
 
 /*
- * Which terms a segment may have: a Bloom filter over all terms but shingles, with one false answer
- * in eighty. Most words of a query are in few segments, and their stems in one language of five.
- * The filter is in memory. Without it, each term would need a look into a bucket of each segment.
+ * A Bloom filter of all terms of a segment except shingles. One answer in eighty is false. Most
+ * words of a query are in few segments, and their stems in one language of five. Without the
+ * filter, which is in memory, each term would need a look into a bucket of each segment.
  */
 export type TermFilter = Uint8Array
 
 const BITS_PER_TERM = 10
 const PROBES = 4
 
-/** The first letters of shingles. They would make the filter five times as large. */
+/** The first letters of shingles. With shingles the filter would be five times as large. */
 const SHINGLES = new Set(['Q', 'R', 'V', 'W'])
 
-/** Whether filters know terms of this kind. */
+/** Whether a term is of a kind that the filter has. */
 export const isFiltered = (term: string) => !SHINGLES.has(term[0] ?? '')
 
 export function createTermFilterBuilder() {
@@ -183,16 +191,16 @@ export function createTermFilterBuilder() {
 /**
  * Whether a segment certainly lacks a term.
  *
- * @param hash `hashOf` the term, which must be filtered
+ * @param hash `hashOf` the term. `isFiltered` must be true for the term.
  */
 export function lacks(filter: TermFilter, hash: number): boolean {
   return filter.length > 0 && !eachBit(filter, hash, bit => ((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 1)
 }
 
-/** Visits the bits of a term until the visitor returns false, and returns whether none did. */
+/** Visits the bits of a term until `visit` returns false. Returns true if `visit` never did. */
 function eachBit(filter: TermFilter, hash: number, visit: (bit: number) => boolean): boolean {
   const bits = filter.length * 8
-  // Double hashing (Kirsch and Mitzenmacher): two hashes serve for all probes.
+  // Double hashing (Kirsch and Mitzenmacher): two hashes give the places of all probes.
   const step = finishHash(hash ^ 0x9e3779b1)
   for (let probe = 0, at = hash; probe < PROBES; probe++, at = (at + step) >>> 0) if (!visit(at % bits)) return false
   return true

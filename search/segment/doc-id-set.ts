@@ -1,9 +1,9 @@
 import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './arrays.ts'
 
 /**
- * A set of the documents 0 to `size` − 1 of one segment, in one of two containers, as in Roaring
- * bitmaps (Lemire et al., arXiv:1603.06549): a sorted array while they are few, a bitmap when they
- * are many. A set never changes.
+ * A set of the documents 0 to `size` − 1 of one segment. It has one of two containers, as in
+ * Roaring bitmaps (Lemire et al., arXiv:1603.06549): a sorted array for few documents, a bitmap for
+ * many. A set never changes.
  */
 export type DocIdSet = ArraySet | BitmapSet
 
@@ -13,8 +13,8 @@ export interface ArraySet {
   count: number
   docs: Uint16Array
   /**
-   * The same documents as a bitmap, made at the first lookup; null: not made yet, undefined: never
-   * made.
+   * The same documents as a bitmap, which the first lookup makes; null: not made yet, undefined:
+   * lookups never make one.
    */
   lookup: Uint32Array | null | undefined
 }
@@ -26,14 +26,20 @@ export interface BitmapSet {
   bits: Uint32Array
 }
 
-/** Whether documents are so few that work on an array is cheaper than on the whole bitmap. */
+/**
+ * Whether a set has so few documents that work on an array costs less than work on the whole
+ * bitmap.
+ */
 const isSparse = (count: number, size: number) => count * 64 < size
 
 export function arraySet(docs: Uint16Array, size: number): DocIdSet {
   return { kind: 'array', size, count: docs.length, docs, lookup: undefined }
 }
 
-/** An array that is kept, and in which other documents are looked up again and again. */
+/**
+ * An array set that is kept for long. Its lookup bitmap pays off, because other documents are
+ * looked up in it again and again.
+ */
 export function lastingArray(docs: Uint16Array, size: number): DocIdSet {
   return { kind: 'array', size, count: docs.length, docs, lookup: isSparse(docs.length, size) ? undefined : null }
 }
@@ -42,7 +48,7 @@ export function bitmapSet(bits: Uint32Array, size: number): DocIdSet {
   return { kind: 'bitmap', size, count: countBits(bits, bits.length), bits }
 }
 
-/** Bytes that a set takes, or will take with its lookup bitmap. */
+/** Bytes that a set takes, including a lookup bitmap that may be made later. */
 export function bytesOf(set: DocIdSet): number {
   if (set.kind === 'bitmap') return set.bits.byteLength
   return set.docs.byteLength + (set.lookup === undefined ? 0 : set.size >>> 3)
@@ -51,35 +57,37 @@ export function bytesOf(set: DocIdSet): number {
 const NONE = new Uint16Array(0)
 
 /*
- * Operations write their arrays one behind the other into one buffer, the arena. To create a typed
- * array takes longer than to fill most of them. A set that is kept longer than a search is copied
- * (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous and a
- * process runs one at a time, so one arena serves all.
+ * Operations write their result arrays one after the other into one buffer, the arena. To create a
+ * typed array takes longer than to fill most of them. A set that outlives its search would keep the
+ * whole buffer in memory, so `ownCopy` copies it. Operations are synchronous and a process runs one
+ * at a time, so one arena is enough.
  */
 const ARENA_DOCS = 1 << 17
 let arena = new Uint16Array(ARENA_DOCS)
 let used = 0
 
-/** Makes room for documents in the arena. @param most up to 65,536 */
+/**
+ * Makes sure that the arena has room. @param most how many documents may be written; at most 65,536
+ */
 function reserve(most: number): void {
   if (used + most <= ARENA_DOCS) return
   arena = new Uint16Array(ARENA_DOCS)
   used = 0
 }
 
-/** A set of the `count` documents that were written to the arena last. */
+/** Makes a set of the `count` documents that were written to the arena last. */
 function takeFromArena(count: number, size: number): DocIdSet {
   const start = used
   used += count
   return arraySet(count === 0 ? NONE : arena.subarray(start, used), size)
 }
 
-/** The same set outside of the arena. */
+/** Copies a set out of the arena. */
 export function ownCopy(set: DocIdSet): DocIdSet {
   return set.kind === 'array' ? arraySet(set.docs.slice(), set.size) : set
 }
 
-/** The bitmap that an operation works on; its content does not matter between two operations. */
+/** Working memory for a bitmap. Each operation overwrites it. */
 const work = new Uint32Array(65_536 >>> 5)
 
 export function emptySet(size: number): DocIdSet {
@@ -94,7 +102,8 @@ export function rangeSet(from: number, to: number, size: number): DocIdSet {
 }
 
 /**
- * The documents of a set from `from` to before `to`, and those from `rest` on.
+ * The documents of a set from `from` to before `to`, and the documents from `rest` on.
+ *
  * @param from at most `to`, which is at most `rest`
  */
 export function ranges(set: DocIdSet, from: number, to: number, rest: number): DocIdSet {
@@ -127,8 +136,8 @@ export function intersection(a: DocIdSet, b: DocIdSet): DocIdSet {
 }
 
 /**
- * The intersection of one or more sets. Bitmaps alone take one pass. Otherwise the smallest set is
- * looked up in the others.
+ * The intersection of one or more sets. If all sets are bitmaps, one pass is enough. Otherwise the
+ * documents of the smallest set are looked up in the others.
  */
 export function intersectionOf(sets: DocIdSet[]): DocIdSet {
   if (sets.length === 1) return sets[0]!
@@ -166,7 +175,7 @@ export function union(sets: DocIdSet[], size: number): DocIdSet {
   return fromWork(size)
 }
 
-/** Sets the bits of a set's documents in a bitmap. */
+/** Sets the bit of each document of a set. */
 function add(set: DocIdSet, bits: Uint32Array): void {
   if (set.kind === 'bitmap') {
     const others = set.bits
@@ -178,13 +187,16 @@ function add(set: DocIdSet, bits: Uint32Array): void {
 }
 
 /**
- * `seen` has a bit for each document, and `seenWords` one for each word of `seen` that is not 0.
- * All are 0 between two operations.
+ * `seen` has a bit for each document. `seenWords` has a bit for each word of `seen` that is not 0.
+ * Both are all 0 between two operations.
  */
 const seen = new Uint32Array(65_536 >>> 5)
 const seenWords = new Uint32Array(65_536 >>> 10)
 
-/** The union of sets that have few documents together, in as many steps as there are documents. */
+/**
+ * The union of sets with few documents. The number of steps grows with the documents, not with
+ * `size`.
+ */
 function sparseUnion(sets: DocIdSet[], most: number, size: number): DocIdSet {
   for (const set of sets) {
     const docs = docsOf(set)
@@ -227,7 +239,7 @@ export function docsOf(set: DocIdSet): Uint16Array {
   return docs
 }
 
-/** Calls back with documents in one direction until the callback returns false. */
+/** Visits documents in one direction until `visit` returns false. */
 export function walk(set: DocIdSet, backwards: boolean, visit: (doc: number) => boolean): void {
   if (set.kind === 'array') {
     const { docs } = set
@@ -257,7 +269,7 @@ function walkBackwards(bits: Uint32Array, visit: (doc: number) => boolean): void
 
 function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolean): DocIdSet {
   reserve(docs.length)
-  // The room is taken before the test runs, because the test may itself write to the arena.
+  // This takes the room before the test runs, because the test may also write to the arena.
   const [kept, start] = [arena, used]
   used += docs.length
   let end = start
@@ -267,10 +279,10 @@ function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolea
 }
 
 /*
- * Two arrays are intersected by marking the documents of one and looking up those of the other,
- * which has no branch to mispredict. A mark is a byte, because neighbours in one word would wait
- * for each other. Its value is the number of the operation, so marks are cleared only once in 255
- * operations.
+ * To intersect two arrays, `markAll` marks the documents of one, and the documents of the other are
+ * looked up. This has no branch that a processor could mispredict. A mark is a byte, because writes
+ * to neighbouring bits of one word would wait for each other. Its value is the number of the
+ * operation, so marks are cleared only once in 255 operations.
  */
 const marks = new Uint8Array(65_536)
 let mark = 0
@@ -284,7 +296,7 @@ function markAll(docs: Uint16Array): void {
   for (let at = 0; at < docs.length; at++) marks[docs[at]!] = mark
 }
 
-/** A binary search for one document takes as long as marking this many. */
+/** A binary search for one document takes as long as marking this number of documents. */
 const SEARCH_COST = 32
 
 function common(a: ArraySet, b: ArraySet): DocIdSet {
@@ -318,7 +330,7 @@ function lookupOf(set: ArraySet): Uint32Array {
   return set.lookup
 }
 
-/** The documents of one array that are not in the other. */
+/** The documents of `a` that are not in `b`. */
 function without(a: ArraySet, b: ArraySet): DocIdSet {
   const { docs, size } = a
   const others = b.docs
@@ -334,7 +346,7 @@ function without(a: ArraySet, b: ArraySet): DocIdSet {
   return takeFromArena(end - used, size)
 }
 
-/** The documents of `docs` whose bit in `bits` is `bit`. */
+/** The documents of `docs` whose bit in `bits` equals `bit`. */
 function withBit(docs: Uint16Array, bits: Uint32Array, bit: 0 | 1, size: number): DocIdSet {
   reserve(docs.length)
   const flip = 1 - bit
@@ -347,7 +359,10 @@ function withBit(docs: Uint16Array, bits: Uint32Array, bit: 0 | 1, size: number)
   return takeFromArena(end - used, size)
 }
 
-/** The work bitmap as a set. A sparse one becomes an array, which makes later operations cheap. */
+/**
+ * Makes a set of the bitmap in `work`. Few documents become an array, which makes later operations
+ * cheap.
+ */
 function fromWork(size: number): DocIdSet {
   const words = (size + 31) >>> 5
   const count = countBits(work, words)
@@ -357,10 +372,10 @@ function fromWork(size: number): DocIdSet {
   return takeFromArena(count, size)
 }
 
-/** The position of the first document that is not before `doc`; the length, if there is none. */
+/** The position of the first document that is `doc` or higher; the length, if there is none. */
 export function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
-  // There is no branch here: the processor would predict half of the branches wrongly.
+  // The loop has no branch in it: the processor would predict half of such branches wrongly.
   for (let left = docs.length - from; left > 0; ) {
     const half = (left + 1) >>> 1
     low += ((docs[low + half - 1]! - doc) >> 31) & half

@@ -2,8 +2,8 @@ import { bitsOf, moved, release } from './arrays.ts'
 import { type DocIdSet, has, intersection, lowerBound } from './doc-id-set.ts'
 
 /**
- * Lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in ascending order;
- * it may be empty.
+ * Posting lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in
+ * ascending order. A list may be empty.
  */
 export interface PostingLists {
   count: number
@@ -13,17 +13,17 @@ export interface PostingLists {
 
 /**
  * How many pairs one piece holds. A segment has tens of millions of pairs. Pieces of a fixed size
- * are not copied as the pairs grow, and leave little room unused.
+ * need no copy when the pairs grow, and leave little room unused.
  */
 const PIECE = 1 << 18
 
-/** Collects pairs of a list and a document, in order of documents. */
+/** Collects pairs of a list and a document. Documents come in ascending order. */
 export function createPostings() {
   const pieces: Int32Array[] = []
-  // Pairs of one document follow each other, so a document is kept once and not with each pair.
+  // Pairs of one document follow each other, so `runs` keeps each document once.
   const runs = { docs: createNumbers(), starts: createNumbers() }
   // Two numbers for each list: its last document + 1, and how many documents it has. They stand
-  // side by side, because each pair needs both.
+  // side by side, because `add` needs both.
   let heads = new Int32Array(1 << 12)
   let count = 0
   let piece = new Int32Array(0)
@@ -36,7 +36,7 @@ export function createPostings() {
     return starts
   }
   return {
-    /** Makes an empty list. Returns its number: 0, 1, 2 … */
+    /** Makes an empty list. Returns its number. Numbers count up from 0. */
     list(): number {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
@@ -59,10 +59,10 @@ export function createPostings() {
       }
       piece[end++] = list
     },
-    /** All pairs as lists. Nothing can be added afterwards. */
+    /** Sorts all pairs into lists. Nothing can be added afterwards. */
     lists(): PostingLists {
       const size = total()
-      // A counting sort is linear, and stable: documents stay in order.
+      // A counting sort is linear. It is also stable, so documents stay in order.
       const starts = startsOfLists()
       const docs = new Uint16Array(size)
       const next = starts.slice()
@@ -90,7 +90,7 @@ export type Numbers = ReturnType<typeof createNumbers>
 /**
  * A list of numbers that grows.
  *
- * @param capacity numbers for which there is room from the beginning
+ * @param capacity how many numbers fit before the list grows for the first time
  */
 export function createNumbers(capacity = 1 << 12) {
   let values = new Int32Array(capacity)
@@ -113,12 +113,12 @@ export function createNumbers(capacity = 1 << 12) {
     get length(): number {
       return length
     },
-    /** The numbers so far; valid until the next `push` or `append`. */
+    /** The present numbers; valid until the next `push` or `append`. */
     view: (): Int32Array => values.subarray(0, length),
   }
 }
 
-/** How many documents two sets have in common. Makes no set of them. */
+/** How many documents two sets have in common. Makes no third set. */
 export function countCommon(a: DocIdSet, b: DocIdSet): number {
   if (a.count === a.size) return b.count
   if (b.count === b.size) return a.count
@@ -151,7 +151,7 @@ function bitsBetween(bits: Uint32Array, from: number, to: number): number {
   return count
 }
 
-/** The words of all documents as ids; a title and its body follow each other. */
+/** The words of all documents as ids. Each title is followed by its body. */
 export interface SegmentTexts {
   words: Numbers
   titleStarts: Int32Array
@@ -159,16 +159,16 @@ export interface SegmentTexts {
   ends: Int32Array
 }
 
-/** The texts of a builder, for another one with the same vocabulary. */
+/** The texts of a builder, for another builder with the same vocabulary. */
 export interface KnownTexts extends Omit<SegmentTexts, 'words'> {
-  /** Document n is the article with the number `seqs[n]`. */
+  /** Document n is the article with the `seq` `seqs[n]`. */
   seqs: bigint[]
   words: Int32Array
 }
 
-/** Takes in the terms of a segment with their documents. */
+/** Gathers the terms of a segment with their documents. */
 export interface DictionaryBuilder {
-  /** The id of a new term. The caller makes sure that the term is new. */
+  /** Returns the id of a new term. The caller makes sure that the term is new. */
   term(text: string): number
   /**
    * Notes that a document has a term; a second call for the same document does nothing. Documents

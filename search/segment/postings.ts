@@ -3,12 +3,12 @@ import { nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 
 /*
- * A segment's term dictionary with its posting lists. Terms are spread over buckets by their hash,
- * and one row of Postgres is one bucket: a lookup reads a kilobyte or two, and a million rare words
- * do not take a million rows.
+ * Reads and writes the entries of a segment's term dictionary: terms with their posting lists.
+ * Terms are spread over buckets by their hash, and each bucket is one row in Postgres. So a lookup
+ * reads a kilobyte or two, and a million rare words do not need a million rows.
  */
 
-/** Which of 2^bits buckets has a term. */
+/** The number of the bucket that has a term, of 2^bits buckets. */
 export const bucketOf = (term: string, bits: number) => bucketOfHash(hashOf(term), bits)
 
 /** @param hash `hashOf` the term */
@@ -26,31 +26,30 @@ export interface ListedDocs {
   to: number
 }
 
-/** Bytes of the entry of a term: term and documents, each after its length in bytes. */
+/** Bytes of the entry of a term: the term and its documents, each after its length in bytes. */
 export function entryBytes(term: string, list: ListedDocs, size: number): number {
   const body = bodyBytes(list, size)
   return nameBytes(term) + varintBytes(body) + body
 }
 
 /**
- * Writes an entry at a place of a buffer. Creates no objects, because a segment has half a million
- * entries.
+ * Writes an entry into a buffer. Creates no objects, because a segment has half a million entries.
  *
- * @returns where it ends
+ * @returns the place after the entry
  */
 export function writeEntry(buffer: Buffer, at: number, term: string, list: ListedDocs, size: number): number {
   const start = writeVarint(buffer, writeName(buffer, at, term), bodyBytes(list, size))
   return isDense(list, size) ? writeBitmap(buffer, start, list, size) : writeGaps(buffer, start, list)
 }
 
-/** The bytes that the entry of a term begins with. */
+/** The first bytes of the entry of a term. */
 export function entryStart(term: string): Buffer {
   const start = Buffer.allocUnsafe(nameBytes(term))
   writeName(start, 0, term)
   return start
 }
 
-/** Whether a bitmap is smaller than a list of gaps, each of which takes a byte or two. */
+/** Whether a bitmap is smaller than gaps. Each gap takes a byte or two. */
 const isDense = ({ from, to }: ListedDocs, size: number) => (to - from) * 10 > size
 
 const bitmapBytes = (size: number) => ((size + 31) >>> 5) * 4
@@ -107,7 +106,7 @@ export function readEntry(bucket: Buffer, start: Buffer, size: number): DocIdSet
   return undefined
 }
 
-/** All lists of a bucket by their terms; null: the bytes are no bucket. */
+/** All posting lists of a bucket by their terms; null: the bytes are damaged. */
 export function readBucket(bucket: Buffer, size: number): Map<string, DocIdSet> | null {
   const lists = new Map<string, DocIdSet>()
   const reader: Reader = { at: 0, bytes: bucket }
@@ -124,8 +123,8 @@ export function readBucket(bucket: Buffer, size: number): Map<string, DocIdSet> 
 }
 
 /**
- * Whether `start` stands at a place. It compares from the end, because many entries begin with the
- * same letters.
+ * Whether the bytes of `start` stand at a place. Compares from the end, because many entries begin
+ * with the same letters.
  */
 function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
   for (let index = start.length - 1; index >= 0; index--) if (bucket[at + index] !== start[index]) return false
@@ -134,13 +133,12 @@ function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
 
 function decode(body: Buffer, size: number): DocIdSet {
   if (body[0] === BITMAP) {
-    // The bitmap is little-endian, as every machine that runs Node is. It is copied, so that it is
-    // aligned.
+    // The bitmap is little-endian, like every machine on which Node runs. The copy aligns it.
     const bytes = new Uint8Array(body.subarray(1))
     return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length >>> 2), size)
   }
   const reader: Reader = { at: 1, bytes: body }
-  // Damaged bytes may state a huge number, so it is bounded.
+  // Damaged bytes may give a huge number, so `size` bounds it.
   const docs = new Uint16Array(Math.min(readVarint(reader), size))
   let doc = -1
   for (let at = 0; at < docs.length; at++) {

@@ -8,11 +8,11 @@ import { addShingles } from './shingles.ts'
 import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
 
 /*
- * Half of the work on a segment are its shingles. Imports have them made in a thread of their own,
- * while the thread of the segment makes the lists of its words.
+ * Shingles are half of the work on a segment. For an import, a thread of its own makes them, while
+ * the segment's thread makes the posting lists of words.
  */
 
-/** Encodes the shingles of a segment, and releases its words. */
+/** Encodes the shingles of a segment. Afterwards frees the memory of its words. */
 export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
   encodePart(texts.ends.length, brake, dictionary => {
     addShingles(dictionary, texts, words, brake, rule)
@@ -23,18 +23,23 @@ interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
   words: WordTexts
   rule: number
-  /** The thread answers to this port, which no other question shares. */
+  /** The thread sends its answer to this port, which belongs to this question alone. */
   port: MessagePort
 }
 
 export type ShingleThread = ReturnType<typeof openShingleThread>
 
-/** Starts a thread. It ends with the thread that opens it. An error in it ends both. */
+/**
+ * Starts a thread that makes shingles. It ends with the thread that opens it. An error in it ends
+ * both threads.
+ */
 export function openShingleThread() {
   const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
   worker.unref()
   return {
-    /** Resolves when the thread has loaded. It must not be ended before: Node would die. */
+    /**
+     * Resolves when the thread has loaded its modules. Node crashes if the thread is ended before.
+     */
     loaded: once(worker, 'message'),
     async encode({ words, ...texts }: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart> {
       const { port1, port2 } = new MessageChannel()

@@ -6,20 +6,20 @@ import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts 
 import type { Words } from './word-ids.ts'
 
 /*
- * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words in many
- * documents is a term of its own. Its posting list is the answer to a search for the two. All other
- * pairs share 65,536 lists by their hash. A shared list has every document with the pair, and some
- * others. Intersected with the lists of the single words, it leaves few candidates to be verified.
- * Three words whose two pairs are terms (a triple) are a term as well when enough documents have
- * them.
+ * Shingles answer phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring
+ * words that many documents have is a term of its own. Its posting list is the answer to a search
+ * for the pair. All other pairs share 65,536 lists by their hash. A shared list has every document
+ * with the pair, and some others. Intersected with the lists of the single words, it leaves few
+ * candidates to verify. A triple is three words whose two pairs are terms. It is a term as well
+ * when enough documents have it.
  */
 
 /**
- * A pair is a term when at least four documents have it, and at least the fraction `part` of all
- * documents. So is a pair whose two words would meet in `met` documents by chance: its shared list
- * would leave many candidates open. `triples` says of which pairs triples are made: of frequent
- * ones, or of all that are terms. Segments of former versions stay in use, so their rules stay
- * here. The columns of a segment tell its rule.
+ * A pair is a term when at least four documents, and at least the fraction `part` of all documents,
+ * have it. A pair is also a term when its words would meet in `met` documents by chance. Its shared
+ * list would leave many candidates to verify. `triples` tells of which pairs triples are made: of
+ * frequent pairs, or of all that are terms. The columns of a segment have the index of its rule,
+ * and old segments stay in use. So a rule is never removed.
  */
 const RULES = [
   { part: 1 / 2_048, met: Infinity, triples: 'frequent' },
@@ -32,8 +32,8 @@ const RULES = [
 export const SHINGLE_RULE = RULES.length - 1
 
 /**
- * A pair in at least this fraction of the documents is frequent. A triple of two frequent pairs
- * shares a list if it is no term itself.
+ * A pair that at least this fraction of the documents has is frequent. A triple of two frequent
+ * pairs that is no term itself shares a list.
  */
 const FREQUENT = 1 / 64
 
@@ -46,7 +46,7 @@ export const SHINGLES = {
   pair: TERMS.pair,
   titlePair: TERMS.titlePair,
   triple: TERMS.triple,
-  /** The list that a pair without one of its own shares with others. */
+  /** The shared list of a pair that has no list of its own. */
   sharedPair: (first: string, second: string) => sharedPair(pairHash(hashOf(first), hashOf(second))),
   sharedTriple: (first: string, second: string, third: string) =>
     sharedTriple(pairHash(pairHash(hashOf(first), hashOf(second)), hashOf(third))),
@@ -56,7 +56,10 @@ const SHARED_LISTS = 1 << 16
 const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
 const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
 
-/** The numbers of shared lists in base 36, each made once: every segment uses most of them. */
+/**
+ * The numbers of shared lists in base 36. Each is made once, because every segment uses most of
+ * them.
+ */
 const numerals: (string | undefined)[] = []
 
 function sharedName(kind: 'Q' | 'R', list: number): string {
@@ -64,7 +67,7 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
   return kind + numerals[list]
 }
 
-/** Adds the pairs and triples of all documents to their dictionary. */
+/** Adds the pairs and triples of all documents to a dictionary. */
 export function addShingles(
   dictionary: DictionaryBuilder,
   texts: SegmentTexts,
@@ -81,18 +84,21 @@ export function addShingles(
   release(pairs.at)
 }
 
-/** The words at each place in the texts, and their hashes. */
+/** The word at each place in the texts, with its hash. */
 interface Places {
   words: Numbers
-  /** Number of documents, and how many of them make a group of words a term. */
+  /**
+   * `size`: number of documents. `enough`: how many of them must have a group of words that is a
+   * term.
+   */
   size: number
   enough: number
   word(at: number): string
   /** Hash of the word at a place. */
   hash(at: number): number
-  /** Hash of the word at a place and the one before. */
+  /** Hash of the pair of the word at a place and the word before it. */
   pairHash(at: number): number
-  /** Every place that ends a pair. */
+  /** Visits every place where a pair ends. */
   eachPair: EachPlace
 }
 
@@ -123,7 +129,10 @@ function placesOf(
   }
 }
 
-/** Whether the word at a place and the one before would meet in this many documents by chance. */
+/**
+ * Makes a test of whether the word at a place and the word before would meet in `met` documents by
+ * chance.
+ */
 function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: number) => boolean {
   const { titleStarts, ends } = texts
   const words = texts.words.view()
@@ -137,7 +146,7 @@ function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: num
     }
   }
   const enough = met * ends.length
-  // A word in fewer documents would not meet even the most frequent word so often.
+  // A word in fewer documents than this cannot reach `enough`, even with the most frequent word.
   const least = enough / documents.reduce((most, count) => Math.max(most, count), 1)
   return at => {
     const own = documents[words[at]!]!
@@ -168,8 +177,8 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, m
 }
 
 /**
- * Adds the triples whose two pairs are both terms. Rare triples of two frequent pairs share lists.
- * Other rare triples need none, because few documents have both of their pairs.
+ * Adds the triples whose two pairs are terms. Rare triples of two frequent pairs share lists. Other
+ * rare triples need no list, because few documents have both of their pairs.
  */
 function addTriples(
   dictionary: DictionaryBuilder,
@@ -215,33 +224,36 @@ function addTriples(
 }
 
 /**
- * Visits the places in the texts where a group of words ends, in order. `place` is the index of the
+ * Visits in order the places in the texts where a group of words ends. `place` is the index of the
  * group's hash.
  */
 type EachPlace = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
   /**
-   * For each place, the group of words that ends there if it is listed; otherwise `notListed` of
-   * the list that it shares.
+   * By place: the group of words that ends there, if the group has a list of its own. Otherwise
+   * `notListed` of the list that it shares.
    */
   at: Int32Array
-  /** How many documents have each group; 0: the group is not listed. */
+  /** How many documents have each group; 0: the group has no list of its own. */
   documents: Int32Array
 }
 
-/** A shared list is kept as a number below 0; the second function gives the list back. */
+/** `notListed` gives the number of a shared list as a number below 0. `sharedList` reverses it. */
 const notListed = (hash: number) => ~(hash & (SHARED_LISTS - 1))
 const sharedList = (group: number) => ~group
 
-/** Counts the documents of each group; groups come with ids from 0 up, documents in order. */
+/**
+ * Counts the documents of each group. New groups come with ids in ascending order from 0, documents
+ * in ascending order.
+ */
 function createDocumentCount() {
   // Two numbers for each group: its last document + 1, and how many documents it has. They stand
-  // side by side, because both are needed together.
+  // side by side, because `add` needs both.
   let counts = new Int32Array(1 << 12)
   let groups = 0
   return {
-    /** @returns how many documents have the group so far; 0: this document was counted before */
+    /** @returns how many documents have the group; 0: this document was already counted */
     add(group: number, doc: number): number {
       const at = group * 2
       if (group === groups && ++groups * 2 > counts.length) counts = moved(counts, at * 2)
@@ -254,26 +266,28 @@ function createDocumentCount() {
 }
 
 interface Parts {
-  /** The two numbers that make a group of words, by place in the texts. */
+  /** The two numbers that identify the group of words that ends at a place in the texts. */
   first(at: number): number
   second(at: number): number
-  /** Hash of the group, by its place among the hashes. */
+  /** Hash of a group, by the index of the hash. */
   hash(place: number): number
-  /** Whether it is listed however few documents have it, by its place among the hashes. */
+  /**
+   * Whether a group has a list of its own even if few documents have it; by the index of its hash.
+   */
   isListed(place: number): boolean
 }
 
 /**
  * Finds the groups of words that enough documents have.
  *
- * @param hashes by place. This array becomes the array of groups, because there are tens of
- *   millions of places
+ * @param hashes the hash of the group at each place. The array is overwritten with the groups,
+ *   because there are tens of millions of places.
  */
 function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: Brake, parts: Parts): Groups {
   const groups = likelyGroups(hashes, enough, brake, parts)
   const table = createPairTable()
   const count = createDocumentCount()
-  /** Groups that get a list, however few documents have them. */
+  /** Groups that have a list of their own even if few documents have them. */
   const listed = new Set<number>()
   each((at, doc, place) => {
     if (groups[place]! < 0) return
@@ -290,15 +304,15 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
 }
 
 /**
- * The number of counters for a first estimate of how often a group occurs. Groups may share a
- * counter: the estimate is then too high, which does no harm. Few counters fit into the processor's
+ * How many counters the first estimate of a group's occurrences uses. Groups may share a counter.
+ * The estimate is then too high, which does no harm. So few counters fit into the processor's
  * cache.
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 2) / enough + 1))
 
 /**
- * Replaces each hash: by 0 where the group may occur often enough, by `notListed` for the many that
- * cannot.
+ * Overwrites each hash: with 0 where the group may occur often enough, with `notListed` where it
+ * cannot. Most cannot.
  */
 function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isListed }: Parts): Int32Array {
   const counters = counted(hashes.length, enough)
@@ -323,17 +337,17 @@ function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isList
   return hashes
 }
 
-/** How many places are worked on between two calls of the brake. */
+/** How many places are processed between two calls of the brake. */
 const PIECE = 1 << 15
 
 interface Names {
   term(at: number): string
   sharedTerm(list: number): string
-  /** Whether a group without a list of its own is in a shared one. */
+  /** Whether the group at a place is in a shared list when it has no list of its own. */
   isShared(at: number): boolean
 }
 
-/** Adds the document of each place to its group's own list, or to a shared one. */
+/** Adds each document to the list of its groups, or to the lists that they share. */
 function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace, names: Names): void {
   const own = new Int32Array(groups.documents.length).fill(-1)
   const shared = new Int32Array(SHARED_LISTS).fill(-1)
@@ -351,8 +365,8 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace
 }
 
 /**
- * Adds the pairs in titles that enough titles have. Searches for others use the lists of the whole
- * texts.
+ * Adds the pairs that enough titles have. Searches for other pairs in titles use the lists of the
+ * whole texts.
  */
 function addTitlePairs(
   dictionary: DictionaryBuilder,
@@ -383,12 +397,12 @@ function addTitlePairs(
 }
 
 /**
- * Ids of pairs of numbers, from 0 up in order of first appearance. The table uses open addressing
- * without objects, because there are millions of pairs.
+ * A table that gives pairs of numbers ids from 0, in order of first appearance. It uses open
+ * addressing without objects, because there are millions of pairs.
  */
 function createPairTable() {
   let capacity = 1 << 12
-  // A slot has three numbers: first, second, id + 1. If the last is 0, the slot is free.
+  // A slot has three numbers: first, second, id + 1. If the third number is 0, the slot is free.
   let slots = new Int32Array(capacity * 3)
   let length = 0
   const slotOf = (first: number, second: number) => {
@@ -411,7 +425,7 @@ function createPairTable() {
     }
   }
   return {
-    /** The number of a pair, made if it is new. */
+    /** The id of a pair. A new pair gets the next id. */
     number(first: number, second: number): number {
       const slot = slotOf(first, second)
       const known = slots[slot + 2]!
@@ -422,7 +436,7 @@ function createPairTable() {
       if (length * 2 > capacity) grow()
       return length - 1
     },
-    /** The number of a pair, or −1. */
+    /** The id of a pair; −1: the table does not have it. */
     find: (first: number, second: number): number => slots[slotOf(first, second) + 2]! - 1,
     get length() {
       return length

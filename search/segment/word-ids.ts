@@ -9,7 +9,10 @@ export type WordIds = ReturnType<typeof createWordIds>
 /** Words by id. `hash` is `hashOf` the word. */
 export type Words = Pick<WordIds, 'size' | 'text' | 'hash'>
 
-/** All words and their hashes, for another thread. Word n ends before `ends[n]`. */
+/**
+ * The texts and hashes of all words, in a form that can go to another thread. Word n ends before
+ * `ends[n]`.
+ */
 export interface WordTexts {
   units: Uint16Array<ArrayBuffer>
   ends: Uint32Array<ArrayBuffer>
@@ -23,28 +26,31 @@ export function wordsOf({ units, ends, hashes }: WordTexts): Words {
 
 const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word - 1]!)
 
-// Each text is decoded from the array: a substring of a list that was read would keep the whole
-// list in memory.
+// This decodes each text from the array. A substring of a word list would keep the whole list in
+// memory.
 const textOf = (bytes: Buffer, ends: Uint32Array, word: number) =>
   bytes.toString('utf16le', startOf(ends, word) * 2, ends[word]! * 2)
 
 const BREAK = 10 // \n
 
 /**
- * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in
- * place from a list as `wordList` writes it, without a string for each: a segment has tens of
- * millions.
+ * Gives words ids from 0, in order of first appearance (Lucene: BytesRefHash). It reads words
+ * directly from a word list, as `wordList` writes it, and makes no string for each word. A segment
+ * has tens of millions of words.
  */
 export function createWordIds() {
   const texts = createWordTexts()
   const reading = createReading()
   let size = 0
-  // A slot of this table (open addressing) has the hash and the id + 1. If the latter is 0, the
+  // A slot of this table (open addressing) has a hash and an id + 1. If the second number is 0, the
   // slot is free.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
 
-  /** The slot of the word that stands in `units`, or the free slot where it would go. */
+  /**
+   * The slot of the word that stands in `units` from `from` to before `to`. If the word is new: the
+   * free slot for it.
+   */
   const slotOf = (hash: number, units: Uint16Array, from: number, to: number): number => {
     const mask = slots.length - 2
     let slot = (hash << 1) & mask
@@ -66,7 +72,10 @@ export function createWordIds() {
     get size() {
       return size
     },
-    /** Calls back with the id of every word of a list, in order. A new word gets the next id. */
+    /**
+     * Calls `visit` with the id of every word of a word list, in order. A new word gets the next
+     * id.
+     */
     read(list: string, visit: (word: number) => void): void {
       const units = reading(list)
       const { length } = list
@@ -89,7 +98,7 @@ export function createWordIds() {
         hash = HASH_SEED
       }
     },
-    /** The id of a word; −1: unknown. */
+    /** The id of a word; −1: the word has no id. */
     find: (word: string): number => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
@@ -101,8 +110,8 @@ export function createWordIds() {
 }
 
 /**
- * Copies a text into an array of UTF-16 code units, the same one for every text. An array is read
- * several times as fast as a string.
+ * Copies a text into an array of UTF-16 code units. Each call uses the same array. Code reads an
+ * array several times as fast as a string.
  */
 function createReading(): (text: string) => Uint16Array {
   let units = new Uint16Array(1 << 13)
@@ -112,13 +121,13 @@ function createReading(): (text: string) => Uint16Array {
       units = new Uint16Array(text.length * 2)
       bytes = Buffer.from(units.buffer)
     }
-    // The array is little-endian, as every machine that runs Node is.
+    // The array is little-endian, like every machine on which Node runs.
     bytes.write(text, 'utf16le')
     return units
   }
 }
 
-/** A larger table with the first `size` words. */
+/** Makes a larger table of the first `size` words. */
 function rehashed(hashes: Int32Array, size: number, length: number): Int32Array<ArrayBuffer> {
   const slots = new Int32Array(length)
   const mask = length - 2
@@ -140,7 +149,7 @@ function createWordTexts() {
   /** Word n ends before `ends[n]`. */
   let ends = new Uint32Array(1 << 12)
   return {
-    /** Adds the part of some code units from `from` to before `to` as the next word. */
+    /** Adds the code units of `source` from `from` to before `to` as the next word. */
     add(source: Uint16Array, from: number, to: number): void {
       const start = startOf(ends, size)
       const end = start + to - from
@@ -152,7 +161,7 @@ function createWordTexts() {
       if (size === ends.length) ends = grown(ends, new Uint32Array(size * 2))
       ends[size++] = end
     },
-    /** Whether a word stands in some code units from `from` to before `to`. */
+    /** Whether `source` has the word from `from` to before `to`. */
     stands(word: number, source: Uint16Array, from: number, to: number): boolean {
       const start = startOf(ends, word)
       if (ends[word]! - start !== to - from) return false
@@ -168,12 +177,12 @@ function createWordTexts() {
 /** The id of a stop word's stem. */
 export const NO_STEM = -1
 
-/** The value for an id that was not looked up yet. */
+/** The value for an id that `memoised` has not computed yet. */
 const UNKNOWN = -2
 
 /**
- * Words and stems by id. Several segments may share a vocabulary: texts that were read for one are
- * then known to the next, and each word is stemmed once.
+ * Words and stems by id. Several segments may share a vocabulary. Then a word that the first one
+ * has read is known to the next, and each word is stemmed once.
  */
 export type Vocabulary = ReturnType<typeof createVocabulary>
 
@@ -204,7 +213,10 @@ export function createVocabulary() {
   }
 }
 
-/** Maps ids from 0 up to other ids. Each is made when it is first asked for. */
+/**
+ * Makes a function from ids to other ids. It computes each result once, at the first call for that
+ * id.
+ */
 export function memoised(make: (id: number) => number): (id: number) => number {
   let known = new Int32Array(1 << 12).fill(UNKNOWN)
   return id => {

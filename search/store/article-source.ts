@@ -39,35 +39,41 @@ export interface Author {
   name: string
 }
 
-/** Names of outlets or authors. An outlet has two: its name and its domain. */
+/** Names of outlets or authors. An outlet has two entries: its name and its domain. */
 export interface NameBatch {
-  /** The number of each name. Names of one outlet or author stand side by side. */
+  /** The number of each name. Names of the same outlet or author follow each other. */
   nos: Int32Array
   /** The folded names in UTF-8, with a line break after each. */
   names: Uint8Array
 }
 
-/** Outlets or authors by their numbers, or the next ones after a number, ascending. */
+/**
+ * Which outlets or authors to read: those with these numbers, or the next `limit` after a number,
+ * ascending.
+ */
 export type NamesWanted = number[] | { after: number; limit: number }
 
 /**
- * For each axis: from the first day that has articles to the end of the last one; null: no article
- * has the time.
+ * For each axis: the time from the first day that has articles to the end of the last one; null: no
+ * article has this time.
  */
 export type KnownDays = Record<Axis, TimeSpan | null>
 
-/** Where the search engine reads articles and their words. */
+/** Reads articles and their words for the search engine. */
 export interface ArticleSource {
   /**
-   * Articles after one `seq` up to another, ascending, with words of this version or a newer one.
+   * Articles after `after` up to `to`, ascending. Their words are of this version or of a newer
+   * one.
    */
   readNew(after: bigint, to: bigint, wordsVersion: bigint): Promise<UnflushedArticle[]>
-  /** Numbers that are no article's are left out. Snippets are of this version, or newer. */
+  /**
+   * Leaves out numbers that belong to no article. Snippets are of this version or of a newer one.
+   */
   readStored(seqs: bigint[], wordsVersion: bigint): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   /**
-   * Numbers of the outlets with one of these domains, among the outlets of articles up to
+   * Numbers of the outlets that have one of these domains, among the outlets of articles up to
    * `lastSeq`.
    */
   readPublishers(domains: string[], lastSeq: bigint): Promise<number[]>
@@ -76,13 +82,13 @@ export interface ArticleSource {
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
   readDays(lastSeq: bigint): Promise<{ lastSeq: bigint; days: KnownDays }>
   /**
-   * The articles of `seqs` whose words pass the verification.
+   * The articles of `seqs` whose words satisfy the expression.
    *
-   * @param version of the segments that the articles are in
+   * @param version of the segments that hold the articles
    */
   verify(seqs: bigint[], verification: Expression, version: bigint): Promise<bigint[]>
-  /** The fields that a segment and filters need, of a range of articles or of single ones. */
+  /** The fields that segments and filters need, for a range of articles or for single articles. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
-  /** Words of the articles of a range, a limited number at a time. */
+  /** The words of the articles in a range. Reads a limited number at a time. */
   readWords(range: SegmentRange): AsyncIterable<ArticleWords>
 }

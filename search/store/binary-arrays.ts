@@ -1,16 +1,19 @@
 /*
- * Array parameters in the binary form of Postgres (`array_recv`). pg would write an array as one
- * literal with quotes and escapes, and bytes as hexadecimal digits. Both sides would then read it
- * character by character.
+ * Array parameters in the binary form of Postgres (`array_recv`). The `pg` library would write an
+ * array as one literal with quotes and escapes, and bytes as hexadecimal digits. The library and
+ * Postgres would then process it character by character.
  */
 
-/** Numbers of types in the catalogue of Postgres. */
+/** The numbers (OIDs) of the types in Postgres. */
 const TYPES = { text: 25, bytea: 17 } as const
 
-/** Dimensions, whether there are nulls, type, length and lower bound: 4 bytes each. */
+/**
+ * The header of an array: dimensions, whether there are nulls, type, length and lower bound, 4
+ * bytes each.
+ */
 const HEADER = 20
 
-/** A parameter of the type `text[]`. Bytes are a text in UTF-8. */
+/** A parameter of the type `text[]`. Values that are bytes are texts in UTF-8. */
 export const textArray = (values: readonly (string | Uint8Array | null)[]): Buffer => binaryArray(TYPES.text, values)
 
 /** A parameter of the type `bytea[]`. */
@@ -37,7 +40,7 @@ function binaryArray(type: number, values: readonly (string | Uint8Array | null)
 const room = (value: string | Uint8Array | null): number =>
   typeof value === 'string' ? value.length * 3 : (value?.length ?? 0)
 
-/** @returns the bytes that it has taken */
+/** @returns how many bytes it has written */
 function write(buffer: Buffer, value: string | Uint8Array, at: number): number {
   if (typeof value === 'string') return buffer.write(value, at)
   buffer.set(value, at)

@@ -21,15 +21,16 @@ import type {
 import { type IndexReads, newestOf, partsOf, type SegmentRange, SegmentsChanged } from './segment-store.ts'
 
 /**
- * Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`,
- * `publishers`, `authors`.
+ * Reads articles from Postgres: tables `articles`, `article_words`, `article_texts`,
+ * `article_days`, `publishers`, `authors`.
  */
 export function postgresArticles(reads: IndexReads): ArticleSource {
   return {
     async readNew(after, to, wordsVersion) {
       const statement = { name: 'search-new', text: NEW, values: [after, to] }
       const rows = await reads.rows<NewRow>(statement, { lastSeq: to, wordsVersion })
-      // After a failover that undid commits, the caller may know of numbers that nobody has yet.
+      // A failover may have undone commits. The caller may then know of articles that do not exist
+      // any more.
       if (BigInt(rows.length) < to - after && (await readNewest(reads)) < to)
         throw new SegmentsChanged('a failover has undone articles')
       return rows.map(unflushedArticleOf)
@@ -71,8 +72,8 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
         text: namesStatement(field, byNo),
         values: byNo ? [wanted] : [wanted.after, wanted.limit],
       }
-      // The next names after a number may lack the newest: those are read by number when a search
-      // meets them.
+      // `after` may miss the newest names on a standby. A search reads these names later by their
+      // numbers.
       const isWhole = byNo ? ([row]: NamesRow[]) => hasAll(wanted)(eachOf(row!.nos)) : undefined
       const [row] = await reads.rows<NamesRow>(statement, {}, isWhole)
       return { nos: numbersOf(row!.nos), names: row!.names ?? Buffer.alloc(0) }
@@ -105,8 +106,8 @@ async function readNewest(reads: IndexReads): Promise<bigint> {
 }
 
 /**
- * Whether there is a row for each number. The numbers were read from articles, so the primary has
- * all rows. A standby that lags may lack some.
+ * Whether there is a row for each number. The numbers come from articles, so the primary has all
+ * rows. A standby that lags may lack some.
  */
 const hasAll = (nos: number[]) => (rows: { no: number }[]) => new Set(rows.map(row => row.no)).size >= new Set(nos).size
 
@@ -117,22 +118,22 @@ interface NamesRow {
 
 const eachOf = (nos: Buffer | null) => Array.from(numbersOf(nos), no => ({ no }))
 
-/** A `SegmentSource` of `articles a`. Times in ms since 1970. */
+/** The columns of a `SegmentSource` from `articles a`. Times in ms since 1970. */
 const SOURCE_COLUMNS = `
   a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested,
   a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.country, a.language`
 
 /**
- * SQL: a time in ms since 1970. `extract` would compute with decimal digits, which takes longer.
- * The times are whole ms.
+ * SQL: a time in ms since 1970. The times are whole ms. `extract` would compute with decimal
+ * numbers, which takes longer.
  */
 function msOf(time: 'published_at' | 'ingested_at'): string {
   return `round(date_part('epoch', a.${time}) * 1000)`
 }
 
-/** Columns of articles as JSON; null: there are no articles. */
+/** Columns of articles as JSON; null: no article was found. */
 interface SourceColumns {
-  /** Joined by commas. */
+  /** The numbers, joined by commas. */
   seqs: string | null
   ids: string[]
   published: (number | null)[]
@@ -197,14 +198,14 @@ const PUBLISHERS = 'select publisher_no as no from publishers where outlet = any
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
 /**
- * SQL: a folded name with one sign for all apostrophes. Former versions kept several signs. Their
- * names are found without `reindex`.
+ * SQL: a folded name in which all apostrophes are the same sign. Earlier versions kept several
+ * signs. With this, searches find such names without `reindex`.
  */
 const FOLDED_NAME = `translate(folded_name, '${APOSTROPHES}', repeat('''', ${APOSTROPHES.length})) as folded_name`
 
 /**
- * SQL: one row with thousands of names, which the client then need not parse one by one. $1
- * numbers, or $1 after and $2 limit. Index: the primary key.
+ * SQL: thousands of names in one row, so that the client need not parse a row for each. $1 numbers,
+ * or $1 after and $2 limit. Index: the primary key.
  */
 function namesStatement(field: NameField, byNo: boolean): string {
   const [table, no] = field === 'outlet' ? ['publishers', 'publisher_no'] : ['authors', 'author_no']
@@ -224,9 +225,9 @@ function numbersOf(bytes: Buffer | null): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
 }
 
-// $1 seqs. Index: the primary key. It returns one row for the 500 candidates of a search by
-// meaning: to parse a row for each would take the API most of a millisecond. All columns are in the
-// order of the scan.
+// $1 seqs. Index: the primary key. The result is one row for all 500 candidates of a search by
+// meaning. To parse a row for each would take the API most of a millisecond. The aggregates all
+// have the order of the scan.
 const SOURCES = `
   select string_agg(a.seq::text, ',') as seqs, json_agg(a.id) as ids,
     json_agg(${msOf('published_at')}) as published, json_agg(${msOf('ingested_at')}) as ingested,
@@ -243,8 +244,8 @@ const daysOf = (axis: Axis) => `(
       'to', (max(day) + 1 - date '1970-01-01') * 86400000::bigint) end
     from article_days where axis = '${axis}')`
 
-// Index: the primary key of article_days. One statement has one snapshot, so every article up to
-// `last_seq` lies within the days.
+// Index: the primary key of article_days. One statement has one snapshot, so the days include every
+// article up to `last_seq`.
 const DAYS = `
   select last_seq as "lastSeq",
     json_build_object('published_at', ${daysOf('published_at')}, 'ingested_at', ${daysOf('ingested_at')}) as days
@@ -254,7 +255,7 @@ async function verify(reads: IndexReads, seqs: bigint[], verification: Expressio
   if (has(verification, ['near', 'forms'])) return verifyHere(reads, seqs, verification, version)
   const lists: string[] = []
   const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`
-  // A connection keeps a named statement until it ends. So only common forms get a name.
+  // A connection keeps a named statement until it ends, so only common forms get a name.
   const isCommon = lists.length <= 4 && !has(verification, ['or'])
   const name = isCommon ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` } : {}
   const rows = await reads.rows<{ seq: bigint }>({ ...name, text, values: [seqs, ...lists] }, { version })
@@ -262,9 +263,9 @@ async function verify(reads: IndexReads, seqs: bigint[], verification: Expressio
 }
 
 /**
- * The condition of a tree of words and phrases. $1 are the seqs. Index: the primary key.
+ * SQL: the condition of a tree of words and phrases. $1 are the seqs. Index: the primary key.
  *
- * @param lists values of the other parameters; it adds to them
+ * @param lists values of the other parameters. This function adds to them.
  */
 function conditionOf(node: Expression, lists: string[]): string {
   const conditions = (nodes: Expression[], not: string) => nodes.map(one => `${not}${conditionOf(one, lists)}`)
@@ -288,7 +289,10 @@ const WORDS = `
   select w.title, w.body, a.seq, a.language from article_words w join articles a using (seq)
    where w.seq = any ($1::bigint[]) and a.seq = any ($1::bigint[])`
 
-/** Postgres knows neither forms of words nor places, so the words are read and verified here. */
+/**
+ * Reads the words and verifies them in this process, because Postgres knows neither forms of words
+ * nor places.
+ */
 async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint) {
   const passed: bigint[] = []
   const pace = createPace()
@@ -304,7 +308,10 @@ async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expre
 
 type WordsRow = ArticleWords & { language: Language }
 
-/** How many articles' words are in memory at a time: for a segment, and for a verification. */
+/**
+ * How many articles have their words in memory at a time: `WORDS_PER_STATEMENT` for a segment,
+ * `VERIFIED` for a verification.
+ */
 const WORDS_PER_STATEMENT = 1_024n
 const VERIFIED = 512
 
@@ -318,8 +325,8 @@ async function* readWords(reads: IndexReads, range: SegmentRange): AsyncGenerato
 }
 
 /*
- * Texts and words as `reindex` reads and writes them. All statements look articles up by their
- * `seq`, the primary key of both tables.
+ * Reads and writes texts and words for `reindex`. All statements find articles by `seq`, the
+ * primary key of both tables.
  */
 
 interface ArticleText {
@@ -341,7 +348,10 @@ export async function readTexts(db: Queryable, seqs: bigint[]): Promise<ArticleT
   return rows
 }
 
-/** @param last included, as `first` is */
+/**
+ * @param first included
+ * @param last included
+ */
 export async function readTextsAndWords(db: Queryable, first: bigint, last: bigint): Promise<TextAndWords[]> {
   const { rows } = await db.query<TextAndWords>(
     `select seq, t.title, t.body, coalesce(w.title, '') as title_words, coalesce(w.body, '') as body_words
@@ -369,7 +379,7 @@ const UPDATE = `
   where (w.title, w.body) is distinct from (excluded.title, excluded.body)`
 
 /**
- * Makes searches read again the words of articles without a segment, and what they show of all
+ * Makes searches read the words of articles without a segment again, and also the snippets of all
  * articles.
  */
 export async function raiseWordsVersion(client: Client): Promise<void> {

@@ -3,33 +3,35 @@ import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 
 /*
- * The statements that verify what is stored. Each sees one snapshot and locks nothing, so writers,
- * flushes, merges and imports go on beside it.
+ * The statements that verify stored data. Each statement sees one snapshot and locks nothing, so
+ * writers, flushes, merges and imports go on meanwhile.
  */
 
 type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
 type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
 /**
- * What can differ. Each kind is mended in its own way. `unpromised` may be no fault: the vector of
- * an article may have been given up.
+ * Kinds of differences. Each kind is mended in its own way. `unpromised` may be no fault: the
+ * embedder may have given up the vector of an article.
  */
 export type IndexKind = TableKind | RowKind
 
 /**
- * Tables with a row for each article. Only the promise of a vector (`embeddings`) may be missing.
+ * Tables with a row for each article. Only a row of `embeddings`, the promise of a vector, may be
+ * missing.
  */
 const NUMBERED = ['articles', 'article_words', 'article_texts', 'embeddings']
 const CLOCK = '(select last_seq from ingest_clock)'
 
-// Statements whose rows are faults: a kind, and a text. These take a moment however many articles
-// there are. Indexes: the primary keys; the tables of segments are small, and their columns are not
-// read. WAITING stands for the number of articles that may wait for a flush.
+// These statements return faults as rows: a kind, and a text. They take a moment, however many
+// articles there are. Indexes: the primary keys; the tables of segments are small, and their
+// columns are not read. WAITING stands for the number of articles that may wait for a flush.
 const QUICK = [
   `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
   ...NUMBERED.map(beyondClock),
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
-  // A killed process may leave a stored segment. Whoever stores the next one removes it.
+  // A killed process may leave a stored segment. The process that stores the next segment removes
+  // it.
   `select 'leftovers', 'segment ' || segment_no || ' was stored and never used' from segments_ahead
    where exists (select from segments where sealed_at > stored_at + interval '15 minutes')`,
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
@@ -38,7 +40,8 @@ const QUICK = [
   `select 'ranges', 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
 ]
 
-// Each reads a table or two as a whole: a second for a million articles.
+// Each of these statements reads one or two tables as a whole. That takes a second for a million
+// articles.
 const WHOLE = [
   `select 'identity', case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
                            when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
@@ -78,10 +81,13 @@ function daysOf(axis: string): string {
 /** How many differences of a kind are named. */
 export const NAMED = 10
 
-/** Told of each difference. `more`: this many others of the kind are not named. */
+/** Called with each difference. `more`: how many further differences of the kind are not named. */
 export type Found = (kind: IndexKind, text: string, more?: number) => void
 
-/** @param waiting articles that may have no segment yet */
+/**
+ * Reports the differences that statements on whole tables find. @param waiting articles that may
+ * have no segment yet
+ */
 export async function checkTables(db: Queryable, extent: 'quick' | 'all', waiting: bigint, found: Found) {
   for (const check of extent === 'quick' ? QUICK : [...QUICK, ...WHOLE]) {
     const { rows } = await db.query<{ kind: IndexKind; text: string; count: number }>(`
@@ -91,7 +97,7 @@ export async function checkTables(db: Queryable, extent: 'quick' | 'all', waitin
   }
 }
 
-/** What is stored under a number; without an article or its words, these are null. */
+/** The stored data of one `seq`. The fields are null where the article or its words are missing. */
 export interface NumberedRow {
   seq: bigint
   isArticle: boolean
@@ -99,16 +105,16 @@ export interface NumberedRow {
   bodyWords: string | null
   title: string | null
   body: string | null
-  /** Name and domain as they are stored and as they are folded. */
+  /** Name and domain, in the stored form and in the stored folded form. */
   outlet: [outlet: string, name: string | null, domain: string | null, folded: string, foldedDomain: string] | null
   authors: [id: string, outlet: string, name: string, folded: string][]
   faults: [kind: IndexKind, text: string][]
 }
 
-/** How many articles' texts and words are in memory at a time. */
+/** How many articles have their texts and words in memory at a time. */
 const ROWS = 256n
 
-/** Every number of a range with what is stored under it. */
+/** The stored data of every `seq` in a range. */
 export async function* readNumbered(client: Client, range: SegmentRange): AsyncGenerator<NumberedRow[]> {
   for (const { first, last } of partsOf(range, ROWS)) {
     yield (await client.query<NumberedRow>(NUMBERED_ROWS, [first, last])).rows

@@ -6,28 +6,28 @@ import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
 /*
- * Advisory locks only spare two processes the same work. The rows keep the index right: one
- * transaction at a time changes segments, and it checks what it replaces. So a process that lost
- * its lock does no harm.
+ * Advisory locks only keep two processes from doing the same work. The rows keep the index right:
+ * only one transaction at a time changes segments, and it checks which segments it replaces. So a
+ * process that lost its lock does no harm.
  */
 
 /**
- * Advisory locks. The numbers are arbitrary. They never change, so that processes of two versions
+ * The numbers of advisory locks are arbitrary. They never change, so that processes of two versions
  * take the same locks.
  */
 const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
 
 /**
- * A process that is stopped loses its lock after this time, so that others do its work. A flush
- * takes seconds, a merge a minute or two at an eighth of a core.
+ * A stopped process loses its lock after this time, so that another process does its work. A flush
+ * takes seconds, a merge takes a minute or two at an eighth of a core.
  */
 const HOLDS_LOCK: Record<SegmentWork, string> = { flush: '2 min', merge: '10 min' }
 
 interface ReplaceOptions {
   brake?: Brake
-  /** Numbers of the segments to be replaced; it throws when there are others. */
+  /** Numbers of the segments to replace. The function throws when the range has other segments. */
   expects?: number[]
-  /** More work in Postgres, for the transaction in which the segment becomes visible. */
+  /** More work in Postgres, in the transaction that makes the segment visible. */
   within?: (client: Client) => Promise<void>
 }
 
@@ -53,7 +53,8 @@ export function openSegmentWriter(pool: Pool) {
     readStoredTo: () => readStoredTo(pool),
 
     /**
-     * Removes segments that end beyond the clock, or overlap another one. They are then made anew.
+     * Removes segments that end beyond the clock or overlap another segment. `reindex` then makes
+     * them anew.
      */
     removeWrong: () =>
       transaction(pool, async client => {
@@ -82,19 +83,19 @@ export function openSegmentWriter(pool: Pool) {
     },
 
     /**
-     * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-     * old state or the new one. The caller then calls `removeUnused`. Searches have to read the
-     * segment while they need it, which `prepare` avoids.
+     * Stores a segment in place of the segments within its range, in one transaction. A search sees
+     * either the old state or the new one. The caller then calls `removeUnused`. Searches cannot
+     * read this segment ahead. With `prepare` and `publish` they can.
      *
      * @returns its number; no other segment ever has it
      */
     async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
       return await transaction(pool, async client => {
-        // The caller's work may leave the transaction idle for longer than a pool allows. A stopped
-        // process still loses its transaction.
+        // The caller's work may leave the transaction idle for longer than the pool allows. A
+        // stopped process still loses its transaction.
         if (within) await client.query(`set local idle_in_transaction_session_timeout = '${HOLDS_LOCK.merge}'`)
         await within?.(client)
-        // The kind does not matter, because no other process sees this segment before it is used.
+        // The kind can be any, because no other process sees this segment before it is used.
         const { no } = await storeAhead(client, 'merge', segment, brake)
         await replaceSegments(client, no, expects)
         return no
@@ -102,9 +103,9 @@ export function openSegmentWriter(pool: Pool) {
     },
 
     /**
-     * Stores a segment that searches do not use yet, so that they can read it ahead. The caller
-     * works `exclusively` until the segment is published. A segment of this kind that a killed
-     * process has prepared is removed.
+     * Stores a segment that is not used yet, so that searches can read it ahead. The caller works
+     * `exclusively` until it publishes the segment. This also removes a segment of the same kind
+     * that a killed process has prepared.
      *
      * @returns its number; no other segment ever has it
      */
@@ -115,10 +116,9 @@ export function openSegmentWriter(pool: Pool) {
       }),
 
     /**
-     * Stores the segment of an import, which is not used yet. Its articles are numbered from 1 on.
-     * They get their own numbers and times of ingestion when the segment is used. This also removes
-     * segments that were prepared more than ten minutes ago, for instance by an import that was
-     * killed.
+     * Stores the segment of an import, not used yet. Its articles are numbered from 1. They get
+     * their own numbers and times of ingestion when the segment is used. This also removes segments
+     * that were prepared more than ten minutes ago, for instance by a killed import.
      */
     prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {
@@ -127,30 +127,30 @@ export function openSegmentWriter(pool: Pool) {
       }),
 
     /**
-     * Puts a prepared segment in place of the ones within its range, as `replace` does.
+     * Puts a prepared segment in place of the segments within its range, as `replace` does.
      *
-     * @param expects numbers of the segments to be replaced; it throws when there are others
+     * @param expects numbers of the segments to replace. Throws when the range has other segments.
      */
     publish: (segmentNo: number, expects: number[]) =>
       transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
     /**
-     * Removes the posting lists of replaced segments, also those that a killed process left. They
-     * are as large as the new segment. If the transaction that replaces segments removed them, too,
-     * searches would wait for a second.
+     * Removes the posting lists of replaced segments, including those that a killed process left.
+     * These lists are as large as the new segment. In the transaction that replaces segments, their
+     * removal would make searches wait for a second.
      */
     removeUnused: (brake: Brake = noBrake) => removeUnused(pool, brake),
 
     /**
-     * Runs work while no other process does this kind.
+     * Runs work while no other process does work of this kind.
      *
-     * @param wait for the process that is doing it; otherwise gives up at once
-     * @returns what the work returned; null: another process is doing it
+     * @param wait true: waits for the process that does it; false: gives up at once
+     * @returns the result of the work; null: another process does work of this kind
      */
     exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
       withSession(pool, HOLDS_LOCK[kind], session => locking(session, LOCKS[kind], wait, work)),
 
-    /** Runs work while no process stores segments; waits for those that do. */
+    /** Runs work while no process stores segments. Waits for processes that do. */
     withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
       withSession(pool, HOLDS_LOCK.flush, session =>
         keepingAlive(session, async () => {
@@ -162,14 +162,14 @@ export function openSegmentWriter(pool: Pool) {
 }
 
 /*
- * Segments as rows: `segments`, `segments_ahead`, `segment_buckets`, `segments_version`. A segment
- * is stored ahead, then used, then replaced. Its buckets are stored in the first step, and removed
- * some time after the last.
+ * Segments as rows in `segments`, `segments_ahead`, `segment_buckets` and `segments_version`. A
+ * segment is stored ahead, then used, then replaced. Its buckets are stored in the first step. They
+ * are removed some time after the last step.
  */
 
 /**
- * A segment that is stored ahead. After a failover its number may be given to another segment.
- * `storedAt` tells the two apart.
+ * A segment that is stored and not used yet. After a failover another segment may get the same
+ * number. `storedAt` tells the two apart.
  */
 export interface AheadSegment {
   no: number
@@ -210,25 +210,25 @@ export async function storeAhead(
   return added.rows[0]!
 }
 
-/** The digest of the same ids that `digestOf` computes in SQL. */
+/** Computes the same digest of ids as `digestOf` does in SQL. */
 export function idsDigest(articles: Pick<SegmentSource, 'seq' | 'id'>[]): Buffer {
   const inOrder = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
   return hash('sha256', inOrder.map(({ id }) => id).join('\n'), 'buffer')
 }
 
 /**
- * SQL: the ids of the articles of a range, in their order, as a digest. Segments bear it, so that
- * none ever stands for other articles than those of which it was made.
+ * SQL: the digest of the ids of the articles in a range, in order of `seq`. Each segment keeps this
+ * digest, so it is never used for articles other than its own.
  */
 export const digestOf = (first: string, last: string): string => `(
   select sha256(convert_to(string_agg(id, E'\\n' order by seq), 'UTF8')) from articles
   where seq between ${first} and ${last})`
 
 /**
- * Refuses a segment that was made of other articles than those of the range that it would get.
+ * Throws if a segment was made of other articles than those in the range that it would get.
  *
- * @param before is added to the numbers of its articles: for an import, whose articles are numbered
- *   from 1, the `seq` before the first one; otherwise 0
+ * @param before added to the numbers of the segment's articles. For an import, whose articles are
+ *   numbered from 1, it is the `seq` before the first article; otherwise 0.
  */
 async function refuseOthers(client: Client, segmentNo: number, before: bigint): Promise<void> {
   const { rowCount } = await client.query(HOLDS_OTHERS, [segmentNo, before])
@@ -237,9 +237,9 @@ async function refuseOthers(client: Client, segmentNo: number, before: bigint): 
 }
 
 /**
- * Puts a stored segment in place of those within its range.
+ * Puts a stored segment in place of the segments within its range.
  *
- * @param expects numbers of the segments to be replaced; throws when there are others
+ * @param expects numbers of the segments to replace. Throws when the range has other segments.
  */
 export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
   await refuseOthers(client, segmentNo, 0n)
@@ -248,16 +248,16 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
   const range = rows[0]
   if (range === undefined) throw new Error(REMOVED)
   const replaced = await deleteWithin(client, range)
-  // An import stores segments without a lock, and a process that was stopped loses its lock. Their
-  // newer segments are not replaced by older data.
+  // An import stores segments without a lock, and a stopped process loses its lock. So another
+  // process may have stored newer segments. Older data must not replace them.
   const overlapping = await client.query(OVERLAPPING, [range.first, range.last])
   if ((expects !== undefined && replaced.join() !== expects.join()) || overlapping.rowCount !== 0)
     throw new Error('another process stored segments of the same articles; the next attempt starts from those')
   const used = await client.query(USE, [segmentNo])
-  // If the new segment is gone, nothing is replaced. Otherwise the articles of the replaced ones
-  // would be in no segment.
+  // If the new segment was removed, this keeps the old ones. Otherwise their articles would be in
+  // no segment.
   if (used.rowCount !== 1) throw new Error(REMOVED)
-  // Removes the row that was used, and what a killed process has left of these articles.
+  // Removes the row of the used segment, and rows that a killed process left for the same articles.
   await client.query("delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2", [
     range.first,
     range.last,
@@ -265,17 +265,17 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
 }
 
 /**
- * Raises the version. Every transaction that changes segments does this first, so that only one at
- * a time changes them.
+ * Raises the version. Every transaction that changes segments does this first. The row lock makes
+ * such transactions run one at a time.
  */
 export async function lockSegments(client: Client): Promise<void> {
   await client.query('update segments_version set version = version + 1')
 }
 
 /**
- * Locks the segment of an import that is stored ahead, so that it stays until it is used.
+ * Locks the stored segment of an import until it is used, so that no process removes it.
  *
- * @returns its columns; null: it is there no longer
+ * @returns its columns; null: the segment was removed
  */
 export async function lockImported(client: Client, { no, storedAt }: AheadSegment): Promise<Buffer | null> {
   const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [no, storedAt])
@@ -287,9 +287,9 @@ export async function removeAhead(db: Queryable, { no, storedAt }: AheadSegment)
 }
 
 /**
- * Uses the segment of an import, whose articles have their numbers and times by now.
+ * Makes the segment of an import visible. Its articles have their numbers and times by then.
  *
- * @param first `seq` of its first article; every earlier article is in a segment
+ * @param first `seq` of its first article. Every earlier article has a segment.
  * @param ingested times of its articles, ms since 1970
  */
 export async function useImported(
@@ -303,7 +303,7 @@ export async function useImported(
   await removeAhead(client, segment)
 }
 
-/** Articles up to this `seq` have a segment; 0: none has. */
+/** Articles up to this `seq` have a segment; 0: there is no segment. */
 export async function readCovered(db: Queryable): Promise<bigint> {
   const { rows } = await db.query<{ last: bigint }>('select coalesce(max(last_seq), 0)::bigint as last from segments')
   return rows[0]!.last
@@ -314,7 +314,7 @@ const REMOVED = 'another process removed a segment before it was used'
 /**
  * Deletes the segments within a range. Their buckets stay until `removeUnused` removes them.
  *
- * @returns their numbers, ascending
+ * @returns the numbers of the deleted segments, ascending
  */
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
   const { rows } = await client.query<{ segment_no: number }>(
@@ -324,7 +324,7 @@ async function deleteWithin(client: Client, { first, last }: SegmentRange): Prom
   return rows.map(row => row.segment_no).sort((a, b) => a - b)
 }
 
-/** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
+/** Articles up to this `seq` have a stored segment, used or not; 0: there is no segment. */
 async function readStoredTo(pool: Pool): Promise<bigint> {
   const { rows } = await pool.query<{ last: bigint }>(STORED_TO)
   return rows[0]!.last
@@ -333,14 +333,14 @@ async function readStoredTo(pool: Pool): Promise<bigint> {
 const STORED_TO = `
   select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import')) as last`
 
-/** Removes the buckets of all segments that are stored no longer. */
+/** Removes the buckets of all segments that were deleted. */
 async function removeUnused(pool: Pool, brake: Brake): Promise<void> {
   await pool.query(REMOVE_ABANDONED)
   const { rows } = await pool.query<{ no: number }>(UNUSED)
   for (const { no } of rows) await removeBuckets(pool, no, brake)
 }
 
-/** How many buckets one statement removes: some hundred kB. */
+/** How many buckets one statement removes. They have some hundred kB. */
 const BUCKETS_PER_STATEMENT = 256
 
 /** Removes the buckets of a segment in small steps. */
@@ -356,9 +356,9 @@ async function removeBuckets(pool: Pool, segmentNo: number, brake: Brake): Promi
   }
 }
 
-// $1 segment, $2 after which bucket, $3 how many. Index: the primary key. A range of buckets makes
-// Postgres use it, whatever the planner assumes about the table. Each step looks for the segment
-// again: the connection may now lead to another server, whose last commits are missing.
+// $1 segment, $2 after which bucket, $3 how many. Index: the primary key. Postgres uses it for a
+// range of buckets, whatever the planner assumes about the table. Each step checks again that the
+// segment is gone: the connection may have moved to another server that lacks the last commits.
 const REMOVE_BUCKETS = `
   with step as materialized (
     select bucket from segment_buckets
@@ -372,22 +372,23 @@ const REMOVE_BUCKETS = `
   )
   select max(bucket) as last from step`
 
-// A segment is used some seconds after it was stored. Who finds it gone builds another.
+// A segment is usually used some seconds after it was stored. A process whose segment was removed
+// builds another.
 const REMOVE_ABANDONED = `delete from segments_ahead where stored_at < now() - interval '10 minutes'`
 
 /**
- * SQL: whether the range of a segment `s` is wrong: it ends beyond the clock `c`, or begins in
- * another segment.
+ * SQL: whether the range of a segment `s` is wrong. A wrong range ends beyond the clock `c`, or
+ * begins in another segment.
  */
 export const WRONG = `(s.last_seq > c.last_seq or exists (
   select from segments o where s.first_seq between o.first_seq and o.last_seq
   and (o.first_seq, o.segment_no) < (s.first_seq, s.segment_no)))`
 
 /**
- * SQL: ranges of articles that lack a segment, ascending. The clock counts as a segment that
- * follows the last one.
+ * SQL: ranges of articles that lack a segment, ascending. The clock counts as a segment after the
+ * last one.
  *
- * @param most articles that may lack one after the last segment
+ * @param most how many articles after the last segment may lack a segment
  */
 export const gaps = (most: string) => `
   select covered + 1 as first, first_seq - 1 as last
@@ -397,9 +398,9 @@ export const gaps = (most: string) => `
               select last_seq + 1, last_seq + 1, ${most} from ingest_clock) as starts, segments_version) as follows
   where first_seq - 1 - covered > allowed order by first_seq`
 
-// The numbers in `segment_buckets` that no segment has any more. The query finds each number with
-// one step in the primary key. One transaction adds a segment with its buckets, and one moves it to
-// the other table. So the number of a living segment never seems unused.
+// The numbers in `segment_buckets` that belong to no segment. The query finds each number with one
+// step in the primary key. One transaction adds a segment together with its buckets, and one
+// transaction moves it to the other table. So a living segment never appears here.
 const UNUSED = `
   with recursive numbers (no) as (
     select min(segment_no) from segment_buckets
@@ -414,7 +415,7 @@ const UNUSED = `
 
 const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
 
-/** The columns of both tables. */
+/** The columns that `segments` and `segments_ahead` have in common. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
   first_published, last_published, first_ingested, last_ingested, undated, columns, digest`
 
@@ -426,7 +427,7 @@ const ADD_AHEAD = `
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   returning segment_no as no, stored_at as "storedAt"`
 
-// $1 number, $2 `seq` before its first article. A segment that a former version has stored has no
+// $1 number, $2 `seq` before its first article. A segment that an earlier version stored has no
 // digest. Index: the primary key of articles.
 const HOLDS_OTHERS = `
   select from segments_ahead where segment_no = $1 and digest is not null
@@ -441,7 +442,7 @@ const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= 
 // $1 number, $2 moment
 const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 and stored_at = $2 for update'
 
-// $1 number, $2 number before its first article, $3 $4 ingested, $5 columns
+// $1 number, $2 `seq` before its first article, $3 $4 ingested, $5 columns
 const USE_IMPORTED = `
   insert into segments (${COLUMNS}) overriding system value
   select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
@@ -463,7 +464,7 @@ function extent(times: (number | null)[]): [Date | null, Date | null] {
   return first > last ? [null, null] : [new Date(first), new Date(last)]
 }
 
-/** How many bytes one insert has. Searches on the same server wait behind it. */
+/** How many bytes one insert has. Searches on the same server wait until it ends. */
 const INSERT_BYTES = 250_000
 
 function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {

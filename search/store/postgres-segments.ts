@@ -13,17 +13,18 @@ import {
 } from './segment-store.ts'
 
 /*
- * Searches read segments on any server, a standby too. Every statement returns the version that it
- * saw. Its rows are not used if the search has another version.
+ * Searches read segments from any server, including standbys. Every statement returns the version
+ * that it saw. A search does not use rows of another version than its own.
  */
 
 /**
- * For the connections of searches: every statement looks rows up by a key. The planner must not
- * choose a sequential scan because a table is small, and must not plan again for each search.
+ * Settings for the connections of searches. Every statement looks rows up by a key. The planner
+ * must not choose a sequential scan because a table is small, and must not plan again for each
+ * search.
  */
 export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
 
-/** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
+/** Reads segments from Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
 export function openSegmentStore(reads: IndexReads): SegmentStore {
   return {
     async readSnapshot() {
@@ -73,8 +74,8 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 }
 
 /**
- * Most keys of one statement. Writing its parameters and reading its rows holds the event loop for
- * a millisecond or two. Other searches get their turn between two statements.
+ * The most keys of one statement. To write its parameters and read its rows holds the event loop
+ * for a millisecond or two. Other searches get their turn between two statements.
  */
 const KEYS_PER_STATEMENT = 1_024
 
@@ -102,9 +103,9 @@ interface Versioned {
 }
 
 /**
- * The rows of a statement that must have seen a version.
+ * The rows of a statement. Throws when the statement saw another version.
  *
- * @param version null: any, read on the primary; for a segment that is read ahead
+ * @param version null: any version, read on the primary, for a segment that is not used yet
  */
 async function readAt<Row extends Versioned>(reads: IndexReads, statement: Statement, version: bigint | null) {
   if (version === null) return reads.newest<Row>(statement)
@@ -114,22 +115,23 @@ async function readAt<Row extends Versioned>(reads: IndexReads, statement: State
 }
 
 /**
- * Whether rows are of a version. A standby may have a later one: it may show a commit that the
- * primary does not show yet.
+ * Makes a test of whether rows have a version. A standby may have a later version than the primary
+ * shows, because it may show a commit before the primary does.
  */
 const isOf = (version: bigint) => (rows: Versioned[]) => rows[0]?.version === version
 
 /**
- * Every statement returns the version that its snapshot saw, and all statements of a search must
- * have seen the same one: a flush or a merge raises it.
+ * Throws when a statement saw another version than the search began with. A flush or a merge raises
+ * the version.
  */
 function expectVersion(expected: bigint, seen: bigint | undefined): void {
   if (seen !== expected) throw new SegmentsChanged('segments were replaced during a search')
 }
 
 /**
- * The state of the index as a part of another statement. The API reads it together with the key of
- * a request, so that a search needs no statement of its own for it. Each table has one row.
+ * SQL: the columns and tables of the index state, for use within another statement. The API reads
+ * the state together with the key of a request. So a search needs no statement of its own for it.
+ * Each table has one row.
  */
 export const INDEX_STATE = {
   columns: 'last_seq as "lastSeq", segments_version.version, words_version as "wordsVersion"',
@@ -167,10 +169,10 @@ const IS_STORED = `
   select exists (select from segments where segment_no = $1)
     or exists (select from segments_ahead where segment_no = $1) as stored`
 
-// Most terms of a long query (stems of five languages) are in few segments or none. So a bucket is
-// sent only where the bytes of the entry's start occur in it. They may also occur by chance: the
-// reader of the bucket looks again. $1 segments, $2 buckets, $3 starts of entries. Index: the
-// primary key.
+// Most terms of a long query (stems of five languages) are in few segments or in none. So Postgres
+// sends a bucket only if the first bytes of the term's entry occur in it. These bytes may also
+// occur by chance, so `readEntry` checks again. $1 segments, $2 buckets, $3 starts of entries.
+// Index: the primary key.
 const BUCKETS = `
   select v.version, b.place::int, b.block
   from segments_version v
@@ -187,8 +189,8 @@ const COLUMNS = `
   from segments_version v left join segments s on s.segment_no = any ($1::int[])`
 
 /**
- * How many buckets one statement reads: some hundred kB, which hold the event loop for about a
- * millisecond.
+ * How many buckets one statement reads. Their bytes, some hundred kB, hold the event loop for about
+ * a millisecond.
  */
 const BUCKETS_PER_STATEMENT = 256
 
@@ -223,7 +225,7 @@ const DICTIONARY = `
   left join segment_buckets b on b.segment_no = $1 and b.bucket between $2 and $3
   order by b.bucket`
 
-/** For operators: the size of the index, and the articles that wait for a flush. */
+/** The size of the index and of the backlog, for operators. */
 export interface IndexSize {
   segments: number
   /** Articles that have no stored segment yet. */

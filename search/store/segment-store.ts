@@ -8,7 +8,7 @@ export interface SegmentRange {
   last: bigint
 }
 
-/** A range cut into ranges of at most `size` articles, ascending. */
+/** Cuts a range into ranges of at most `size` articles, ascending. */
 export function* partsOf({ first, last }: SegmentRange, size: bigint): Generator<SegmentRange> {
   for (let from = first; from <= last; from += size) {
     const to = from + size - 1n
@@ -16,7 +16,7 @@ export function* partsOf({ first, last }: SegmentRange, size: bigint): Generator
   }
 }
 
-/** The facts of a stored segment that a search knows before it reads the segment. */
+/** The facts about a stored segment that a search knows before it reads the segment. */
 export interface SegmentMeta {
   no: number
   /** `seq` of its first and of its last article. */
@@ -29,7 +29,10 @@ export interface SegmentMeta {
   ingested: { first: number; last: number } | null
   /** Number of articles without a date of publication. */
   undated: number
-  /** Read ahead, before its articles have their numbers and times: its columns are not final. */
+  /**
+   * The segment of an import, whose articles do not have their numbers and times yet. Its columns
+   * are not final.
+   */
   imported?: boolean
 }
 
@@ -37,9 +40,9 @@ export interface SegmentMeta {
 export const sizeOf = (segment: SegmentMeta) => Number(segment.last - segment.first) + 1
 
 /**
- * All segments at one version. Together they hold every article with `seq` up to `covered`, each
- * once, but for the oldest ones where these are held elsewhere. Segments stand in ascending order
- * of `seq`.
+ * All segments at one version. Together they hold every article with a `seq` up to `covered`, each
+ * once, except the oldest articles if the archive has them. Segments stand in ascending order of
+ * `seq`.
  */
 export interface IndexMeta {
   version: bigint
@@ -52,7 +55,10 @@ export class SegmentsChanged extends Error {
   override name = 'SegmentsChanged'
 }
 
-/** The state of the index that a search reads first. All its statements must see the same. */
+/**
+ * The state of the index, which a search reads first. All statements of the search must see this
+ * state.
+ */
 export interface IndexState {
   /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
   lastSeq: bigint
@@ -60,12 +66,12 @@ export interface IndexState {
   version: bigint
   /**
    * Version of the words of articles that have no segment yet, and of all snippets. `reindex`
-   * raises it, and whoever withdraws snippets.
+   * raises it, and so does the withdrawal of snippets.
    */
   wordsVersion: bigint
 }
 
-/** The posting list of a term in a segment. */
+/** Identifies the posting list of a term in a segment. */
 export interface ListKey {
   segment: SegmentMeta
   term: string
@@ -78,16 +84,16 @@ export interface TermDictionary {
 }
 
 /**
- * Where segments are stored, as a search reads them. `version` is the version with which the search
- * began. Articles may have moved since: every method that takes it throws `SegmentsChanged` when
- * the stored segments have another version.
+ * Reads stored segments for searches. `version` is the version with which the search began.
+ * Articles may have moved to other segments since then. So every method that takes it throws
+ * `SegmentsChanged` when the stored segments have another version.
  *
- * Segments that are stored ahead are read ahead. A segment never changes, and no other one ever
- * gets its number. So what was read is complete if the segment is still stored afterwards.
+ * Segments that are not used yet are read ahead. A segment never changes, and no other segment ever
+ * gets its number. So the read data is complete if the segment is still stored afterwards.
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>
-  /** All segments as they are now. Their version may be newer than the wanted one. */
+  /** All present segments. Their version may be newer than `version`. */
   readMeta(version: bigint): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
@@ -95,15 +101,16 @@ export interface SegmentStore {
    * For each key, the bucket of its term, in the order of the keys. undefined: the segment does not
    * have the term.
    *
-   * @param version null: the segments are read ahead
+   * @param version null: the segments are not used yet
    */
   readBuckets(keys: ListKey[], version: bigint | null): Promise<(Buffer | undefined)[]>
-  /** @param version null: the segment is read ahead */
+  /** @param version null: the segment is not used yet */
   readDictionary(segment: SegmentMeta, version: bigint | null): Promise<TermDictionary>
   /** The segments that are stored and not used yet. */
   readAhead(): Promise<SegmentMeta[]>
   /**
-   * Columns of a segment that is stored ahead, with their bytes. Null: it is used by now, or gone.
+   * Columns of a segment that is not used yet, with their bytes. Null: the segment was used or
+   * removed.
    */
   readColumnsAhead(segmentNo: number): Promise<{ columns: Columns; bytes: number } | null>
   /** Whether a segment is stored, used or not. */
@@ -114,7 +121,7 @@ export interface SegmentStore {
 export interface NumberedSegment {
   no: number
   first: bigint
-  /** The digest of the ids of its articles; null: a former version made it. */
+  /** The digest of the ids of its articles; null: an earlier version stored the segment. */
   digest: Buffer | null
 }
 
@@ -129,44 +136,47 @@ export interface NewSegment {
 export type SegmentWork = 'flush' | 'merge'
 
 export interface Statement {
-  /** The statement is prepared under this name. A slow request reports by it what it waited for. */
+  /**
+   * The statement is prepared under this name. The log of a slow request shows this name if it
+   * waited for the statement.
+   */
   name?: string
   text: string
   values?: unknown[]
 }
 
 /**
- * The state of the index that a server must hold before it may run a statement. `lastSeq` is the
- * newest article that the statement looks at: the server may have newer ones. Of the versions it
- * must have exactly these.
+ * The state of the index that a server must have before it may run a statement. `lastSeq` is the
+ * newest article that the statement reads, and the server may have newer ones. The server must have
+ * exactly the given versions.
  */
 export type NeededState = Partial<IndexState>
 
-/** Whether rows are all that the statement asks for. A server that lags may know less. */
+/** Tests whether rows are complete. A server that lags may lack some. */
 export type IsWhole<Row> = (rows: Row[]) => boolean
 
-/** Servers that follow the primary and hold the same index, a moment later. */
+/** Standby servers: they follow the primary, and have the same index a moment later. */
 export interface Standbys {
   /**
-   * The rows of a statement, from a server that was seen to hold the needed state.
+   * The rows of a statement, from a standby that has the needed state. Never throws.
    *
-   * @returns null: none holds it now, or none answers. The primary is to be asked. It never throws
+   * @returns null: no standby has the state, or none answers. The caller then asks the primary.
    */
   rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Row[] | null>
 }
 
-/** The statements of searches. Every one names the state that it needs. */
+/** Runs the statements of searches. Every statement names the state that it needs. */
 export interface IndexReads {
-  /** Runs a statement that must see the newest state: on the primary. */
+  /** Runs a statement on the primary, because it must see the newest state. */
   newest<Row>(statement: Statement): Promise<Row[]>
-  /** Runs a statement on any server that holds the needed state; the primary always does. */
+  /** Runs a statement on any server that has the needed state. The primary always has it. */
   rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Row[]>
 }
 
-/** The name by which waits for a statement without a name are noted. */
+/** The name for waits of statements without a name. */
 const UNNAMED = 'search'
 
-/** Waits for work, and notes under a name how long that took. */
+/** Waits for work, and records under a name how long it took. */
 export type WaitFor = <T>(name: string, work: Promise<T>) => Promise<T>
 export const justWait: WaitFor = (_, work) => work
 
@@ -186,5 +196,5 @@ export function openReads(primary: Queryable, standbys?: Standbys, waitFor = jus
   }
 }
 
-/** The greatest of some numbers of articles; 0: there are none. */
+/** The highest of some numbers of articles; 0: the list is empty. */
 export const newestOf = (seqs: bigint[]): bigint => seqs.reduce((a, b) => (a > b ? a : b), 0n)
